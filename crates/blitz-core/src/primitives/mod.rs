@@ -1,0 +1,1 @@
+//! The building blocks of the engine, public because they are useful on their own.
