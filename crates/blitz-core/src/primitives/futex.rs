@@ -1,0 +1,288 @@
+//! Blocking on the value of a 32-bit word, and waking whoever blocks on it.
+//!
+//! Everything in the engine that sleeps, sleeps here. The interface is Linux's futex:
+//!
+//! * [`wait`] blocks while the word holds `expected`. The comparison and the decision to block are
+//!   one step with respect to wakes: a thread that stores a new value and *then* wakes can never
+//!   slip in between. So either the waiter sees the new value and does not block, or the waker
+//!   sees the waiter.
+//! * [`wake_one`] / [`wake_all`] take a raw pointer and use it as a *name*, never as memory. They
+//!   may be called after the word is gone: a latch in a stack frame may be freed by the waiter as
+//!   soon as the new value is visible, before the waker gets to the wake. At worst a stranger
+//!   that re-used the address wakes up once for nothing.
+//! * [`wait`] may return for no reason. Callers re-read their word and loop. That also makes the
+//!   stray wake of the previous point harmless.
+//!
+//! None of the calls orders memory as far as callers are concerned: they pair their own release
+//! store with their own acquire load of the word.
+//!
+//! Linux and Android ask the kernel. Elsewhere, and in loom models, the same contract is kept by a
+//! table of waiting threads hashed by address ([`table`]); it is compiled into the tests of every
+//! platform so that it cannot rot.
+
+use crate::sync::AtomicU32;
+
+#[cfg(all(any(target_os = "linux", target_os = "android"), not(loom)))]
+pub(crate) use kernel::{wait, wake_all, wake_one};
+#[cfg(not(all(any(target_os = "linux", target_os = "android"), not(loom))))]
+pub(crate) use table::{wait, wake_all, wake_one};
+
+/// The kernel's futex, in its process-private form.
+#[cfg(all(any(target_os = "linux", target_os = "android"), not(loom)))]
+mod kernel {
+    use super::AtomicU32;
+    use std::ptr;
+
+    /// Blocks while `word` holds `expected`; may return early for no reason.
+    pub(crate) fn wait(word: &AtomicU32, expected: u32) {
+        // SAFETY: `word` is a live, aligned 32-bit location for the whole call, and a null timeout
+        // means "no time limit". Every outcome (woken, EAGAIN because the value differs, EINTR)
+        // is a legal return of this function, so the result needs no inspection.
+        unsafe {
+            libc::syscall(
+                libc::SYS_futex,
+                word.as_ptr(),
+                libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG,
+                expected,
+                ptr::null::<libc::timespec>(),
+            );
+        }
+    }
+
+    /// Wakes one thread that blocks on `word`, if there is one.
+    pub(crate) fn wake_one(word: *const AtomicU32) {
+        wake(word, 1);
+    }
+
+    /// Wakes every thread that blocks on `word`.
+    pub(crate) fn wake_all(word: *const AtomicU32) {
+        wake(word, i32::MAX);
+    }
+
+    fn wake(word: *const AtomicU32, count: i32) {
+        // SAFETY: a private FUTEX_WAKE only looks the address up in the kernel's table of waiters;
+        // it reads nothing through it, so a dangling pointer is fine (an unmapped one yields
+        // EFAULT at worst, which we ignore like "nobody was waiting").
+        unsafe {
+            libc::syscall(
+                libc::SYS_futex,
+                word,
+                libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG,
+                count,
+            );
+        }
+    }
+}
+
+/// The same contract without a kernel futex: waiting threads in a table, hashed by address.
+///
+/// Why no wake is lost: the waiter reads the word while it holds its bucket's lock, and the waker
+/// takes the same lock after it stored the new value. Whichever critical section comes first, the
+/// other sees it: waker first means that its store happens before the waiter's read; waiter first
+/// means that its entry is in the list when the waker looks.
+#[cfg(any(test, loom, not(any(target_os = "linux", target_os = "android"))))]
+pub(crate) mod table {
+    use super::AtomicU32;
+    use crate::sync::{Arc, Condvar, Mutex, Ordering};
+    use std::sync::{LockResult, PoisonError};
+
+    struct Waiter {
+        address: usize,
+        /// Tells this wait apart from every other in the bucket, also on the same address.
+        ticket: u64,
+        signal: Arc<Condvar>,
+    }
+
+    struct Queue {
+        next_ticket: u64,
+        /// In order of arrival. A waiter is asleep exactly as long as its entry is in here.
+        waiters: Vec<Waiter>,
+    }
+
+    struct Bucket(Mutex<Queue>);
+
+    impl Bucket {
+        #[cfg(not(loom))]
+        const fn new() -> Self {
+            Self(Mutex::new(Queue {
+                next_ticket: 0,
+                waiters: Vec::new(),
+            }))
+        }
+
+        #[cfg(loom)]
+        fn new() -> Self {
+            Self(Mutex::new(Queue {
+                next_ticket: 0,
+                waiters: Vec::new(),
+            }))
+        }
+    }
+
+    #[cfg(not(loom))]
+    const BUCKETS: usize = 64;
+    #[cfg(not(loom))]
+    static TABLE: [Bucket; BUCKETS] = [const { Bucket::new() }; BUCKETS];
+
+    #[cfg(not(loom))]
+    fn bucket(address: usize) -> &'static Bucket {
+        // Fibonacci hashing: the top bits of the product depend on all bits of the address.
+        let hash = (address as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        &TABLE[(hash >> (64 - BUCKETS.ilog2())) as usize]
+    }
+
+    // One bucket is the worst case for collisions, and the cheapest to explore.
+    #[cfg(loom)]
+    loom::lazy_static! {
+        static ref TABLE: Bucket = Bucket::new();
+    }
+
+    #[cfg(loom)]
+    fn bucket(_address: usize) -> &'static Bucket {
+        &TABLE
+    }
+
+    /// The queue is consistent after every statement that can panic, so poison means nothing here.
+    fn ignore_poison<G>(result: LockResult<G>) -> G {
+        result.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Blocks while `word` holds `expected`; may return early for no reason.
+    pub(crate) fn wait(word: &AtomicU32, expected: u32) {
+        let address = word as *const AtomicU32 as usize;
+        let bucket = bucket(address);
+        let mut queue = ignore_poison(bucket.0.lock());
+        // Relaxed: a waker's store is ordered before this load by the lock, see above.
+        if word.load(Ordering::Relaxed) != expected {
+            return;
+        }
+        let ticket = queue.next_ticket;
+        queue.next_ticket += 1;
+        let signal = Arc::new(Condvar::new());
+        queue.waiters.push(Waiter {
+            address,
+            ticket,
+            signal: signal.clone(),
+        });
+        while queue.waiters.iter().any(|waiter| waiter.ticket == ticket) {
+            queue = ignore_poison(signal.wait(queue));
+        }
+    }
+
+    /// Wakes the thread that has blocked on `word` for longest, if there is one.
+    pub(crate) fn wake_one(word: *const AtomicU32) {
+        let address = word as usize;
+        let mut queue = ignore_poison(bucket(address).0.lock());
+        let oldest = queue
+            .waiters
+            .iter()
+            .position(|waiter| waiter.address == address);
+        if let Some(oldest) = oldest {
+            queue.waiters.remove(oldest).signal.notify_one();
+        }
+    }
+
+    /// Wakes every thread that blocks on `word`.
+    pub(crate) fn wake_all(word: *const AtomicU32) {
+        let address = word as usize;
+        let mut queue = ignore_poison(bucket(address).0.lock());
+        queue.waiters.retain(|waiter| {
+            let other = waiter.address != address;
+            if !other {
+                waiter.signal.notify_one();
+            }
+            other
+        });
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::sync::Ordering;
+    use std::thread;
+
+    /// Runs the same checks against the platform's futex and against the table.
+    macro_rules! contract {
+        ($module:ident, $($path:tt)+) => {
+            mod $module {
+                use super::*;
+                use $($path)+::{wait, wake_all, wake_one};
+
+                #[test]
+                fn waiting_for_a_value_that_is_already_gone_returns_at_once() {
+                    wait(&AtomicU32::new(1), 0);
+                }
+
+                #[test]
+                fn waking_an_address_nobody_waits_on_is_harmless() {
+                    let gone: *const AtomicU32 = {
+                        let word = Box::new(AtomicU32::new(0));
+                        &*word
+                    };
+                    wake_one(gone);
+                    wake_all(gone);
+                }
+
+                #[test]
+                fn a_store_followed_by_a_wake_always_releases_the_waiter() {
+                    for _ in 0..200 {
+                        let word = AtomicU32::new(0);
+                        thread::scope(|threads| {
+                            threads.spawn(|| {
+                                while word.load(Ordering::Acquire) == 0 {
+                                    wait(&word, 0);
+                                }
+                            });
+                            word.store(1, Ordering::Release);
+                            wake_one(&word);
+                        });
+                    }
+                }
+
+                #[test]
+                fn wake_all_releases_every_waiter() {
+                    let word = AtomicU32::new(0);
+                    thread::scope(|threads| {
+                        for _ in 0..8 {
+                            threads.spawn(|| {
+                                while word.load(Ordering::Acquire) == 0 {
+                                    wait(&word, 0);
+                                }
+                            });
+                        }
+                        thread::yield_now();
+                        word.store(1, Ordering::Release);
+                        wake_all(&word);
+                    });
+                }
+
+                #[test]
+                fn a_ball_bounced_between_two_threads_is_never_dropped() {
+                    const BOUNCES: u32 = 2_000;
+                    let ball = AtomicU32::new(0);
+                    let bounce = |parity: u32| loop {
+                        let at = ball.load(Ordering::Acquire);
+                        if at >= BOUNCES {
+                            break;
+                        }
+                        if at % 2 == parity {
+                            ball.store(at + 1, Ordering::Release);
+                            wake_one(&ball);
+                        } else {
+                            wait(&ball, at);
+                        }
+                    };
+                    thread::scope(|threads| {
+                        threads.spawn(|| bounce(0));
+                        threads.spawn(|| bounce(1));
+                    });
+                    assert_eq!(ball.load(Ordering::Relaxed), BOUNCES);
+                }
+            }
+        };
+    }
+
+    contract!(platform, super::super);
+    contract!(fallback, super::super::table);
+}
