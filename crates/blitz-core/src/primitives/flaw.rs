@@ -1,0 +1,52 @@
+//! Deliberate faults, so that a model that passes is known to be a model that can fail.
+//!
+//! A loom model proves nothing if it could not see the bug it guards against. Each protocol
+//! therefore names the orderings, fences and checks it rests on in an enum, asks
+//! [`Flaws::has`] at those places, and its models run once as shipped and once per flaw, the
+//! latter under `#[should_panic]`.
+//!
+//! Outside of loom builds [`Flaws`] is a zero-sized type whose `has` is the constant `false`: the
+//! weakened paths do not exist in the program.
+
+/// Which fault, if any, a structure under test was built with.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Flaws<F> {
+    #[cfg(loom)]
+    only: Option<F>,
+    #[cfg(not(loom))]
+    kind: std::marker::PhantomData<fn() -> F>,
+}
+
+#[cfg(not(loom))]
+impl<F> Flaws<F> {
+    /// The shipped protocol.
+    pub(crate) const NONE: Self = Self {
+        kind: std::marker::PhantomData,
+    };
+
+    /// Never: flaws exist in models only.
+    #[inline(always)]
+    pub(crate) const fn has(&self, _flaw: F) -> bool
+    where
+        F: Copy,
+    {
+        false
+    }
+}
+
+#[cfg(loom)]
+impl<F: PartialEq> Flaws<F> {
+    /// The shipped protocol.
+    pub(crate) const NONE: Self = Self { only: None };
+
+    /// The protocol with one thing wrong.
+    #[cfg(test)]
+    pub(crate) const fn only(flaw: F) -> Self {
+        Self { only: Some(flaw) }
+    }
+
+    /// Whether the structure is to misbehave in this way.
+    pub(crate) fn has(&self, flaw: F) -> bool {
+        self.only.as_ref() == Some(&flaw)
+    }
+}
