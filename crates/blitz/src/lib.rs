@@ -1,1 +1,25 @@
-//! Placeholder.
+//! Blitz: parallel iterators, sorting and structured concurrency.
+
+pub mod array;
+pub mod collections;
+mod delegate;
+mod engine;
+pub mod iter;
+mod math;
+pub mod option;
+mod par_either;
+pub mod prelude;
+pub mod range;
+pub mod range_inclusive;
+pub mod result;
+pub mod slice;
+pub mod str;
+pub mod string;
+pub mod vec;
+
+pub use engine::{
+    BroadcastContext, FnContext, Scope, ScopeFifo, ThreadBuilder, ThreadPool, ThreadPoolBuildError,
+    ThreadPoolBuilder, Yield, broadcast, current_num_threads, current_thread_index, in_place_scope,
+    in_place_scope_fifo, join, join_context, max_num_threads, scope, scope_fifo, spawn,
+    spawn_broadcast, spawn_fifo, yield_local, yield_now,
+};

@@ -1,0 +1,300 @@
+//! The machinery under the parallel iterators, for those who write their own.
+//!
+//! Two roles meet in a loop:
+//!
+//! * a **producer** owns the items and can be cut in two: [`Producer`] at any index, [`UnindexedProducer`] wherever it
+//!   likes;
+//! * a **consumer** says what becomes of them. [`Consumer`] is the recipe, cut in parallel with the producer; where
+//!   the cutting ends it becomes a [`Folder`], which eats items one after the other; a [`Reducer`] puts the two
+//!   results of a cut together again, left before right.
+//!
+//! [`bridge`], [`bridge_producer_consumer`] and [`bridge_unindexed`] bring the two together. They decide when to cut:
+//! only if somebody is there to take the other half (see the source of `plumbing/demand_loop.rs` for how).
+//!
+//! The traits have the same names, methods and meaning as rayon's, so that producers written for rayon compile
+//! unchanged. [`Consumer::split_off_prefix`] is the one addition; it has a default.
+
+mod bridge;
+
+pub use self::bridge::{bridge, bridge_producer_consumer, bridge_unindexed};
+
+/// A generic closure: receives whatever producer an iterator is made of.
+///
+/// [`IndexedParallelIterator::with_producer`](crate::iter::IndexedParallelIterator::with_producer) cannot return its producer, because the producer's type (and lifetime) is
+/// private to the iterator. It calls this instead.
+///
+/// # Examples
+///
+/// Run an indexed parallel iterator on this thread, as a plain iterator:
+///
+/// ```
+/// use blitz::iter::plumbing::{Producer, ProducerCallback};
+/// use blitz::prelude::*;
+///
+/// struct Largest;
+///
+/// impl<T: Ord> ProducerCallback<T> for Largest {
+///     type Output = Option<T>;
+///     fn callback<P: Producer<Item = T>>(self, producer: P) -> Option<T> {
+///         producer.into_iter().max()
+///     }
+/// }
+///
+/// let largest = vec![3, 9, 4].into_par_iter().with_producer(Largest);
+/// assert_eq!(largest, Some(9));
+/// ```
+pub trait ProducerCallback<T> {
+    /// What the callback returns, and with it `with_producer`.
+    type Output;
+
+    /// Receives the producer.
+    fn callback<P>(self, producer: P) -> Self::Output
+    where
+        P: Producer<Item = T>;
+}
+
+/// Owns a sequence of items of known length, and can be cut in two at any index.
+///
+/// A producer does not know its own length; whoever drives it does.
+///
+/// # Examples
+///
+/// The squares `from²..to²` as a producer:
+///
+/// ```
+/// use blitz::iter::plumbing::{Producer, bridge_producer_consumer};
+/// # use blitz::iter::plumbing::{Consumer, Folder, Reducer};
+///
+/// struct Squares { from: u64, to: u64 }
+///
+/// impl Producer for Squares {
+///     type Item = u64;
+///     type IntoIter = std::vec::IntoIter<u64>;
+///     fn into_iter(self) -> Self::IntoIter {
+///         (self.from..self.to).map(|n| n * n).collect::<Vec<_>>().into_iter()
+///     }
+///     fn split_at(self, index: usize) -> (Self, Self) {
+///         let middle = self.from + index as u64;
+///         (Squares { from: self.from, to: middle }, Squares { from: middle, to: self.to })
+///     }
+/// }
+///
+/// let (left, right) = Squares { from: 2, to: 6 }.split_at(1);
+/// assert_eq!(left.into_iter().collect::<Vec<_>>(), [4]);
+/// assert_eq!(right.into_iter().collect::<Vec<_>>(), [9, 16, 25]);
+/// ```
+pub trait Producer: Send + Sized {
+    /// What this producer yields.
+    type Item;
+
+    /// The sequential iterator it turns into where the cutting ends.
+    type IntoIter: Iterator<Item = Self::Item> + DoubleEndedIterator + ExactSizeIterator;
+
+    /// The rest of the items, sequentially.
+    fn into_iter(self) -> Self::IntoIter;
+
+    /// No piece should be shorter than this. A cut that would make one is not made.
+    fn min_len(&self) -> usize {
+        1
+    }
+
+    /// No piece folded in one go should be longer than this.
+    fn max_len(&self) -> usize {
+        usize::MAX
+    }
+
+    /// Cuts into the items before `index` and the items from `index` on.
+    ///
+    /// `index` is at most the number of items; either side may be empty.
+    fn split_at(self, index: usize) -> (Self, Self);
+
+    /// Feeds every item to `folder`, stopping early when it is full.
+    ///
+    /// Override it when the sequential iterator would be slower than a direct loop.
+    #[inline]
+    fn fold_with<F>(self, folder: F) -> F
+    where
+        F: Folder<Self::Item>,
+    {
+        folder.consume_iter(self.into_iter())
+    }
+}
+
+/// The recipe for what becomes of a known number of items; cut in step with the producer.
+///
+/// # Examples
+///
+/// Count the items that exceed a limit:
+///
+/// ```
+/// use blitz::iter::plumbing::{Consumer, Folder, Reducer};
+/// use blitz::prelude::*;
+///
+/// #[derive(Clone, Copy)]
+/// struct Above { limit: u32, seen: usize }
+///
+/// impl Consumer<u32> for Above {
+///     type Folder = Above;
+///     type Reducer = Add;
+///     type Result = usize;
+///     fn split_at(self, _index: usize) -> (Self, Self, Add) { (self, self, Add) }
+///     fn into_folder(self) -> Above { self }
+///     fn full(&self) -> bool { false }
+/// }
+///
+/// impl Folder<u32> for Above {
+///     type Result = usize;
+///     fn consume(self, item: u32) -> Self {
+///         Above { seen: self.seen + (item > self.limit) as usize, ..self }
+///     }
+///     fn complete(self) -> usize { self.seen }
+///     fn full(&self) -> bool { false }
+/// }
+///
+/// struct Add;
+/// impl Reducer<usize> for Add {
+///     fn reduce(self, left: usize, right: usize) -> usize { left + right }
+/// }
+///
+/// let above = (0..1000u32).into_par_iter().drive(Above { limit: 899, seen: 0 });
+/// assert_eq!(above, 100);
+/// ```
+pub trait Consumer<Item>: Send + Sized {
+    /// Eats the items of one piece, in order.
+    type Folder: Folder<Item, Result = Self::Result>;
+
+    /// Puts the results of the two sides of a cut together.
+    type Reducer: Reducer<Self::Result>;
+
+    /// What a piece amounts to.
+    type Result: Send;
+
+    /// Cuts into the recipe for the first `index` items and the one for all others.
+    fn split_at(self, index: usize) -> (Self, Self, Self::Reducer);
+
+    /// Ends the cutting: the items of this piece will be fed to the folder.
+    fn into_folder(self) -> Self::Folder;
+
+    /// True when no further item can change the result, so that nobody need bother to produce one.
+    fn full(&self) -> bool;
+
+    /// A consumer for a prefix whose length is not known yet; `self` stays the consumer of whatever follows.
+    ///
+    /// A loop that cuts only on demand begins with one folder and keeps feeding it, and learns how far it got when
+    /// somebody asks for work. A consumer that does not care about positions (a sum, a search, a list of results) can
+    /// serve that with one folder for the whole prefix; one that needs to know beforehand where its items go (a
+    /// collection into an array) returns `None`, the default, and is cut once per block instead.
+    ///
+    /// Returning `Some` promises that the result of `prefix`, for however many items it is fed, combined by the
+    /// reducer with the result of `self` for all items after those, is the result of the whole.
+    #[inline]
+    fn split_off_prefix(&self) -> Option<(Self, Self::Reducer)> {
+        None
+    }
+}
+
+/// Eats the items of one piece, in order, and says what they amount to.
+///
+/// See [`Consumer`] for an example.
+pub trait Folder<Item>: Sized {
+    /// What the items amount to.
+    type Result;
+
+    /// Eats one item.
+    fn consume(self, item: Item) -> Self;
+
+    /// Eats items until `iter` is exhausted or the folder is full.
+    ///
+    /// A folder that is never full should hand `iter` to its own internal iteration (`fold`, `for_each`), which
+    /// compiles to the same loop as sequential code.
+    #[inline]
+    fn consume_iter<I>(mut self, iter: I) -> Self
+    where
+        I: IntoIterator<Item = Item>,
+    {
+        for item in iter {
+            self = self.consume(item);
+            if self.full() {
+                break;
+            }
+        }
+        self
+    }
+
+    /// No more items will come.
+    fn complete(self) -> Self::Result;
+
+    /// True when no further item can change the result.
+    fn full(&self) -> bool;
+}
+
+/// Puts the results of the two sides of a cut together; `left` came before `right`.
+///
+/// # Examples
+///
+/// ```
+/// use blitz::iter::plumbing::Reducer;
+///
+/// struct Concat;
+/// impl Reducer<String> for Concat {
+///     fn reduce(self, left: String, right: String) -> String { left + &right }
+/// }
+/// assert_eq!(Concat.reduce("a".into(), "b".into()), "ab");
+/// ```
+pub trait Reducer<Result> {
+    /// The result of both sides.
+    fn reduce(self, left: Result, right: Result) -> Result;
+}
+
+/// A consumer that can be cut without knowing how many items either side will see.
+pub trait UnindexedConsumer<I>: Consumer<I> {
+    /// A consumer for some items that come before all others; `self` stays the consumer of the others.
+    fn split_off_left(&self) -> Self;
+
+    /// The reducer that combines the results of `split_off_left` and `self`.
+    fn to_reducer(&self) -> Self::Reducer;
+}
+
+/// Owns items whose number is unknown, and can be cut in two somewhere of its own choosing.
+///
+/// # Examples
+///
+/// ```
+/// use blitz::iter::plumbing::{Folder, UnindexedProducer};
+///
+/// /// The words of a text; cut at a space near the middle.
+/// struct Words<'t>(&'t str);
+///
+/// impl<'t> UnindexedProducer for Words<'t> {
+///     type Item = &'t str;
+///     fn split(self) -> (Self, Option<Self>) {
+///         let middle = self.0.len() / 2;
+///         match self.0.as_bytes()[middle..].iter().position(|&byte| byte == b' ') {
+///             Some(offset) => {
+///                 let (left, right) = self.0.split_at(middle + offset);
+///                 (Words(left), Some(Words(right)))
+///             }
+///             None => (self, None),
+///         }
+///     }
+///     fn fold_with<F: Folder<&'t str>>(self, folder: F) -> F {
+///         folder.consume_iter(self.0.split_whitespace())
+///     }
+/// }
+///
+/// let (left, right) = Words("one two three").split();
+/// assert_eq!(left.0, "one two");
+/// assert_eq!(right.unwrap().0, " three");
+/// ```
+pub trait UnindexedProducer: Send + Sized {
+    /// What this producer yields.
+    type Item;
+
+    /// Cuts in two, or returns itself whole when it cannot be cut.
+    fn split(self) -> (Self, Option<Self>);
+
+    /// Feeds every item to `folder`, stopping early when it is full.
+    fn fold_with<F>(self, folder: F) -> F
+    where
+        F: Folder<Self::Item>;
+}
