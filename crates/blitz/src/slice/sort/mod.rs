@@ -1,0 +1,109 @@
+//! Parallel sorting.
+//!
+//! | function | stable | extra memory |
+//! |---|---|---|
+//! | [`par_sort`], [`par_sort_by`], [`par_sort_by_key`] | yes | as much as the slice, and the standard sort's per thread |
+//! | [`par_sort_unstable`] and its kin | no | none on the heap |
+//!
+//! All of them follow one plan. Time a few comparisons ([`plan`]): if the whole sort takes less than a wake-up of another thread
+//! is worth, the standard library does it at once, here. Otherwise look whether the slice is one run already ([`runs`]), and only
+//! then split. Pieces are sorted by the standard library: there is no better sequential sort to be had. What is ours is what
+//! happens between the pieces: exact merging ([`merge`], [`stable`]) and partitioning in place ([`partition`], [`unstable`]).
+//!
+//! Elements are `Send` and need not be `Sync`, so no element is ever visible to two threads at once; comparators may panic or
+//! contradict themselves, and the slice is a permutation of what it was nevertheless.
+
+mod merge;
+mod order;
+mod partition;
+mod plan;
+mod raw;
+mod runs;
+mod stable;
+mod unstable;
+
+use self::order::{By, ByKey, Less, Natural, Order};
+use self::plan::{Plan, plan};
+use std::cmp::Ordering;
+
+/// Sorts by the elements' own order, stable.
+pub(crate) fn par_sort<T: Ord + Send>(v: &mut [T]) {
+    sort_stable(v, &Natural);
+}
+
+/// Sorts by a comparison function, stable.
+pub(crate) fn par_sort_by<T, F>(v: &mut [T], compare: F)
+where
+    T: Send,
+    F: Fn(&T, &T) -> Ordering + Sync,
+{
+    sort_stable(v, &By(compare));
+}
+
+/// Sorts by a key that is computed for every comparison, stable.
+pub(crate) fn par_sort_by_key<T, K, F>(v: &mut [T], key: F)
+where
+    T: Send,
+    K: Ord,
+    F: Fn(&T) -> K + Sync,
+{
+    sort_stable(v, &ByKey::new(key));
+}
+
+/// Sorts by the elements' own order; equal elements may change places.
+pub(crate) fn par_sort_unstable<T: Ord + Send>(v: &mut [T]) {
+    sort_unstable(v, &Natural);
+}
+
+/// Sorts by a comparison function; equal elements may change places.
+pub(crate) fn par_sort_unstable_by<T, F>(v: &mut [T], compare: F)
+where
+    T: Send,
+    F: Fn(&T, &T) -> Ordering + Sync,
+{
+    sort_unstable(v, &By(compare));
+}
+
+/// Sorts by a key that is computed for every comparison; elements with equal keys may change places.
+pub(crate) fn par_sort_unstable_by_key<T, K, F>(v: &mut [T], key: F)
+where
+    T: Send,
+    K: Ord,
+    F: Fn(&T) -> K + Sync,
+{
+    sort_unstable(v, &ByKey::new(key));
+}
+
+/// Sorts by "comes strictly before", stable.
+pub(crate) fn par_mergesort<T: Send>(v: &mut [T], is_less: &(impl Fn(&T, &T) -> bool + Sync)) {
+    sort_stable(v, &Less(is_less));
+}
+
+/// Sorts by "comes strictly before"; equal elements may change places.
+pub(crate) fn par_quicksort<T: Send>(v: &mut [T], is_less: &(impl Fn(&T, &T) -> bool + Sync)) {
+    sort_unstable(v, &Less(is_less));
+}
+
+fn sort_stable<T: Send, O: Order<T>>(v: &mut [T], order: &O) {
+    let is_less = |a: &T, b: &T| order.is_less(a, b);
+    match plan(v, &is_less) {
+        Plan::Sequential => order.sort_stable(v),
+        Plan::Parallel(grain) => {
+            if !runs::finish_if_single_run(v, &is_less, grain.pass) {
+                stable::merge_sort(v, order, grain);
+            }
+        }
+    }
+}
+
+fn sort_unstable<T: Send, O: Order<T>>(v: &mut [T], order: &O) {
+    let is_less = |a: &T, b: &T| order.is_less(a, b);
+    match plan(v, &is_less) {
+        Plan::Sequential => order.sort_unstable(v),
+        Plan::Parallel(grain) => {
+            if !runs::finish_if_single_run(v, &is_less, grain.pass) {
+                unstable::quicksort(v, order, grain);
+            }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! The stable comparison sort: pieces sorted by the standard library, merged pairwise with exact splitting.
+//!
+//! Elements live in the slice or, bit by bit, in a scratch buffer of the same length; a merge moves a region from one to the other.
+//! Neighbouring regions that are already in order are joined without moving anything, which makes long runs free.
+//!
+//! Why a panicking comparator always leaves a permutation in the slice: a [`Region`] knows which of the two places holds its
+//! elements, and its destructor brings them home. A merge only reads its source, so until it has returned normally the source is
+//! complete and stays the owner. The regions of both halves live in the frame that forked them, not in what `join` returns, so
+//! they come home whichever half panicked.
+
+use super::merge::{Run, merge_in_parallel};
+use super::order::Order;
+use super::plan::Grain;
+use super::raw::{Scratch, Shared, copy_in_parallel};
+use crate::join;
+use std::ptr;
+
+/// Sorts `v`, stable. Allocates memory for `v.len()` elements, and the standard library's sort allocates up to a piece per thread.
+pub(crate) fn merge_sort<T, O>(v: &mut [T], order: &O, grain: Grain)
+where
+    T: Send,
+    O: Order<T>,
+{
+    let mut scratch = Scratch::new(v.len());
+    let mut all = Region {
+        home: Shared::new(v.as_mut_ptr()),
+        away: Shared::new(scratch.as_mut_ptr()),
+        len: v.len(),
+        is_away: false,
+    };
+    sort_region(&mut all, order, grain);
+    all.bring_home();
+}
+
+/// Some elements of the slice, which at any moment are either there or at the same offset of the scratch buffer.
+struct Region<T: Send> {
+    home: Shared<T>,
+    away: Shared<T>,
+    len: usize,
+    is_away: bool,
+}
+
+impl<T: Send> Region<T> {
+    /// Two regions that cover this one, whose elements are at home.
+    fn halves(&mut self) -> (Region<T>, Region<T>) {
+        debug_assert!(!self.is_away);
+        let half = self.len / 2;
+        // SAFETY: `half` is at most the length of both ranges.
+        let (home, away) = unsafe { (self.home.add(half), self.away.add(half)) };
+        (
+            Region {
+                home: self.home,
+                away: self.away,
+                len: half,
+                is_away: false,
+            },
+            Region {
+                home,
+                away,
+                len: self.len - half,
+                is_away: false,
+            },
+        )
+    }
+
+    /// The elements, sorted, wherever they are.
+    fn as_run(&self) -> Run<T> {
+        Run::new(if self.is_away { self.away } else { self.home }, self.len)
+    }
+
+    /// Copies the elements back into the slice if they are away.
+    fn bring_home(&mut self) {
+        if self.is_away {
+            // SAFETY: the scratch range holds the elements, the slice's range is as long and disjoint from it, and this region is
+            // the only one that covers them.
+            unsafe { copy_in_parallel(self.away, self.home, self.len) };
+            self.is_away = false;
+        }
+    }
+}
+
+impl<T: Send> Drop for Region<T> {
+    fn drop(&mut self) {
+        if self.is_away {
+            // SAFETY: as in `bring_home`. A plain copy: this runs while a panic unwinds.
+            unsafe { ptr::copy_nonoverlapping(self.away.get(), self.home.get(), self.len) };
+        }
+    }
+}
+
+/// Sorts a region whose elements are at home; afterwards they are sorted, at home or away.
+fn sort_region<T, O>(region: &mut Region<T>, order: &O, grain: Grain)
+where
+    T: Send,
+    O: Order<T>,
+{
+    if region.len <= grain.leaf {
+        // SAFETY: the elements are at home and this thread alone has the region.
+        let v = unsafe { std::slice::from_raw_parts_mut(region.home.get(), region.len) };
+        order.sort_stable(v);
+        return;
+    }
+    let (mut left, mut right) = region.halves();
+    join(
+        || sort_region(&mut left, order, grain),
+        || sort_region(&mut right, order, grain),
+    );
+    if left.is_away != right.is_away {
+        left.bring_home();
+        right.bring_home();
+    }
+    region.is_away = merge_halves(&left, &right, order, grain);
+    // Ownership has passed to `region`, so the halves must not move anything any more.
+    left.is_away = false;
+    right.is_away = false;
+}
+
+/// Joins two sorted neighbours, both at home or both away; says whether the result is away.
+fn merge_halves<T, O>(left: &Region<T>, right: &Region<T>, order: &O, grain: Grain) -> bool
+where
+    T: Send,
+    O: Order<T>,
+{
+    let (left_run, right_run) = (left.as_run(), right.as_run());
+    // SAFETY: neither half is empty, since a region is only halved when it has more than one element; this thread has them alone.
+    let in_order = unsafe { !order.is_less(right_run.first(), left_run.last()) };
+    if in_order {
+        return left.is_away;
+    }
+    let target = if left.is_away { left.home } else { left.away };
+    // SAFETY: both runs are on one side and the target is the same range of the other side; this thread has both regions alone.
+    // On a panic the halves still say where the elements are.
+    unsafe {
+        merge_in_parallel(
+            left_run,
+            right_run,
+            target,
+            &|a, b| order.is_less(a, b),
+            grain.pass,
+        )
+    };
+    !left.is_away
+}

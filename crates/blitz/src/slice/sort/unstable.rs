@@ -1,0 +1,154 @@
+//! The unstable comparison sort: quicksort in place, whose large partitions run on several threads; leaves go to the standard
+//! library. Extra memory: a few kilobytes of stack per thread, nothing on the heap.
+//!
+//! One round on a long slice:
+//! 1. A sample is swapped to the front and sorted. Its middle elements become the pivots, one per stripe, so that no two threads
+//!    ever compare against the same element (elements need not be `Sync`).
+//! 2. The rest is partitioned in parallel, and the upper half of the sample joins the right side.
+//! 3. Both sides are sorted in parallel.
+//! 4. *Stitching.* Left elements are below the largest pivot, right ones not below the smallest. Between the two, the stripes may have
+//!    disagreed. As both sides are sorted now, those elements are the end of the left side and the start of the right side; they
+//!    are sorted once more. The pivots are neighbours in the sample, so this concerns about one element in a thousand.
+//!
+//! Many equal elements show in the sample. Then the pivots are taken among the equal ones, so all stripes agree, and a second
+//! partition splits off everything equal to them, which needs no further sorting.
+//!
+//! Everything moves by swaps of whole elements; user code runs only between them. So panics and contradictory comparators leave a
+//! permutation. The number of rounds is bounded, so a comparator that always says "less" ends too.
+
+use super::order::Order;
+use super::partition::partition_in_parallel;
+use super::plan::Grain;
+use crate::{current_num_threads, join};
+
+/// Sample elements per stripe: the disputed zone is about one part in this many.
+const SAMPLE_PER_STRIPE: usize = 256;
+
+/// Sorts `v`, not stable, in place.
+pub(crate) fn quicksort<T, O>(v: &mut [T], order: &O, grain: Grain)
+where
+    T: Send,
+    O: Order<T>,
+{
+    let rounds = 2 * (v.len() / grain.leaf.max(1) + 1).ilog2() + 4;
+    let threads = current_num_threads();
+    sort_rounds(v, order, grain, threads, rounds);
+}
+
+/// `threads` is how many threads this slice may count on: it sets the number of stripes.
+fn sort_rounds<T, O>(v: &mut [T], order: &O, grain: Grain, threads: usize, rounds: u32)
+where
+    T: Send,
+    O: Order<T>,
+{
+    if v.len() <= grain.leaf || rounds == 0 || v.len() < 32 {
+        order.sort_unstable(v);
+        return;
+    }
+    let stripes = (v.len() / grain.pass.max(1))
+        .clamp(1, threads.max(1))
+        .min(v.len() / 32);
+    let sample_len = (stripes * SAMPLE_PER_STRIPE).min(v.len() / 8);
+    gather_sample(v, sample_len);
+    order.sort_unstable(&mut v[..sample_len]);
+
+    let middle = sample_len / 2;
+    let (first_equal, past_equal) = equal_range(&v[..sample_len], middle, order);
+    let many_equal = past_equal - first_equal >= (sample_len / 8).max(stripes);
+    let first_pivot = if many_equal {
+        first_equal
+    } else {
+        middle.saturating_sub(stripes / 2)
+    };
+
+    let right_start = {
+        let (sample, rest) = v.split_at_mut(sample_len);
+        let pivots = &mut sample[first_pivot..first_pivot + stripes];
+        let lefts = partition_in_parallel(rest, pivots, &|x, pivot| order.is_less(x, pivot));
+        move_upper_sample(v, first_pivot, sample_len, lefts)
+    };
+    let (left, right) = v.split_at_mut(right_start);
+
+    if many_equal {
+        // The right side starts with the equal part of the sample. Everything not above it is equal to it: done.
+        let (pivots, others) = right.split_at_mut(stripes);
+        let equals =
+            stripes + partition_in_parallel(others, pivots, &|x, pivot| !order.is_less(pivot, x));
+        let above = &mut right[equals..];
+        sort_both(left, above, order, grain, threads, rounds - 1);
+    } else {
+        sort_both(left, right, order, grain, threads, rounds - 1);
+        stitch(v, right_start, order);
+    }
+}
+
+fn sort_both<T, O>(
+    left: &mut [T],
+    right: &mut [T],
+    order: &O,
+    grain: Grain,
+    threads: usize,
+    rounds: u32,
+) where
+    T: Send,
+    O: Order<T>,
+{
+    // Threads are shared out by length, so the number of stripes shrinks with the slices.
+    let total = (left.len() + right.len()).max(1);
+    let for_left = (threads * left.len()).div_ceil(total);
+    let for_right = (threads * right.len()).div_ceil(total);
+    join(
+        || sort_rounds(left, order, grain, for_left, rounds),
+        || sort_rounds(right, order, grain, for_right, rounds),
+    );
+}
+
+/// Swaps `count` elements from all over the slice to its front: one from a pseudo-random place in each of `count` equal parts.
+fn gather_sample<T>(v: &mut [T], count: usize) {
+    let part = v.len() / count;
+    let mut state = v.len() as u64 | 1;
+    for i in 0..count {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        let within = ((state >> 32) * part as u64 >> 32) as usize;
+        // At or after `i`, and in a part that no earlier sample came from.
+        v.swap(i, i * part + within);
+    }
+}
+
+/// The range of elements of a sorted sample that are equal to the one at `at`.
+fn equal_range<T, O: Order<T>>(sample: &[T], at: usize, order: &O) -> (usize, usize) {
+    let pivot = &sample[at];
+    let first = sample[..at].partition_point(|x| order.is_less(x, pivot));
+    let past = at + 1 + sample[at + 1..].partition_point(|x| !order.is_less(pivot, x));
+    (first, past)
+}
+
+/// `v` is a sorted sample, then `lefts` elements that go left, then those that go right. Moves the sample from `first_upper` on
+/// to the start of the right side; returns where that side starts now.
+fn move_upper_sample<T>(v: &mut [T], first_upper: usize, sample_len: usize, lefts: usize) -> usize {
+    let upper = sample_len - first_upper;
+    let right_start = first_upper + lefts;
+    if lefts >= upper {
+        let (front, left_end) = v.split_at_mut(right_start);
+        front[first_upper..sample_len].swap_with_slice(&mut left_end[..upper]);
+    } else {
+        v[first_upper..sample_len + lefts].rotate_left(upper);
+    }
+    right_start
+}
+
+/// Sorts the zone around `middle` where two sorted sides overlap.
+fn stitch<T, O: Order<T>>(v: &mut [T], middle: usize, order: &O) {
+    let (left, right) = v.split_at_mut(middle);
+    let (Some(last), Some(first)) = (left.last(), right.first()) else {
+        return;
+    };
+    if !order.is_less(first, last) {
+        return;
+    }
+    let start = left.partition_point(|x| !order.is_less(first, x));
+    let end = middle + right.partition_point(|x| order.is_less(x, last));
+    order.sort_unstable(&mut v[start..end]);
+}
