@@ -1,14 +1,20 @@
 //! The building blocks of the engine, public because they are useful on their own.
 
+mod backoff;
+mod count_latch;
 pub mod deque;
 pub(crate) mod flaw;
 pub(crate) mod futex;
 pub mod injector;
+mod once_latch;
 mod ring;
 mod spin_wait;
 mod word;
 
+pub use backoff::{Backoff, BackoffMode};
+pub use count_latch::CountLatch;
 pub use deque::{Owner, Steal, Stealer, deque};
 pub use injector::{Full, FullPolicy, Injector};
+pub use once_latch::OnceLatch;
 pub use spin_wait::SpinWait;
 pub use word::Word;

@@ -1,0 +1,215 @@
+//! How long an idle thread looks for work before it goes to sleep.
+//!
+//! [`Backoff`] counts fruitless looks and answers each with a little more patience: first one spin
+//! hint per look, then several, then yielding the processor. After that it is *exhausted*, and the
+//! caller parks until somebody wakes it. There is no stage of timed naps: a nap that ends without
+//! work costs a wake-up for nothing (some 15 microseconds of processor time), so a pool of napping
+//! threads is never quiet, and a nap that work arrives in delays it by up to its length. A parked
+//! thread costs nothing and is woken when there is a reason.
+//!
+//! How patient is a matter of taste, hence three presets, [`BackoffMode`]. They differ only in
+//! their limits:
+//!
+//! | mode | one pause | four pauses | yields | looks until parked |
+//! |---|---|---|---|---|
+//! | `LowLatency` | 64 | 64 | 384 | 512 |
+//! | `Balanced` (default) | 32 | 32 | 64 | 128 |
+//! | `PowerSaving` | 8 | 8 | 16 | 32 |
+
+use crate::sync::{spin_loop, yield_now};
+
+/// Pauses per look in the second stage.
+const MULTI_SPIN_PAUSES: u32 = 4;
+
+/// How long idle threads stay awake: reaction time against power.
+///
+/// ```
+/// use blitz_core::primitives::{Backoff, BackoffMode};
+///
+/// let mut backoff = Backoff::new(BackoffMode::PowerSaving);
+/// let mut looks = 0;
+/// while !backoff.is_exhausted() {
+///     looks += 1;
+///     backoff.pause();
+/// }
+/// assert_eq!(looks, 32);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum BackoffMode {
+    /// Stay awake long: work is picked up without a wake-up, at the price of processor time between
+    /// bursts of work.
+    LowLatency,
+    /// Bridge the short gaps of a running computation, sleep in longer ones.
+    #[default]
+    Balanced,
+    /// Sleep almost at once.
+    PowerSaving,
+}
+
+impl BackoffMode {
+    /// Looks that are followed by a single spin hint.
+    pub const fn spin_limit(self) -> u32 {
+        if cfg!(loom) {
+            return 0;
+        }
+        match self {
+            BackoffMode::LowLatency => 64,
+            BackoffMode::Balanced => 32,
+            BackoffMode::PowerSaving => 8,
+        }
+    }
+
+    /// Looks, counted from the first, after which spinning ends and yielding begins.
+    pub const fn multi_spin_limit(self) -> u32 {
+        if cfg!(loom) {
+            return 0;
+        }
+        match self {
+            BackoffMode::LowLatency => 128,
+            BackoffMode::Balanced => 64,
+            BackoffMode::PowerSaving => 16,
+        }
+    }
+
+    /// Looks, counted from the first, after which a thread should park.
+    pub const fn yield_limit(self) -> u32 {
+        if cfg!(loom) {
+            return 1;
+        }
+        match self {
+            BackoffMode::LowLatency => 512,
+            BackoffMode::Balanced => 128,
+            BackoffMode::PowerSaving => 32,
+        }
+    }
+}
+
+/// The patience of one idle thread.
+///
+/// ```
+/// use blitz_core::primitives::Backoff;
+///
+/// fn next_job(mut look: impl FnMut() -> Option<u32>, mut park: impl FnMut()) -> u32 {
+///     let mut backoff = Backoff::default();
+///     loop {
+///         if let Some(job) = look() {
+///             return job;
+///         }
+///         if backoff.is_exhausted() {
+///             park(); // until somebody has work for us
+///             backoff.reset();
+///         } else {
+///             backoff.pause();
+///         }
+///     }
+/// }
+///
+/// let mut parked = 0;
+/// let mut looks = 0;
+/// let job = next_job(
+///     || {
+///         looks += 1;
+///         (looks == 200).then_some(42)
+///     },
+///     || parked += 1,
+/// );
+/// assert_eq!((job, parked), (42, 1));
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Backoff {
+    mode: BackoffMode,
+    looks: u32,
+}
+
+impl Backoff {
+    /// Full of energy, in the given mode.
+    pub const fn new(mode: BackoffMode) -> Self {
+        Self { mode, looks: 0 }
+    }
+
+    /// The preset in use.
+    pub const fn mode(&self) -> BackoffMode {
+        self.mode
+    }
+
+    /// Call after a fruitless look: spins a little, spins more, or yields, depending on how many
+    /// looks came before. Never sleeps; after exhaustion it goes on yielding.
+    #[inline]
+    pub fn pause(&mut self) {
+        if self.looks < self.mode.spin_limit() {
+            spin_loop();
+        } else if self.looks < self.mode.multi_spin_limit() {
+            for _ in 0..MULTI_SPIN_PAUSES {
+                spin_loop();
+            }
+        } else {
+            yield_now();
+        }
+        self.looks = self.looks.saturating_add(1);
+    }
+
+    /// Whether it is time to park.
+    #[inline]
+    pub const fn is_exhausted(&self) -> bool {
+        self.looks >= self.mode.yield_limit()
+    }
+
+    /// Call after finding work, or after waking up.
+    ///
+    /// ```
+    /// let mut backoff = blitz_core::primitives::Backoff::default();
+    /// (0..128).for_each(|_| backoff.pause());
+    /// assert!(backoff.is_exhausted());
+    /// backoff.reset();
+    /// assert!(!backoff.is_exhausted());
+    /// ```
+    #[inline]
+    pub const fn reset(&mut self) {
+        self.looks = 0;
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    const MODES: [BackoffMode; 3] = [
+        BackoffMode::LowLatency,
+        BackoffMode::Balanced,
+        BackoffMode::PowerSaving,
+    ];
+
+    #[test]
+    fn each_mode_is_exhausted_after_exactly_its_limit() {
+        for (mode, limit) in MODES.into_iter().zip([512, 128, 32]) {
+            let mut backoff = Backoff::new(mode);
+            for look in 0..limit {
+                assert!(!backoff.is_exhausted(), "{mode:?} after {look}");
+                backoff.pause();
+            }
+            assert!(backoff.is_exhausted(), "{mode:?}");
+        }
+    }
+
+    #[test]
+    fn stages_follow_each_other_in_every_mode() {
+        for mode in MODES {
+            assert!(0 < mode.spin_limit());
+            assert!(mode.spin_limit() < mode.multi_spin_limit());
+            assert!(mode.multi_spin_limit() < mode.yield_limit());
+        }
+    }
+
+    #[test]
+    fn pausing_after_exhaustion_is_allowed_and_a_reset_revives() {
+        let mut backoff = Backoff::new(BackoffMode::PowerSaving);
+        (0..1000).for_each(|_| backoff.pause());
+        assert!(backoff.is_exhausted());
+        backoff.looks = u32::MAX;
+        backoff.pause();
+        assert!(backoff.is_exhausted());
+        backoff.reset();
+        assert!(!backoff.is_exhausted());
+        assert_eq!(Backoff::default().mode(), BackoffMode::Balanced);
+    }
+}
