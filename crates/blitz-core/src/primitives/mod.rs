@@ -8,7 +8,9 @@ pub(crate) mod futex;
 pub mod injector;
 mod once_latch;
 mod ring;
+mod rng;
 mod spin_wait;
+mod sync_ptr;
 mod word;
 
 pub use backoff::{Backoff, BackoffMode};
@@ -16,5 +18,7 @@ pub use count_latch::CountLatch;
 pub use deque::{Owner, Steal, Stealer, deque};
 pub use injector::{Full, FullPolicy, Injector};
 pub use once_latch::OnceLatch;
+pub use rng::XorShift64Star;
 pub use spin_wait::SpinWait;
+pub use sync_ptr::SyncPtr;
 pub use word::Word;
