@@ -3,6 +3,7 @@
 mod backoff;
 mod count_latch;
 pub mod deque;
+pub mod deque_channel;
 pub(crate) mod flaw;
 pub(crate) mod futex;
 pub mod injector;
@@ -16,6 +17,7 @@ mod word;
 pub use backoff::{Backoff, BackoffMode};
 pub use count_latch::CountLatch;
 pub use deque::{Owner, Steal, Stealer, deque};
+pub use deque_channel::DequeChannel;
 pub use injector::{Full, FullPolicy, Injector};
 pub use once_latch::OnceLatch;
 pub use rng::XorShift64Star;
