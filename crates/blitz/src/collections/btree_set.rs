@@ -1,0 +1,43 @@
+//! Parallel iterators over `BTreeSet`, in order.
+
+use super::gathered;
+use std::collections::BTreeSet;
+
+gathered! {
+    /// Parallel iterator that owns the items of a set.
+    ///
+    /// ```
+    /// use blitz::prelude::*;
+    /// use std::collections::BTreeSet;
+    ///
+    /// let tens: Vec<i32> = BTreeSet::from([3, 1, 2]).into_par_iter().map(|x| x * 10).collect();
+    /// assert_eq!(tens, [10, 20, 30]);
+    /// ```
+    #[derive(Debug)]
+    impl [T: Send] IntoIter<T> => T;
+    from [T: Send] BTreeSet<T>
+}
+
+gathered! {
+    /// Parallel iterator over references to the items of a set.
+    ///
+    /// ```
+    /// use blitz::prelude::*;
+    /// use std::collections::BTreeSet;
+    ///
+    /// let set = BTreeSet::from([3, 1, 2]);
+    /// assert_eq!(set.par_iter().find_first(|&&x| x > 1), Some(&2));
+    /// ```
+    #[derive(Debug)]
+    impl ['a, T: Sync] Iter<'a, T> => &'a T;
+    from ['a, T: Sync] &'a BTreeSet<T>
+}
+
+// By hand: a derive would ask for `T: Clone`, although only references are copied.
+impl<T> Clone for Iter<'_, T> {
+    fn clone(&self) -> Self {
+        Iter {
+            inner: self.inner.clone(),
+        }
+    }
+}

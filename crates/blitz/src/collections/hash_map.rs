@@ -1,0 +1,101 @@
+//! Parallel iterators over `HashMap`, in no particular order.
+
+use super::gathered;
+use crate::delegate::delegate_unindexed;
+use crate::iter::{IntoParallelIterator, ParallelDrainFull};
+use crate::vec;
+use std::collections::HashMap;
+use std::marker::PhantomData;
+
+gathered! {
+    /// Parallel iterator that owns the entries of a map.
+    ///
+    /// ```
+    /// use blitz::prelude::*;
+    /// use std::collections::HashMap;
+    ///
+    /// let stock = HashMap::from([("nuts", 3), ("bolts", 5)]);
+    /// let total: i32 = stock.into_par_iter().map(|(_, count)| count).sum();
+    /// assert_eq!(total, 8);
+    /// ```
+    #[derive(Debug)]
+    impl [K: Send, V: Send] IntoIter<K, V> => (K, V);
+    from [K: Send, V: Send, S] HashMap<K, V, S>
+}
+
+gathered! {
+    /// Parallel iterator over references to the entries of a map.
+    ///
+    /// ```
+    /// use blitz::prelude::*;
+    /// use std::collections::HashMap;
+    ///
+    /// let stock = HashMap::from([("nuts", 3), ("bolts", 5)]);
+    /// assert_eq!(stock.par_iter().find_any(|(_, count)| **count > 4), Some((&"bolts", &5)));
+    /// ```
+    #[derive(Debug)]
+    impl ['a, K: Sync, V: Sync] Iter<'a, K, V> => (&'a K, &'a V);
+    from ['a, K: Sync, V: Sync, S] &'a HashMap<K, V, S>
+}
+
+gathered! {
+    /// Parallel iterator over the entries of a map with exclusive access to the values.
+    ///
+    /// ```
+    /// use blitz::prelude::*;
+    /// use std::collections::HashMap;
+    ///
+    /// let mut stock = HashMap::from([("nuts", 3), ("bolts", 5)]);
+    /// stock.par_iter_mut().for_each(|(_, count)| *count *= 2);
+    /// assert_eq!(stock["nuts"], 6);
+    /// ```
+    #[derive(Debug)]
+    impl ['a, K: Sync, V: Send] IterMut<'a, K, V> => (&'a K, &'a mut V);
+    from ['a, K: Sync, V: Send, S] &'a mut HashMap<K, V, S>
+}
+
+// By hand: a derive would ask for `K: Clone, V: Clone`, although only references are copied.
+impl<K, V> Clone for Iter<'_, K, V> {
+    fn clone(&self) -> Self {
+        Iter {
+            inner: self.inner.clone(),
+        }
+    }
+}
+
+/// Parallel iterator that empties a map and leaves it its capacity.
+///
+/// The map is empty from the moment the iterator is made.
+///
+/// ```
+/// use blitz::prelude::*;
+/// use std::collections::HashMap;
+///
+/// let mut jobs = HashMap::from([(1, "build"), (2, "test")]);
+/// let mut done: Vec<&str> = jobs.par_drain().map(|(_, job)| job).collect();
+/// done.sort();
+/// assert_eq!(done, ["build", "test"]);
+/// assert!(jobs.is_empty());
+/// ```
+#[derive(Debug)]
+#[must_use = "iterator adaptors are lazy and do nothing unless consumed"]
+pub struct Drain<'a, K, V> {
+    inner: vec::IntoIter<(K, V)>,
+    /// The map stays borrowed, as std's drain would have it.
+    borrow: PhantomData<&'a mut HashMap<K, V>>,
+}
+
+impl<'a, K: Send, V: Send, S> ParallelDrainFull for &'a mut HashMap<K, V, S> {
+    type Iter = Drain<'a, K, V>;
+    type Item = (K, V);
+
+    fn par_drain(self) -> Self::Iter {
+        let entries: Vec<(K, V)> = self.drain().collect();
+        Drain {
+            inner: entries.into_par_iter(),
+            borrow: PhantomData,
+        }
+    }
+}
+
+delegate_unindexed! { impl [K: Send, V: Send] Drain<'_, K, V> => (K, V) }

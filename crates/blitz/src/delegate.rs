@@ -1,0 +1,124 @@
+//! The two iterator traits, written once for every source.
+//!
+//! A source differs from the next one in three facts: its items, its length and its producer. Everything else in
+//! `ParallelIterator` and `IndexedParallelIterator` follows, and is generated here:
+//!
+//! * [`indexed_source!`] for sources with a known length. `drive` and `drive_unindexed` both go through the indexed
+//!   bridge, because a source that reports `opt_len() == Some(_)` must be driven by position: `collect` then writes
+//!   every item straight to its final place.
+//! * [`unindexed_source!`] for sources that only know how to fall into two parts.
+//! * [`delegate_unindexed!`] and [`delegate_indexed!`] for a public type that wraps another parallel iterator in a field
+//!   `inner`.
+//!
+//! Generics stand in square brackets, since a macro cannot match balanced angle brackets.
+
+/// Implements `ParallelIterator` and `IndexedParallelIterator` from a length and a way to pass a producer on.
+macro_rules! indexed_source {
+    (
+        impl [$($generics:tt)*] $source:ty => $item:ty;
+        fn len($this:ident) $len:block
+        fn with_producer($owner:ident, $callback:ident) $with_producer:block
+    ) => {
+        impl<$($generics)*> $crate::iter::ParallelIterator for $source {
+            type Item = $item;
+
+            fn drive_unindexed<C>(self, consumer: C) -> C::Result
+            where
+                C: $crate::iter::plumbing::UnindexedConsumer<Self::Item>,
+            {
+                $crate::iter::plumbing::bridge(self, consumer)
+            }
+
+            fn opt_len(&self) -> Option<usize> {
+                Some($crate::iter::IndexedParallelIterator::len(self))
+            }
+        }
+
+        impl<$($generics)*> $crate::iter::IndexedParallelIterator for $source {
+            fn drive<C>(self, consumer: C) -> C::Result
+            where
+                C: $crate::iter::plumbing::Consumer<Self::Item>,
+            {
+                $crate::iter::plumbing::bridge(self, consumer)
+            }
+
+            #[inline]
+            fn len(&$this) -> usize $len
+
+            fn with_producer<CB>($owner, $callback: CB) -> CB::Output
+            where
+                CB: $crate::iter::plumbing::ProducerCallback<Self::Item>,
+            $with_producer
+        }
+    };
+}
+
+/// Implements `ParallelIterator` for a source without a length, from its `UnindexedProducer`.
+macro_rules! unindexed_source {
+    (
+        impl [$($generics:tt)*] $source:ty => $item:ty;
+        fn producer($owner:ident) $producer:block
+    ) => {
+        impl<$($generics)*> $crate::iter::ParallelIterator for $source {
+            type Item = $item;
+
+            fn drive_unindexed<C>($owner, consumer: C) -> C::Result
+            where
+                C: $crate::iter::plumbing::UnindexedConsumer<Self::Item>,
+            {
+                let producer = $producer;
+                $crate::iter::plumbing::bridge_unindexed(producer, consumer)
+            }
+        }
+    };
+}
+
+/// Implements `ParallelIterator` by passing everything on to the field `inner`.
+macro_rules! delegate_unindexed {
+    (impl [$($generics:tt)*] $wrapper:ty => $item:ty) => {
+        impl<$($generics)*> $crate::iter::ParallelIterator for $wrapper {
+            type Item = $item;
+
+            fn drive_unindexed<C>(self, consumer: C) -> C::Result
+            where
+                C: $crate::iter::plumbing::UnindexedConsumer<Self::Item>,
+            {
+                $crate::iter::ParallelIterator::drive_unindexed(self.inner, consumer)
+            }
+
+            fn opt_len(&self) -> Option<usize> {
+                $crate::iter::ParallelIterator::opt_len(&self.inner)
+            }
+        }
+    };
+}
+
+/// Implements both iterator traits by passing everything on to the field `inner`.
+macro_rules! delegate_indexed {
+    (impl [$($generics:tt)*] $wrapper:ty => $item:ty) => {
+        $crate::delegate::delegate_unindexed! { impl [$($generics)*] $wrapper => $item }
+
+        impl<$($generics)*> $crate::iter::IndexedParallelIterator for $wrapper {
+            fn drive<C>(self, consumer: C) -> C::Result
+            where
+                C: $crate::iter::plumbing::Consumer<Self::Item>,
+            {
+                $crate::iter::IndexedParallelIterator::drive(self.inner, consumer)
+            }
+
+            #[inline]
+            fn len(&self) -> usize {
+                $crate::iter::IndexedParallelIterator::len(&self.inner)
+            }
+
+            fn with_producer<CB>(self, callback: CB) -> CB::Output
+            where
+                CB: $crate::iter::plumbing::ProducerCallback<Self::Item>,
+            {
+                $crate::iter::IndexedParallelIterator::with_producer(self.inner, callback)
+            }
+        }
+    };
+}
+
+pub(crate) use {delegate_indexed, delegate_unindexed, indexed_source, unindexed_source};

@@ -1,0 +1,135 @@
+//! Overlapping windows of a slice.
+//!
+//! Window `i` covers the elements `i .. i + size`. A split at window `k` therefore keeps `k + size - 1` elements on the left
+//! and starts the right part at element `k`: the parts share `size - 1` elements, which is sound because windows only read.
+
+use crate::delegate::indexed_source;
+use crate::iter::plumbing::Producer;
+
+/// Parallel iterator over overlapping windows as slices. Made by [`par_windows`](super::ParallelSlice::par_windows).
+///
+/// ```
+/// use blitz::prelude::*;
+///
+/// let altitude = [120, 180, 150, 210];
+/// let climbs = altitude.par_windows(2).filter(|step| step[1] > step[0]).count();
+/// assert_eq!(climbs, 2);
+/// ```
+#[derive(Debug)]
+#[must_use = "iterator adaptors are lazy and do nothing unless consumed"]
+pub struct Windows<'data, T> {
+    window_size: usize,
+    slice: &'data [T],
+}
+
+/// Parallel iterator over overlapping windows as arrays. Made by
+/// [`par_array_windows`](super::ParallelSlice::par_array_windows).
+///
+/// ```
+/// use blitz::prelude::*;
+///
+/// let altitude = [120, 180, 150, 210];
+/// let climbs = altitude.par_array_windows().filter(|[before, after]| after > before).count();
+/// assert_eq!(climbs, 2);
+/// ```
+#[derive(Debug)]
+#[must_use = "iterator adaptors are lazy and do nothing unless consumed"]
+pub struct ArrayWindows<'data, T: Sync, const N: usize> {
+    slice: &'data [T],
+}
+
+impl<'data, T> Windows<'data, T> {
+    /// `window_size` is at least 1: the public method has checked it.
+    pub(super) fn new(window_size: usize, slice: &'data [T]) -> Self {
+        Windows { window_size, slice }
+    }
+}
+
+impl<'data, T: Sync, const N: usize> ArrayWindows<'data, T, N> {
+    /// `N` is at least 1: the public method has checked it.
+    pub(super) fn new(slice: &'data [T]) -> Self {
+        ArrayWindows { slice }
+    }
+}
+
+// By hand: a derive would ask for `T: Clone`, although only references are copied.
+impl<T> Clone for Windows<'_, T> {
+    fn clone(&self) -> Self {
+        Windows { ..*self }
+    }
+}
+
+impl<T: Sync, const N: usize> Clone for ArrayWindows<'_, T, N> {
+    fn clone(&self) -> Self {
+        ArrayWindows { slice: self.slice }
+    }
+}
+
+indexed_source! {
+    impl ['data, T: Sync] Windows<'data, T> => &'data [T];
+    fn len(self) { self.slice.len().saturating_sub(self.window_size - 1) }
+    fn with_producer(self, callback) {
+        callback.callback(WindowsProducer { window_size: self.window_size, slice: self.slice })
+    }
+}
+
+indexed_source! {
+    impl ['data, T: Sync, const N: usize] ArrayWindows<'data, T, N> => &'data [T; N];
+    fn len(self) { self.slice.len().saturating_sub(N - 1) }
+    fn with_producer(self, callback) {
+        callback.callback(ArrayWindowsProducer { slice: self.slice })
+    }
+}
+
+/// The elements under the first `index` windows, and the elements under the rest.
+///
+/// With fewer elements than one window there is nothing to produce, `index` is 0, and the left part is cut short.
+#[inline]
+fn split_windows<T>(slice: &[T], window_size: usize, index: usize) -> (&[T], &[T]) {
+    let left_end = index.saturating_add(window_size - 1).min(slice.len());
+    (&slice[..left_end], &slice[index..])
+}
+
+struct WindowsProducer<'data, T> {
+    window_size: usize,
+    slice: &'data [T],
+}
+
+impl<'data, T: Sync> Producer for WindowsProducer<'data, T> {
+    type Item = &'data [T];
+    type IntoIter = std::slice::Windows<'data, T>;
+
+    #[inline]
+    fn into_iter(self) -> Self::IntoIter {
+        self.slice.windows(self.window_size)
+    }
+
+    #[inline]
+    fn split_at(self, index: usize) -> (Self, Self) {
+        let window_size = self.window_size;
+        let (left, right) = split_windows(self.slice, window_size, index);
+        let part = |slice| WindowsProducer { window_size, slice };
+        (part(left), part(right))
+    }
+}
+
+struct ArrayWindowsProducer<'data, T, const N: usize> {
+    slice: &'data [T],
+}
+
+impl<'data, T: Sync, const N: usize> Producer for ArrayWindowsProducer<'data, T, N> {
+    type Item = &'data [T; N];
+    type IntoIter = std::slice::ArrayWindows<'data, T, N>;
+
+    #[inline]
+    fn into_iter(self) -> Self::IntoIter {
+        self.slice.array_windows()
+    }
+
+    #[inline]
+    fn split_at(self, index: usize) -> (Self, Self) {
+        let (left, right) = split_windows(self.slice, N, index);
+        let part = |slice| ArrayWindowsProducer { slice };
+        (part(left), part(right))
+    }
+}
