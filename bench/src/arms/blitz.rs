@@ -1,0 +1,45 @@
+//! Blitz: the same program text as for rayon.
+//!
+//! The one difference is how workers are pinned: with the builder's own switch. A start handler would do as for rayon,
+//! but a pool with start handlers promises that nobody else runs its work, which takes away the guest seat.
+
+use super::Cpus;
+use crate::workloads::fork_join_workloads;
+
+// Until the engine exports these names, rayon stands in for it.
+use rayon as blitz_core;
+
+macro_rules! fork {
+    (() $first:expr; $second:expr) => {
+        blitz_core::join(|| $first, || $second)
+    };
+}
+fork_join_workloads!(fork, ());
+
+pub use blitz_core::{
+    ThreadPool, broadcast, in_place_scope, in_place_scope_fifo, join, join_context, scope,
+    scope_fifo, spawn, yield_now,
+};
+
+/// A builder with the placement of this run.
+pub fn builder(_cpus: &Cpus) -> blitz_core::ThreadPoolBuilder {
+    blitz_core::ThreadPoolBuilder::new()
+}
+
+/// Starts the global pool.
+pub fn start(cpus: &Cpus) {
+    let _ = cpus;
+}
+
+/// A pool of its own with this many threads.
+pub fn pool(threads: usize, cpus: &Cpus) -> ThreadPool {
+    builder(cpus)
+        .num_threads(threads)
+        .build()
+        .expect("a Blitz pool starts")
+}
+
+/// Runs as part of the global pool, so that what follows pays nothing for entering it.
+pub fn inside<R: Send>(work: impl FnOnce() -> R + Send) -> R {
+    scope(|_| work())
+}

@@ -1,0 +1,43 @@
+//! rayon: `rayon::join`, the first closure on the calling thread first.
+
+use super::Cpus;
+use crate::workloads::fork_join_workloads;
+
+macro_rules! fork {
+    (() $first:expr; $second:expr) => {
+        rayon::join(|| $first, || $second)
+    };
+}
+fork_join_workloads!(fork, ());
+
+/// A builder with the placement of this run.
+pub fn builder(cpus: &Cpus) -> rayon::ThreadPoolBuilder {
+    let builder = rayon::ThreadPoolBuilder::new();
+    if !cpus.pinned() {
+        return builder;
+    }
+    let cpus = cpus.clone();
+    builder.start_handler(move |index| cpus.pin_current(index))
+}
+
+/// Starts the global pool.
+pub fn start(cpus: &Cpus) {
+    builder(cpus)
+        .build_global()
+        .expect("rayon's global pool starts");
+    // The global pool's threads start in the background; wait until each has been placed.
+    rayon::broadcast(|_| ());
+}
+
+/// A pool of its own with this many threads.
+pub fn pool(threads: usize, cpus: &Cpus) -> rayon::ThreadPool {
+    builder(cpus)
+        .num_threads(threads)
+        .build()
+        .expect("a rayon pool starts")
+}
+
+/// Runs on a thread of the global pool, so that what follows pays nothing for entering it.
+pub fn inside<R: Send>(work: impl FnOnce() -> R + Send) -> R {
+    rayon::scope(|_| work())
+}
