@@ -358,24 +358,29 @@ impl<T: Word> Owner<T> {
         if older > 0 {
             return Some(self.take(newest));
         }
-        // The last item, or none: compete for it through `top` as if we were a thief. SeqCst as
-        // in `steal`.
-        let won = older == 0
-            && (shared.flaws.has(Flaw::LastItemUncontested)
-                || shared
-                    .top
-                    .compare_exchange(
-                        top,
-                        top.wrapping_add(1),
-                        Ordering::SeqCst,
-                        Ordering::Relaxed,
-                    )
-                    .is_ok());
+        // The last item, or none.
+        let won = older == 0 && self.compete_for_last(top);
         let item = if won { Some(self.take(newest)) } else { None };
         // Either way `top` is at `bottom` now. The item was read before this store because
         // afterwards the slot is free.
         shared.bottom.store(bottom, Ordering::Release);
         item
+    }
+
+    /// Moves `top` past the last item as a thief would, and tells whether we were first. SeqCst for
+    /// the same reason as in `steal`.
+    #[inline(always)]
+    fn compete_for_last(&self, top: usize) -> bool {
+        let next = top.wrapping_add(1);
+        let shared = &*self.shared;
+        if shared.flaws.has(Flaw::LastItemUncontested) {
+            shared.top.store(next, Ordering::SeqCst);
+            return true;
+        }
+        shared
+            .top
+            .compare_exchange(top, next, Ordering::SeqCst, Ordering::Relaxed)
+            .is_ok()
     }
 
     /// Reads back an item the owner has just won.

@@ -83,14 +83,70 @@ mod kernel {
 #[cfg(any(test, loom, not(any(target_os = "linux", target_os = "android"))))]
 pub(crate) mod table {
     use super::AtomicU32;
-    use crate::sync::{Arc, Condvar, Mutex, Ordering};
+    #[cfg(not(loom))]
+    use crate::sync::{Arc, Condvar};
+    use crate::sync::{Mutex, Ordering};
+    #[cfg(loom)]
+    use loom::sync::MutexGuard;
+    #[cfg(not(loom))]
+    use std::sync::MutexGuard;
     use std::sync::{LockResult, PoisonError};
 
     struct Waiter {
         address: usize,
         /// Tells this wait apart from every other in the bucket, also on the same address.
         ticket: u64,
-        signal: Arc<Condvar>,
+        signal: Signal,
+    }
+
+    /// Where one waiter sleeps.
+    #[cfg(not(loom))]
+    #[derive(Clone, Default)]
+    struct Signal(Arc<Condvar>);
+
+    #[cfg(not(loom))]
+    impl Signal {
+        fn wait<'a>(
+            &self,
+            _bucket: &'a Bucket,
+            queue: MutexGuard<'a, Queue>,
+        ) -> MutexGuard<'a, Queue> {
+            ignore_poison(self.0.wait(queue))
+        }
+
+        fn notify(&self) {
+            self.0.notify_one();
+        }
+    }
+
+    #[cfg(loom)]
+    #[derive(Clone)]
+    struct Signal(loom::thread::Thread);
+
+    #[cfg(loom)]
+    impl Default for Signal {
+        fn default() -> Self {
+            Self(loom::thread::current())
+        }
+    }
+
+    #[cfg(loom)]
+    impl Signal {
+        // Parking instead of a condition variable: what is left in the table when a model fails is
+        // dropped outside of the model, where loom's own types must not be dropped.
+        fn wait<'a>(
+            &self,
+            bucket: &'a Bucket,
+            queue: MutexGuard<'a, Queue>,
+        ) -> MutexGuard<'a, Queue> {
+            drop(queue);
+            loom::thread::park();
+            ignore_poison(bucket.0.lock())
+        }
+
+        fn notify(&self) {
+            self.0.unpark();
+        }
     }
 
     struct Queue {
@@ -158,14 +214,14 @@ pub(crate) mod table {
         }
         let ticket = queue.next_ticket;
         queue.next_ticket += 1;
-        let signal = Arc::new(Condvar::new());
+        let signal = Signal::default();
         queue.waiters.push(Waiter {
             address,
             ticket,
             signal: signal.clone(),
         });
         while queue.waiters.iter().any(|waiter| waiter.ticket == ticket) {
-            queue = ignore_poison(signal.wait(queue));
+            queue = signal.wait(bucket, queue);
         }
     }
 
@@ -178,7 +234,7 @@ pub(crate) mod table {
             .iter()
             .position(|waiter| waiter.address == address);
         if let Some(oldest) = oldest {
-            queue.waiters.remove(oldest).signal.notify_one();
+            queue.waiters.remove(oldest).signal.notify();
         }
     }
 
@@ -189,11 +245,38 @@ pub(crate) mod table {
         queue.waiters.retain(|waiter| {
             let other = waiter.address != address;
             if !other {
-                waiter.signal.notify_one();
+                waiter.signal.notify();
             }
             other
         });
     }
+}
+
+/// Runs a model that is expected to lose a wake-up.
+///
+/// A model in which everybody sleeps is a deadlock. Loom reports it but cannot unwind from it: it aborts
+/// the process, and no `should_panic` could catch it. Here a watchdog stays awake until `body` is
+/// through, so that the model becomes endless instead and fails in an orderly way, with
+/// loom's "maximum number of branches".
+#[cfg(all(test, loom))]
+pub(crate) fn model_that_oversleeps(body: impl Fn() + Send + Sync + 'static) {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    loom::model(move || {
+        // Not loom's: the watchdog is no part of the protocol.
+        let through = std::sync::Arc::new(AtomicBool::new(false));
+        let watchdog = {
+            let through = through.clone();
+            loom::thread::spawn(move || {
+                while !through.load(Ordering::SeqCst) {
+                    loom::thread::yield_now();
+                }
+            })
+        };
+        body();
+        through.store(true, Ordering::SeqCst);
+        watchdog.join().unwrap();
+    });
 }
 
 #[cfg(all(test, not(loom)))]

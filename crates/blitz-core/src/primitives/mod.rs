@@ -1,13 +1,17 @@
 //! The building blocks of the engine, public because they are useful on their own.
 
 mod backoff;
+mod core_latch;
 mod count_latch;
+pub(crate) mod counters;
 pub mod deque;
 pub mod deque_channel;
+pub mod fence;
 pub(crate) mod flaw;
 pub(crate) mod futex;
 pub mod injector;
 mod once_latch;
+pub(crate) mod parker;
 mod ring;
 mod rng;
 mod spin_wait;
@@ -15,7 +19,9 @@ mod sync_ptr;
 mod word;
 
 pub use backoff::{Backoff, BackoffMode};
+pub use core_latch::CoreLatch;
 pub use count_latch::CountLatch;
+pub use counters::{AtomicCounters, Counters};
 pub use deque::{Owner, Steal, Stealer, deque};
 pub use deque_channel::DequeChannel;
 pub use injector::{Full, FullPolicy, Injector};

@@ -1,0 +1,193 @@
+//! Running one closure on every thread of a pool.
+//!
+//! Each seat has a mailbox. Its thread opens it when its own deque is empty, and also while it waits: a
+//! broadcast is the one thing that a waiting thread runs although it did not ask for it, because two
+//! broadcasts that wait for each other's threads could not end otherwise.
+
+use crate::context::{self, Context};
+use crate::guest::{block_on, outsider_parker};
+use crate::pool::Pool;
+use crate::primitives::CoreLatch;
+use crate::scope::current_pool;
+use crate::seat::{self, Seat};
+use crate::spawn::detached;
+use crate::task::{self, TaskRef};
+use crate::wait::{LatchWait, wait_for};
+use std::any::Any;
+use std::fmt;
+use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Tells the closure of a broadcast on which thread it runs.
+pub struct BroadcastContext<'a> {
+    seat: &'a Seat,
+    /// Not `Send`, not `Sync`: it speaks about this thread.
+    _here: PhantomData<&'a mut dyn Fn()>,
+}
+
+impl BroadcastContext<'_> {
+    /// Calls `op` with the context of the calling thread, which runs a broadcast's task.
+    pub(crate) fn with<R>(op: impl FnOnce(BroadcastContext<'_>) -> R) -> R {
+        let seat = seat::current().expect("broadcasts run in seats");
+        op(BroadcastContext {
+            seat,
+            _here: PhantomData,
+        })
+    }
+
+    /// The index of this thread: each of `0..num_threads` once per broadcast.
+    #[inline]
+    pub fn index(&self) -> usize {
+        self.seat.index
+    }
+
+    /// How many threads run the broadcast.
+    #[inline]
+    pub fn num_threads(&self) -> usize {
+        self.seat.pool().num_threads()
+    }
+}
+
+impl fmt::Debug for BroadcastContext<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BroadcastContext")
+            .field("index", &self.index())
+            .field("num_threads", &self.num_threads())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Runs `op` once on every thread of the current pool and returns the results, in the order of the threads.
+///
+/// Each thread runs it when it is done with its own queue; the call returns when all have. A guest stands in
+/// for the thread whose seat it holds.
+///
+/// # Panics
+/// If one or more of the calls panic, all others still run, and then one of the panics goes on.
+///
+/// ```
+/// let indices = blitz_core::broadcast(|thread| thread.index());
+/// assert!(indices.into_iter().eq(0..blitz_core::current_num_threads()));
+/// ```
+pub fn broadcast<OP, R>(op: OP) -> Vec<R>
+where
+    OP: Fn(BroadcastContext<'_>) -> R + Sync,
+    R: Send,
+{
+    broadcast_in(current_pool(), op)
+}
+
+/// Runs `op` once on every thread of the current pool, without waiting.
+///
+/// # Panics
+/// A panic in `op` goes to the pool's panic handler. Without one it aborts the process.
+///
+/// ```
+/// let (sender, receiver) = std::sync::mpsc::channel();
+/// blitz_core::spawn_broadcast(move |thread| sender.send(thread.index()).unwrap());
+/// assert_eq!(receiver.iter().count(), blitz_core::current_num_threads());
+/// ```
+pub fn spawn_broadcast<OP>(op: OP)
+where
+    OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static,
+{
+    spawn_broadcast_in(current_pool(), op);
+}
+
+/// Puts a task into a seat's mailbox and makes sure that somebody looks.
+pub(crate) fn post(seat: &Seat, task: TaskRef) {
+    if seat.mailbox.push(task).is_err() {
+        unreachable!("a growing mailbox takes everything");
+    }
+    let pool = seat.pool();
+    // The mailbox before the states; the thread and the occupant do it the other way round.
+    pool.sleep.post();
+    pool.wake_thread(seat.index);
+    seat.parker().unpark();
+}
+
+/// One call of the closure, and where its result goes.
+type Outcome<R> = Option<Result<R, Box<dyn Any + Send>>>;
+
+struct Waiting<'a, OP, R> {
+    op: &'a OP,
+    context: Context,
+    unfinished: AtomicUsize,
+    latch: CoreLatch,
+    waiter: &'static crate::primitives::parker::Parker,
+    outcomes: *mut Outcome<R>,
+}
+
+pub(crate) fn broadcast_in<OP, R>(pool: &Pool, op: OP) -> Vec<R>
+where
+    OP: Fn(BroadcastContext<'_>) -> R + Sync,
+    R: Send,
+{
+    let seat = seat::current();
+    let threads = pool.num_threads();
+    let mut outcomes: Vec<Outcome<R>> = (0..threads).map(|_| None).collect();
+    let waiting = Waiting {
+        op: &op,
+        context: Context::new(seat.map_or(&raw const context::ROOT, Seat::context)),
+        unfinished: AtomicUsize::new(threads),
+        latch: CoreLatch::new(),
+        waiter: seat.map_or_else(outsider_parker, Seat::parker),
+        outcomes: outcomes.as_mut_ptr(),
+    };
+    let address = (&raw const waiting).expose_provenance();
+    for target in &pool.seats {
+        let index = target.index;
+        let run = move || {
+            let waiting = std::ptr::with_exposed_provenance::<Waiting<'_, OP, R>>(address);
+            // SAFETY: `broadcast_in` waits for the latch, which is set after the last of these, and each
+            // writes its own outcome.
+            unsafe {
+                let call = || BroadcastContext::with(|context| ((*waiting).op)(context));
+                let outcome = catch_unwind(AssertUnwindSafe(call));
+                *(*waiting).outcomes.add(index) = Some(outcome);
+                let waiter = (*waiting).waiter;
+                if (*waiting).unfinished.fetch_sub(1, Ordering::AcqRel) == 1
+                    && (*waiting).latch.set()
+                {
+                    waiter.unpark();
+                }
+            }
+        };
+        // SAFETY: we wait for it, `op` is `Sync`, and `R` is `Send`.
+        post(target, unsafe {
+            task::allocate_boxed(&raw const waiting.context, run)
+        });
+    }
+    let wait = LatchWait {
+        latch: &waiting.latch,
+        context: &raw const waiting.context,
+    };
+    match seat {
+        // SAFETY: the caller occupies the seat.
+        Some(seat) => unsafe { wait_for(seat, &wait) },
+        None => block_on(&wait, waiting.waiter),
+    }
+    let outcomes = outcomes
+        .into_iter()
+        .map(|outcome| outcome.expect("all have run"));
+    // All results or the first panic; the results that are dropped then may panic no more than that.
+    let collected: Result<Vec<R>, _> = outcomes.collect();
+    collected.unwrap_or_else(|payload| resume_unwind(payload))
+}
+
+pub(crate) fn spawn_broadcast_in<OP>(pool: &Pool, op: OP)
+where
+    OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static,
+{
+    let op = Arc::new(op);
+    for seat in &pool.seats {
+        let op = Arc::clone(&op);
+        let run = detached(pool, move || BroadcastContext::with(|context| op(context)));
+        // SAFETY: the root lives for ever, and `op` is `Send` and `'static`.
+        post(seat, unsafe {
+            task::allocate_boxed(&raw const context::ROOT, run)
+        });
+    }
+}

@@ -1,0 +1,536 @@
+//! Making pools.
+
+use crate::global;
+use crate::join_stack::MAX_SEATS;
+use crate::placement::Placement;
+use crate::pool::{Handlers, Pool, Settings};
+use crate::primitives::{BackoffMode, fence};
+use crate::seat;
+use crate::thread_pool::ThreadPool;
+use crate::worker;
+use std::any::Any;
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::thread;
+
+/// Describes a pool before it is made: rayon's knobs, and a few of ours.
+///
+/// ```
+/// let pool = blitz_core::ThreadPoolBuilder::new()
+///     .num_threads(2)
+///     .thread_name(|index| format!("crunch-{index}"))
+///     .build()
+///     .unwrap();
+/// assert_eq!(pool.current_num_threads(), 2);
+/// ```
+pub struct ThreadPoolBuilder<S = DefaultSpawn> {
+    num_threads: usize,
+    use_current_thread: bool,
+    handlers: Handlers,
+    thread_name: Option<Box<dyn FnMut(usize) -> String>>,
+    stack_size: Option<usize>,
+    backoff: BackoffMode,
+    caller_participates: Option<bool>,
+    pin_workers: bool,
+    place_wakes: bool,
+    spawn: S,
+}
+
+/// How threads are started. Implemented by [`DefaultSpawn`] and [`CustomSpawn`] only.
+pub trait ThreadSpawn: private::Sealed {
+    /// Starts a thread that calls [`ThreadBuilder::run`].
+    #[doc(hidden)]
+    fn spawn(&mut self, thread: ThreadBuilder) -> io::Result<()>;
+
+    /// Are the threads a user's, whose affinity is none of our business?
+    #[doc(hidden)]
+    const CUSTOM: bool;
+}
+
+mod private {
+    pub trait Sealed {}
+}
+
+/// Starts threads with [`std::thread::Builder`].
+#[derive(Debug, Default)]
+pub struct DefaultSpawn;
+
+/// Starts threads with a user's function. See [`ThreadPoolBuilder::spawn_handler`].
+#[derive(Debug)]
+pub struct CustomSpawn<F>(F);
+
+impl private::Sealed for DefaultSpawn {}
+impl<F> private::Sealed for CustomSpawn<F> {}
+
+impl ThreadSpawn for DefaultSpawn {
+    fn spawn(&mut self, thread: ThreadBuilder) -> io::Result<()> {
+        let builder = thread.std_builder();
+        builder.spawn(|| thread.run()).map(drop)
+    }
+
+    const CUSTOM: bool = false;
+}
+
+impl<F> ThreadSpawn for CustomSpawn<F>
+where
+    F: FnMut(ThreadBuilder) -> io::Result<()>,
+{
+    fn spawn(&mut self, thread: ThreadBuilder) -> io::Result<()> {
+        (self.0)(thread)
+    }
+
+    const CUSTOM: bool = true;
+}
+
+/// A thread that is about to join a pool: what a spawn handler gets.
+pub struct ThreadBuilder {
+    name: Option<String>,
+    stack_size: Option<usize>,
+    pool: Arc<Pool>,
+    index: usize,
+}
+
+impl ThreadBuilder {
+    /// The thread's index in its pool.
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
+    /// The name asked for, if any.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// The stack size asked for, if any.
+    pub fn stack_size(&self) -> Option<usize> {
+        self.stack_size
+    }
+
+    /// Runs the thread's part in the pool; returns when the pool ends.
+    pub fn run(self) {
+        let abort = crate::pool::AbortOnDrop("a pool thread panicked outside of any job");
+        worker::run(&self.pool, self.index);
+        std::mem::forget(abort);
+    }
+
+    fn std_builder(&self) -> thread::Builder {
+        let mut builder = thread::Builder::new();
+        if let Some(name) = &self.name {
+            builder = builder.name(name.clone());
+        }
+        if let Some(size) = self.stack_size {
+            builder = builder.stack_size(size);
+        }
+        builder
+    }
+}
+
+impl fmt::Debug for ThreadBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ThreadBuilder")
+            .field("index", &self.index)
+            .field("name", &self.name)
+            .field("stack_size", &self.stack_size)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Default for ThreadPoolBuilder {
+    fn default() -> Self {
+        ThreadPoolBuilder {
+            num_threads: 0,
+            use_current_thread: false,
+            handlers: Handlers::default(),
+            thread_name: None,
+            stack_size: None,
+            backoff: BackoffMode::default(),
+            caller_participates: None,
+            pin_workers: false,
+            place_wakes: true,
+            spawn: DefaultSpawn,
+        }
+    }
+}
+
+impl ThreadPoolBuilder {
+    /// A builder with every knob at its default.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
+    /// Makes the pool and starts its threads.
+    ///
+    /// # Errors
+    /// If a thread cannot be started, if there are to be more than [`max_num_threads`](crate::max_num_threads),
+    /// or if [`ThreadPoolBuilder::use_current_thread`] is asked of a thread that is in a pool already.
+    pub fn build(self) -> Result<ThreadPool, ThreadPoolBuildError> {
+        self.build_pool().map(ThreadPool::new)
+    }
+
+    /// Makes the global pool from this builder.
+    ///
+    /// Call it early: the first parallel operation outside of any pool starts the global pool with defaults.
+    ///
+    /// # Errors
+    /// As [`ThreadPoolBuilder::build`], and if the global pool exists.
+    ///
+    /// ```
+    /// blitz_core::ThreadPoolBuilder::new().num_threads(2).build_global().unwrap();
+    /// assert!(blitz_core::ThreadPoolBuilder::new().build_global().is_err());
+    /// ```
+    pub fn build_global(self) -> Result<(), ThreadPoolBuildError> {
+        let pool = global::start(self)?;
+        pool.wait_until_started();
+        Ok(())
+    }
+
+    pub(crate) fn build_pool(mut self) -> Result<Arc<Pool>, ThreadPoolBuildError> {
+        let threads = self.resolve_num_threads();
+        if threads > MAX_SEATS - 1 {
+            return Err(ErrorKind::TooManyThreads(threads).into());
+        }
+        if self.use_current_thread && seat::current().is_some() {
+            return Err(ErrorKind::CurrentThreadInPool.into());
+        }
+        // Before any thread of ours exists: light fences must not change under a running owner.
+        fence::mode();
+        let differ = self.thread_name.is_some()
+            || self.stack_size.is_some()
+            || self.handlers.start.is_some()
+            || self.handlers.exit.is_some()
+            || self.use_current_thread
+            || S::CUSTOM;
+        let place = self.place_wakes && !S::CUSTOM;
+        let pool = Pool::new(Settings {
+            threads,
+            backoff: self.backoff,
+            guests: self.caller_participates.unwrap_or(!differ),
+            placement: Placement::new(threads, self.pin_workers, place),
+            handlers: std::mem::take(&mut self.handlers),
+        });
+        // If a thread cannot be started, or the user's spawn handler panics, those that run must end.
+        let guard = EndPool(&pool);
+        for index in 0..threads {
+            if index == 0 && self.use_current_thread {
+                adopt_current_thread(&pool);
+                continue;
+            }
+            let thread = ThreadBuilder {
+                name: self.thread_name.as_mut().map(|name| name(index)),
+                stack_size: self.stack_size,
+                pool: Arc::clone(&pool),
+                index,
+            };
+            self.spawn.spawn(thread).map_err(ErrorKind::Io)?;
+        }
+        std::mem::forget(guard);
+        Ok(pool)
+    }
+
+    fn resolve_num_threads(&self) -> usize {
+        if self.num_threads > 0 {
+            return self.num_threads;
+        }
+        let from_environment = [
+            "BLITZ_NUM_THREADS",
+            "RAYON_NUM_THREADS",
+            "RAYON_RS_NUM_CPUS",
+        ]
+        .into_iter()
+        .find_map(|name| std::env::var(name).ok()?.trim().parse::<usize>().ok())
+        .filter(|&threads| threads > 0);
+        from_environment.unwrap_or_else(default_num_threads)
+    }
+}
+
+/// As many threads as the process may use CPUs: its affinity mask and its cgroup's CPU quota count.
+fn default_num_threads() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}
+
+struct EndPool<'a>(&'a Arc<Pool>);
+
+impl Drop for EndPool<'_> {
+    fn drop(&mut self) {
+        self.0.release();
+    }
+}
+
+/// Makes the calling thread the pool's thread 0, for as long as both exist.
+fn adopt_current_thread(pool: &Arc<Pool>) {
+    let seat = &pool.seats[0];
+    seat.occupancy.take_for_ever();
+    // The thread-local keeps pointing to the seat until the thread ends, so the pool's memory stays.
+    std::mem::forget(Arc::clone(pool));
+    // SAFETY: the seat is this thread's from now on.
+    unsafe { seat.enter() };
+    pool.started[0].set();
+    pool.stopped[0].set();
+}
+
+impl ThreadPoolBuilder {
+    /// Makes a pool whose threads live inside the call, so that they may borrow from outside of it.
+    ///
+    /// `wrapper` runs on each thread and must call [`ThreadBuilder::run`]; `with_pool` gets the pool, which
+    /// ends with it.
+    ///
+    /// # Errors
+    /// As [`ThreadPoolBuilder::build`].
+    ///
+    /// ```
+    /// let offset = 40;
+    /// let sum = blitz_core::ThreadPoolBuilder::new()
+    ///     .num_threads(2)
+    ///     .build_scoped(|thread| thread.run(), |pool| pool.install(|| offset + 2))
+    ///     .unwrap();
+    /// assert_eq!(sum, 42);
+    /// ```
+    pub fn build_scoped<W, F, R>(self, wrapper: W, with_pool: F) -> Result<R, ThreadPoolBuildError>
+    where
+        W: Fn(ThreadBuilder) + Sync,
+        F: FnOnce(&ThreadPool) -> R,
+    {
+        thread::scope(|scope| {
+            let wrapper = &wrapper;
+            let pool = self
+                .spawn_handler(|thread| {
+                    let builder = thread.std_builder();
+                    builder.spawn_scoped(scope, || wrapper(thread))?;
+                    Ok(())
+                })
+                .build()?;
+            let result = catch_unwind(AssertUnwindSafe(|| with_pool(&pool)));
+            pool.end_and_wait();
+            Ok(result.unwrap_or_else(|payload| resume_unwind(payload)))
+        })
+    }
+}
+
+impl<S> ThreadPoolBuilder<S> {
+    /// Starts the pool's threads with a function of yours. It must start a thread that calls
+    /// [`ThreadBuilder::run`], for each thread of the pool.
+    ///
+    /// ```
+    /// let pool = blitz_core::ThreadPoolBuilder::new()
+    ///     .num_threads(2)
+    ///     .spawn_handler(|thread| {
+    ///         std::thread::Builder::new().spawn(|| thread.run())?;
+    ///         Ok(())
+    ///     })
+    ///     .build()
+    ///     .unwrap();
+    /// assert_eq!(pool.install(|| 6 * 7), 42);
+    /// ```
+    pub fn spawn_handler<F>(self, spawn: F) -> ThreadPoolBuilder<CustomSpawn<F>>
+    where
+        F: FnMut(ThreadBuilder) -> io::Result<()>,
+    {
+        ThreadPoolBuilder {
+            spawn: CustomSpawn(spawn),
+            num_threads: self.num_threads,
+            use_current_thread: self.use_current_thread,
+            handlers: self.handlers,
+            thread_name: self.thread_name,
+            stack_size: self.stack_size,
+            backoff: self.backoff,
+            caller_participates: self.caller_participates,
+            pin_workers: self.pin_workers,
+            place_wakes: self.place_wakes,
+        }
+    }
+
+    /// Names the threads, by index.
+    pub fn thread_name<F>(mut self, closure: F) -> Self
+    where
+        F: FnMut(usize) -> String + 'static,
+    {
+        self.thread_name = Some(Box::new(closure));
+        self
+    }
+
+    /// How many threads. 0 (the default) asks the environment (`BLITZ_NUM_THREADS`, `RAYON_NUM_THREADS`),
+    /// then the CPUs the process may use.
+    pub fn num_threads(mut self, num_threads: usize) -> Self {
+        self.num_threads = num_threads;
+        self
+    }
+
+    /// Makes the calling thread the pool's thread 0, for good. It takes part whenever it waits for something
+    /// of the pool, or yields.
+    pub fn use_current_thread(mut self) -> Self {
+        self.use_current_thread = true;
+        self
+    }
+
+    /// Called with the panics that have nobody else to go to: in detached tasks, and in the other handlers.
+    /// Without it, such a panic aborts the process; so does a panic in the handler.
+    pub fn panic_handler<H>(mut self, panic_handler: H) -> Self
+    where
+        H: Fn(Box<dyn Any + Send>) + Send + Sync + 'static,
+    {
+        self.handlers.panic = Some(Box::new(panic_handler));
+        self
+    }
+
+    /// The threads' stack size in bytes.
+    pub fn stack_size(mut self, stack_size: usize) -> Self {
+        self.stack_size = Some(stack_size);
+        self
+    }
+
+    /// Does nothing: `spawn_fifo` and `scope_fifo` choose the order where it matters.
+    #[deprecated(note = "use `scope_fifo` and `spawn_fifo` for similar effect")]
+    pub fn breadth_first(self) -> Self {
+        self
+    }
+
+    /// Called on each thread, with its index, before it does anything else.
+    pub fn start_handler<H>(mut self, start_handler: H) -> Self
+    where
+        H: Fn(usize) + Send + Sync + 'static,
+    {
+        self.handlers.start = Some(Box::new(start_handler));
+        self
+    }
+
+    /// Called on each thread, with its index, as the last thing.
+    pub fn exit_handler<H>(mut self, exit_handler: H) -> Self
+    where
+        H: Fn(usize) + Send + Sync + 'static,
+    {
+        self.handlers.exit = Some(Box::new(exit_handler));
+        self
+    }
+
+    /// How long threads without work stay awake.
+    ///
+    /// ```
+    /// use blitz_core::{ThreadPoolBuilder, primitives::BackoffMode};
+    /// let pool = ThreadPoolBuilder::new().num_threads(1).backoff(BackoffMode::PowerSaving).build();
+    /// assert!(pool.is_ok());
+    /// ```
+    pub fn backoff(mut self, mode: BackoffMode) -> Self {
+        self.backoff = mode;
+        self
+    }
+
+    /// May threads from outside run the pool's work themselves while they wait for it (`true`), or is
+    /// everything handed over to the pool's threads, as rayon does (`false`)?
+    ///
+    /// By default they may, unless the pool's threads differ from theirs by name, stack size, start or exit
+    /// handler or spawn handler.
+    ///
+    /// ```
+    /// let pool = blitz_core::ThreadPoolBuilder::new()
+    ///     .num_threads(1)
+    ///     .caller_participates(false)
+    ///     .build()
+    ///     .unwrap();
+    /// let here = std::thread::current().id();
+    /// assert_ne!(pool.install(|| std::thread::current().id()), here);
+    /// ```
+    pub fn caller_participates(mut self, participates: bool) -> Self {
+        self.caller_participates = Some(participates);
+        self
+    }
+
+    /// Pins each thread to one of the CPUs the process may use (Linux only, ignored elsewhere).
+    pub fn pin_workers(mut self, pin: bool) -> Self {
+        self.pin_workers = pin;
+        self
+    }
+
+    /// Whether a thread that is woken by a computing one is kept off that one's CPU (Linux only; on by
+    /// default).
+    pub fn place_wakes(mut self, place: bool) -> Self {
+        self.place_wakes = place;
+        self
+    }
+}
+
+impl<S> fmt::Debug for ThreadPoolBuilder<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        /// Shows that a closure is there.
+        struct Closure;
+        impl fmt::Debug for Closure {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("<closure>")
+            }
+        }
+        f.debug_struct("ThreadPoolBuilder")
+            .field("num_threads", &self.num_threads)
+            .field("use_current_thread", &self.use_current_thread)
+            .field("thread_name", &self.thread_name.as_ref().map(|_| Closure))
+            .field("stack_size", &self.stack_size)
+            .field(
+                "panic_handler",
+                &self.handlers.panic.as_ref().map(|_| Closure),
+            )
+            .field(
+                "start_handler",
+                &self.handlers.start.as_ref().map(|_| Closure),
+            )
+            .field(
+                "exit_handler",
+                &self.handlers.exit.as_ref().map(|_| Closure),
+            )
+            .field("backoff", &self.backoff)
+            .field("caller_participates", &self.caller_participates)
+            .field("pin_workers", &self.pin_workers)
+            .field("place_wakes", &self.place_wakes)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why a pool could not be made.
+#[derive(Debug)]
+pub struct ThreadPoolBuildError {
+    kind: ErrorKind,
+}
+
+#[derive(Debug)]
+pub(crate) enum ErrorKind {
+    GlobalPoolExists,
+    CurrentThreadInPool,
+    TooManyThreads(usize),
+    Io(io::Error),
+}
+
+impl From<ErrorKind> for ThreadPoolBuildError {
+    fn from(kind: ErrorKind) -> Self {
+        ThreadPoolBuildError { kind }
+    }
+}
+
+impl fmt::Display for ThreadPoolBuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            ErrorKind::GlobalPoolExists => {
+                f.write_str("The global thread pool has already been initialized.")
+            }
+            ErrorKind::CurrentThreadInPool => {
+                f.write_str("The current thread is already part of another thread pool.")
+            }
+            ErrorKind::TooManyThreads(threads) => write!(
+                f,
+                "num_threads is {threads}, but a pool can have at most {} threads",
+                MAX_SEATS - 1
+            ),
+            ErrorKind::Io(error) => error.fmt(f),
+        }
+    }
+}
+
+impl Error for ThreadPoolBuildError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match &self.kind {
+            ErrorKind::Io(error) => Some(error),
+            _ => None,
+        }
+    }
+}

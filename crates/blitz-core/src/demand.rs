@@ -1,0 +1,55 @@
+//! For loops that split on demand: is anybody waiting for work, and is the rest worth a wake?
+//!
+//! A parallel loop that forks eagerly pays for parallelism that nobody may want. With these four calls it can
+//! run as the plain loop, look around between blocks, and fork only when it pays. `blitz`'s parallel
+//! iterators are built that way.
+
+use crate::join::{FnContext, join_expecting};
+use crate::seat;
+use crate::wake;
+
+pub use crate::clock::{ticks, ticks_per_us};
+
+/// Is a thread of the current pool awake and without work right now? A fork would be taken at once.
+///
+/// One load. `false` outside of pools.
+///
+/// ```
+/// assert!(!blitz_core::demand::hungry());
+/// ```
+#[inline]
+pub fn hungry() -> bool {
+    seat::current().is_some_and(|seat| seat.pool().sleep.counters().searching() > 0)
+}
+
+/// Nobody is awake, somebody sleeps, and `remaining_ticks` of work would outlast waking them?
+///
+/// ```
+/// assert!(!blitz_core::demand::worth_waking(1));
+/// ```
+#[inline]
+pub fn worth_waking(remaining_ticks: u64) -> bool {
+    wake::outlasts_a_wake(remaining_ticks)
+        && seat::current().is_some_and(|seat| {
+            let counters = seat.pool().sleep.counters();
+            counters.searching() == 0 && (counters.sleeping() > 0 || seat.pool().has_blocked())
+        })
+}
+
+/// [`join_context`](crate::join_context) for callers that know how much work the two halves are together:
+/// whether somebody is woken depends on `expected_ticks` instead of the call site's past. 0: nobody is.
+///
+/// ```
+/// let (a, b) = blitz_core::demand::join_context_expecting(0, |_| 1, |_| 2);
+/// assert_eq!(a + b, 3);
+/// ```
+#[inline]
+pub fn join_context_expecting<A, B, RA, RB>(expected_ticks: u64, a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce(FnContext) -> RA + Send,
+    B: FnOnce(FnContext) -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    join_expecting(expected_ticks, a, b)
+}

@@ -1,0 +1,351 @@
+//! `join`: run two closures, perhaps in parallel.
+//!
+//! ```text
+//!   join(a, b):   put b on the join stack          3 stores
+//!                 run a
+//!                 take b back                      1 store, 2 loads
+//!                   ours   -> call b directly      static dispatch, no latch, nothing allocated
+//!                   stolen -> help the thief, take its result
+//! ```
+//!
+//! The forked half lives in this frame: a [`Fork`] is the function that runs it on a thief, the closure, and
+//! room for the result. It is valid from the push until `pop` says "ours" or the slot is done, and `join`
+//! does not leave before one of the two, even when `a` panics: [`Pending`]'s drop sees to it.
+//!
+//! The unstolen right half is called from a bitwise copy of the closure that stays in registers, not from
+//! the one in memory. Exactly one of the two copies is ever used or dropped: the copy in the fork if a thief
+//! took it, the copy in `Pending` otherwise.
+
+use crate::global;
+use crate::guest;
+use crate::join_stack::{Job, JoinStack, Popped};
+use crate::seat::{self, Seat};
+use crate::wait::wait_for;
+use crate::wake;
+use std::any::Any;
+use std::cell::UnsafeCell;
+use std::marker::PhantomData;
+use std::mem::{ManuallyDrop, MaybeUninit};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+/// Tells a closure of [`join_context`] whether it was moved to another thread.
+#[derive(Debug)]
+pub struct FnContext {
+    migrated: bool,
+    /// Not `Send`, not `Sync`: it speaks about this thread.
+    _here: PhantomData<*mut ()>,
+}
+
+impl FnContext {
+    #[inline]
+    pub(crate) fn new(migrated: bool) -> Self {
+        FnContext {
+            migrated,
+            _here: PhantomData,
+        }
+    }
+
+    /// Does the closure run on another thread than the one that called `join_context`?
+    ///
+    /// ```
+    /// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    /// pool.install(|| blitz_core::join_context(|a| assert!(!a.migrated()), |b| assert!(!b.migrated())));
+    /// ```
+    #[inline]
+    pub fn migrated(&self) -> bool {
+        self.migrated
+    }
+}
+
+/// Runs two closures, perhaps in parallel, and returns both results.
+///
+/// `b` is offered to the other threads of the pool while the caller runs `a`; if nobody has taken it by
+/// then, the caller runs it too. Nothing is allocated, and an offer that nobody takes costs about a
+/// nanosecond, so there is no need for a sequential cut-off. Called from a thread outside of any pool, the
+/// caller takes part in the global pool as a guest.
+///
+/// While the caller waits for a stolen `b`, it runs only what `b` itself has forked or spawned, never
+/// anything unrelated: it is fine to hold a lock across a `join`.
+///
+/// # Panics
+/// Both closures run to their end, also if the other one panics. Then the panic goes on; if both panic,
+/// `a`'s does.
+///
+/// ```
+/// fn sum(values: &[u64]) -> u64 {
+///     match values {
+///         [] => 0,
+///         [one] => *one,
+///         _ => {
+///             let (left, right) = values.split_at(values.len() / 2);
+///             let (a, b) = blitz_core::join(|| sum(left), || sum(right));
+///             a + b
+///         }
+///     }
+/// }
+/// assert_eq!(sum(&(0..1000).collect::<Vec<_>>()), 499_500);
+/// ```
+#[inline]
+pub fn join<A, B, RA, RB>(oper_a: A, oper_b: B) -> (RA, RB)
+where
+    A: FnOnce() -> RA + Send,
+    B: FnOnce() -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    fork(None, false, |_| oper_a(), |_| oper_b())
+}
+
+/// Like [`join`]; the closures also learn whether they run on another thread than the caller's.
+///
+/// ```
+/// let (here, _) = blitz_core::join_context(|a| a.migrated(), |b| b.migrated());
+/// println!("the left half was moved: {here}");
+/// ```
+#[inline]
+pub fn join_context<A, B, RA, RB>(oper_a: A, oper_b: B) -> (RA, RB)
+where
+    A: FnOnce(FnContext) -> RA + Send,
+    B: FnOnce(FnContext) -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    fork(None, false, oper_a, oper_b)
+}
+
+/// [`join_context`] for callers that know how much work is at stake: `expected` ticks for both halves.
+#[inline]
+pub(crate) fn join_expecting<A, B, RA, RB>(expected: u64, oper_a: A, oper_b: B) -> (RA, RB)
+where
+    A: FnOnce(FnContext) -> RA + Send,
+    B: FnOnce(FnContext) -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    fork(Some(expected), false, oper_a, oper_b)
+}
+
+/// The forked half of a join, in the frame of the join.
+#[repr(C)]
+struct Fork<B, RB> {
+    job: Job,
+    body: UnsafeCell<ManuallyDrop<B>>,
+    result: UnsafeCell<MaybeUninit<Result<RB, Box<dyn Any + Send>>>>,
+}
+
+impl<B, RB> Fork<B, RB>
+where
+    B: FnOnce(FnContext) -> RB,
+{
+    /// Runs the fork on a thief.
+    ///
+    /// # Safety
+    /// `job` is the head of a `Fork<B, RB>` that the caller has stolen and not yet run.
+    unsafe fn execute(job: *const Job) {
+        let this = job.cast::<Self>();
+        // SAFETY: the thief alone has the fork until its slot is done.
+        unsafe {
+            let body = ManuallyDrop::take(&mut *(*this).body.get());
+            let result = catch_unwind(AssertUnwindSafe(|| body(FnContext::new(true))));
+            (*(*this).result.get()).write(result);
+        }
+    }
+}
+
+/// A pushed fork that has not been taken back yet.
+struct Pending<'a, B, RB>
+where
+    B: FnOnce(FnContext) -> RB,
+{
+    stack: *const JoinStack,
+    fork: &'a Fork<B, RB>,
+    body: ManuallyDrop<B>,
+    moved: bool,
+}
+
+/// `moved`: the whole join has been handed over to this thread.
+#[inline(always)]
+fn fork<A, B, RA, RB>(expected: Option<u64>, moved: bool, a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce(FnContext) -> RA + Send,
+    B: FnOnce(FnContext) -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    let stack = seat::current_stack();
+    let body = ManuallyDrop::new(b);
+    // SAFETY: a bitwise copy. One of the two is used (see the module's documentation).
+    let copy = unsafe { std::ptr::read(&raw const body) };
+    let fork = Fork {
+        job: Job {
+            execute: Fork::<B, RB>::execute,
+        },
+        body: UnsafeCell::new(copy),
+        result: UnsafeCell::new(MaybeUninit::uninit()),
+    };
+    let job = &raw const fork.job;
+    // SAFETY: the stack is this thread's, and the fork lives until it is taken back (`Pending`).
+    if let Some(pushed) = unsafe { (*stack).push(job) } {
+        // SAFETY: `stack` is this thread's.
+        match unsafe { Seat::from_stack(stack) } {
+            Some(seat) if pushed != crate::join_stack::Pushed::Full => {
+                wake::after_push(seat, pushed, job, expected);
+            }
+            seat => {
+                return without_fork(seat.is_some(), expected, a, ManuallyDrop::into_inner(body));
+            }
+        }
+    }
+    let pending = Pending {
+        stack,
+        fork: &fork,
+        body,
+        moved,
+    };
+    let result_a = a(FnContext::new(moved));
+    let result_b = pending.finish();
+    (result_a, result_b)
+}
+
+/// The fork could not be pushed: the caller has no seat yet, or joins nest too deep for its stack.
+#[cold]
+#[inline(never)]
+fn without_fork<A, B, RA, RB>(seated: bool, expected: Option<u64>, a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce(FnContext) -> RA + Send,
+    B: FnOnce(FnContext) -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    if seated {
+        return both_here(a, b);
+    }
+    guest::in_pool(global::pool(), |_, moved| fork(expected, moved, a, b))
+}
+
+/// Runs both halves on this thread, with the same promise about panics.
+fn both_here<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce(FnContext) -> RA,
+    B: FnOnce(FnContext) -> RB,
+{
+    let result_a = catch_unwind(AssertUnwindSafe(|| a(FnContext::new(false))));
+    let result_b = catch_unwind(AssertUnwindSafe(|| b(FnContext::new(false))));
+    match (result_a, result_b) {
+        (Ok(a), Ok(b)) => (a, b),
+        (Err(payload), _) | (_, Err(payload)) => resume_unwind(payload),
+    }
+}
+
+impl<B, RB> Pending<'_, B, RB>
+where
+    B: FnOnce(FnContext) -> RB,
+{
+    /// Takes the fork back and runs it, or waits for the thief's result.
+    #[inline(always)]
+    fn finish(self) -> RB {
+        let mut this = ManuallyDrop::new(self);
+        // SAFETY: this thread pushed the fork, and all later pushes have been popped.
+        match unsafe { (*this.stack).pop() } {
+            Popped::Ours => {
+                // SAFETY: no thief has the fork, so this copy of the closure is the one to use.
+                let body = unsafe { ManuallyDrop::take(&mut this.body) };
+                body(FnContext::new(this.moved))
+            }
+            slow => {
+                // SAFETY: as above; `slow` is what `pop` just said.
+                match unsafe { finish_slow(this.stack, slow, this.fork) } {
+                    Some(result) => result.unwrap_or_else(|payload| resume_unwind(payload)),
+                    None => {
+                        // SAFETY: as for `Ours`.
+                        let body = unsafe { ManuallyDrop::take(&mut this.body) };
+                        // SAFETY: the stack is a seat's: the unseated one takes no pushes.
+                        unsafe { run_retaken(this.stack, this.moved, body) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Runs a right half that was public but not stolen; if it is one that is timed, tells how long it took.
+///
+/// # Safety
+/// `stack` is the calling thread's seat's.
+#[cold]
+unsafe fn run_retaken<B, RB>(stack: *const JoinStack, moved: bool, body: B) -> RB
+where
+    B: FnOnce(FnContext) -> RB,
+{
+    let result = body(FnContext::new(moved));
+    // SAFETY: by contract.
+    if let Some(seat) = unsafe { Seat::from_stack(stack) } {
+        wake::after_join(seat, seat.stack.depth() + 1, false);
+    }
+    result
+}
+
+/// The fork was public: `Some` with the thief's result, or `None` if it is ours after all.
+///
+/// # Safety
+/// `stack` is the calling thread's seat's, and `popped` is what its `pop` of `fork` just returned.
+#[cold]
+#[inline(never)]
+unsafe fn finish_slow<B, RB>(
+    stack: *const JoinStack,
+    popped: Popped,
+    fork: &Fork<B, RB>,
+) -> Option<Result<RB, Box<dyn Any + Send>>> {
+    if popped != Popped::Stolen {
+        return None;
+    }
+    // SAFETY: by contract.
+    unsafe {
+        let seat = Seat::from_stack(stack)?;
+        wait_for(seat, seat.stack.stolen_slot());
+        let depth = seat.stack.depth();
+        seat.stack.reclaim();
+        wake::after_join(seat, depth, true);
+        // The slot is done, so the thief has written the result and is not coming back.
+        Some((*fork.result.get()).assume_init_read())
+    }
+}
+
+impl<B, RB> Drop for Pending<'_, B, RB>
+where
+    B: FnOnce(FnContext) -> RB,
+{
+    /// `a` has panicked: see `b` through, then let the panic go on.
+    #[inline(always)]
+    fn drop(&mut self) {
+        // SAFETY: dropped once, instead of `finish`.
+        unsafe { abandon(self.stack, self.fork, &mut self.body) }
+    }
+}
+
+/// # Safety
+/// As for [`Pending::finish`]; `body` is the copy of the closure to use if the fork is not stolen.
+#[cold]
+#[inline(never)]
+unsafe fn abandon<B, RB>(stack: *const JoinStack, fork: &Fork<B, RB>, body: &mut ManuallyDrop<B>)
+where
+    B: FnOnce(FnContext) -> RB,
+{
+    let finish = || {
+        // SAFETY: by contract.
+        unsafe {
+            let popped = (*stack).pop();
+            if popped == Popped::Ours {
+                return Ok(ManuallyDrop::take(body)(FnContext::new(false)));
+            }
+            finish_slow(stack, popped, fork)
+                .unwrap_or_else(|| Ok(ManuallyDrop::take(body)(FnContext::new(false))))
+        }
+    };
+    // The left panic wins. A second one ends here, and so does one in its payload's or a result's drop:
+    // we are in the middle of unwinding.
+    let right = catch_unwind(AssertUnwindSafe(finish));
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(right))) {
+        std::mem::forget(payload);
+    }
+}

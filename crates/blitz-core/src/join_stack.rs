@@ -1,0 +1,592 @@
+//! The join stack: the right halves of the joins that one thread is inside of.
+//!
+//! Joins nest, so their right halves form a stack, and a stack needs no ring and no growth: one slot
+//! per level of nesting, in memory that is never given back while the pool lives.
+//!
+//! ```text
+//!   slots   [ 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 ...
+//!             top^        ^low        ^bottom
+//!             [ public    )[ private  )
+//! ```
+//!
+//! * `[top, low)` is **public**: thieves take from it, and the owner takes back from it, under `lock`.
+//! * `[low, bottom)` is **private**: the owner's alone, pushed and popped without a lock, a fence
+//!   that costs anything, or a read-modify-write.
+//!
+//! Who may call what: the *owner* (the thread that occupies the seat this stack belongs to) pushes
+//! and pops; anybody may call the methods of [`Thief`].
+//!
+//! # Exposure
+//! Private forks become public in three ways, so that every fork can be stolen at any time:
+//! 1. whenever the public part is empty, `limit` is null, the next push takes its slow path, and
+//!    everything including the new fork becomes public. So the outermost fork is public at once, and
+//!    after a theft the owner's next push shares all older forks;
+//! 2. a thief who finds nothing public while the owner sits in a long leaf *forces* exposure
+//!    ([`Thief::force`]).
+//!
+//! Invariant, under the lock: `limit` is null if and only if the public part is empty.
+//!
+//! # Why it is correct
+//! * **Public slots** change hands only under `lock`: a slot is claimed by writing `STOLEN` into its
+//!   state, and the owner's `pop` of a public slot looks at that state under the same lock.
+//! * **Private slots** are touched by the owner alone, as long as owner and forcing thief agree where
+//!   the border is. The owner's pop stores `bottom = b`, passes a light fence, loads `low`; the forcing
+//!   thief stores `low`, passes a heavy fence, loads `bottom`. One of the two sees the other's store.
+//!   If the owner sees the new `low`, it goes through the lock. If it does not, the thief sees
+//!   `bottom <= b` and takes the border back below `b` before it releases the lock.
+//!   (`Release`/`Acquire` alone would allow both to miss each other: the loom model with the fence
+//!   removed runs one fork twice.) An owner that pops and pushes again at the same index is no
+//!   exception: if its pop missed the new `low`, the thief's load returns that pop's `bottom` or a
+//!   later value, and a later push's value carries (`Release`/`Acquire`) the new slot contents.
+//! * **The job's frame** may die as soon as its owner sees `DONE`. The completion word therefore
+//!   lives in the slot, which never dies, and a thief touches nothing of the frame after it.
+//! * **Contents** reach the thief through the lock (slow push) or through `bottom` (forced).
+//!   Results come back through the `AcqRel` swap to `DONE`.
+
+use crate::context::Context;
+use crate::primitives::fence;
+use crate::sync::{AtomicPtr, AtomicU32, Ordering, spin_loop, yield_now};
+use crossbeam_utils::CachePadded;
+use std::cell::Cell;
+use std::ptr;
+
+/// The type-erased head of a forked job: the function that runs it on a thief.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct Job {
+    /// Runs the job found at this address and stores its result there. Never unwinds.
+    pub(crate) execute: unsafe fn(*const Job),
+}
+
+/// How deep joins may nest before further right halves simply run in place.
+#[cfg(not(loom))]
+pub(crate) const CAPACITY: usize = 4096;
+#[cfg(loom)]
+pub(crate) const CAPACITY: usize = 3;
+
+/// Joins between two looks at the clock (see `wake`).
+const BEAT: u32 = 64;
+
+/// The life of a stolen slot, in one word: phase, "the owner is parked", and who stole it.
+mod state {
+    pub(super) const FREE: u32 = 0;
+    pub(super) const STOLEN: u32 = 1;
+    pub(super) const DONE: u32 = 2;
+    const PHASE: u32 = 3;
+    pub(super) const PARKED: u32 = 4;
+    const THIEF_SHIFT: u32 = 8;
+
+    pub(super) fn stolen_by(thief: usize) -> u32 {
+        STOLEN | (thief as u32) << THIEF_SHIFT
+    }
+
+    pub(super) fn phase(word: u32) -> u32 {
+        word & PHASE
+    }
+
+    pub(super) fn thief(word: u32) -> usize {
+        (word >> THIEF_SHIFT) as usize
+    }
+}
+
+/// The largest thief index that fits into a slot's state.
+pub(crate) const MAX_SEATS: usize = 1 << 16;
+
+/// One level of nesting.
+#[derive(Debug)]
+pub(crate) struct Slot {
+    job: AtomicPtr<Job>,
+    state: AtomicU32,
+    /// The context that began on this thread when this was the next free slot, if any.
+    begins: AtomicPtr<Context>,
+    /// What runs in the thief's hands runs in this context.
+    context: Context,
+}
+
+impl Slot {
+    fn new() -> Self {
+        Slot {
+            job: AtomicPtr::new(ptr::null_mut()),
+            state: AtomicU32::new(state::FREE),
+            begins: AtomicPtr::new(ptr::null_mut()),
+            context: Context::new(ptr::null()),
+        }
+    }
+
+    /// The context in which a thief runs this slot's job: what its owner waits for.
+    pub(crate) fn context(&self) -> &Context {
+        &self.context
+    }
+
+    /// Has the thief finished?
+    pub(crate) fn is_done(&self) -> bool {
+        // Acquire: the result in the frame happens before `DONE`.
+        state::phase(self.state.load(Ordering::Acquire)) == state::DONE
+    }
+
+    /// Who has it.
+    pub(crate) fn thief(&self) -> usize {
+        state::thief(self.state.load(Ordering::Relaxed))
+    }
+
+    /// The owner announces that it parks. `false`: the thief has finished meanwhile.
+    pub(crate) fn announce_parked(&self) -> bool {
+        let before = self.state.fetch_or(state::PARKED, Ordering::AcqRel);
+        state::phase(before) != state::DONE
+    }
+
+    /// The owner is awake again.
+    pub(crate) fn announce_awake(&self) {
+        self.state.fetch_and(!state::PARKED, Ordering::AcqRel);
+    }
+
+    /// The thief publishes the result. Returns whether the owner is parked and must be woken.
+    ///
+    /// After this call the job's frame may be gone.
+    pub(crate) fn complete(&self) -> bool {
+        // Release: the result before `DONE`. Acquire: the parked owner before its wake.
+        self.state.swap(state::DONE, Ordering::AcqRel) & state::PARKED != 0
+    }
+}
+
+/// A fork that a thief has taken.
+#[derive(Debug)]
+pub(crate) struct Stolen<'a> {
+    pub(crate) slot: &'a Slot,
+    pub(crate) job: *const Job,
+}
+
+/// What a push or a beat found out.
+#[derive(Debug, PartialEq, Eq, Clone, Copy)]
+pub(crate) enum Pushed {
+    /// The fork is on the stack and just became public: somebody may want to know.
+    Public,
+    /// The fork is on the stack, and it is time to look at the clock.
+    Beat,
+    /// No room: run both halves here.
+    Full,
+}
+
+/// What `pop` found.
+#[derive(Debug, PartialEq, Eq, Clone, Copy)]
+pub(crate) enum Popped {
+    /// The fork is ours again, and was private all the time: run it.
+    Ours,
+    /// The fork is ours again, but was public: run it.
+    Retaken,
+    /// A thief has it: wait for its slot, then call [`JoinStack::reclaim`].
+    Stolen,
+}
+
+/// Touched by the owner all the time.
+#[derive(Debug)]
+struct OwnerLine {
+    /// One past the newest fork. Stored by the owner only.
+    bottom: AtomicPtr<Slot>,
+    /// Pushes until the next beat.
+    beat: Cell<u32>,
+}
+
+/// Touched by thieves, and by the owner on its slow paths.
+#[derive(Debug)]
+struct SharedLine {
+    lock: AtomicU32,
+    /// No unstolen public fork below this. Written under `lock`.
+    top: AtomicPtr<Slot>,
+    /// The border between public and private. Written under `lock`.
+    low: AtomicPtr<Slot>,
+}
+
+/// See the module's documentation.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct JoinStack {
+    owner: CachePadded<OwnerLine>,
+    /// Pushes at or beyond this take the slow path: the end of the slots, or null.
+    /// On its own line, because the owner only reads it and thieves write it rarely.
+    limit: CachePadded<AtomicPtr<Slot>>,
+    shared: CachePadded<SharedLine>,
+    /// `CAPACITY + 1` slots (the last one only ever `begins` a context).
+    slots: *mut Slot,
+}
+
+// SAFETY: the owner-only parts (`beat`, the storing side of `bottom`) are used by one thread at a
+// time, which is the contract of the `unsafe` owner methods; everything else is atomic.
+unsafe impl Sync for JoinStack {}
+// SAFETY: as above; nothing is tied to the thread that created the stack.
+unsafe impl Send for JoinStack {}
+
+impl JoinStack {
+    /// The stack of threads that have no seat: every push takes the slow path and changes nothing.
+    #[cfg(not(loom))]
+    pub(crate) const fn unseated() -> Self {
+        JoinStack {
+            owner: CachePadded::new(OwnerLine {
+                bottom: AtomicPtr::new(ptr::null_mut()),
+                beat: Cell::new(BEAT),
+            }),
+            limit: CachePadded::new(AtomicPtr::new(ptr::null_mut())),
+            shared: CachePadded::new(SharedLine {
+                lock: AtomicU32::new(0),
+                top: AtomicPtr::new(ptr::null_mut()),
+                low: AtomicPtr::new(ptr::null_mut()),
+            }),
+            slots: ptr::null_mut(),
+        }
+    }
+
+    /// An empty stack.
+    pub(crate) fn new() -> Self {
+        let slots: Box<[Slot]> = (0..=CAPACITY).map(|_| Slot::new()).collect();
+        let slots = Box::into_raw(slots).cast::<Slot>();
+        JoinStack {
+            owner: CachePadded::new(OwnerLine {
+                bottom: AtomicPtr::new(slots),
+                beat: Cell::new(BEAT),
+            }),
+            limit: CachePadded::new(AtomicPtr::new(ptr::null_mut())),
+            shared: CachePadded::new(SharedLine {
+                lock: AtomicU32::new(0),
+                top: AtomicPtr::new(slots),
+                low: AtomicPtr::new(slots),
+            }),
+            slots,
+        }
+    }
+
+    fn end(&self) -> *mut Slot {
+        // SAFETY: `slots` points to CAPACITY + 1 slots.
+        unsafe { self.slots.add(CAPACITY) }
+    }
+
+    // ---- the owner's side -------------------------------------------------------------------
+
+    /// Puts a fork on the stack: two loads, two stores and a countdown. `Some` when the slow path
+    /// has something to report.
+    ///
+    /// # Safety
+    /// The caller occupies this stack's seat (or the stack is [`JoinStack::unseated`]). `job` stays
+    /// valid until the matching [`JoinStack::pop`] says that it is ours or the slot is done.
+    #[inline(always)]
+    pub(crate) unsafe fn push(&self, job: *const Job) -> Option<Pushed> {
+        let bottom = self.owner.bottom.load(Ordering::Relaxed);
+        if bottom >= self.limit.load(Ordering::Relaxed) {
+            // SAFETY: passed on.
+            return Some(unsafe { self.push_slow(job) });
+        }
+        // SAFETY: `bottom` is below `limit`, hence inside the slots, and at or above `low`, hence
+        // ours alone.
+        unsafe { self.put(bottom, job) };
+        let beat = self.owner.beat.get() - 1;
+        self.owner.beat.set(beat);
+        if beat == 0 { Some(self.beat()) } else { None }
+    }
+
+    /// # Safety
+    /// `bottom` is this stack's bottom and inside the slots.
+    #[inline(always)]
+    unsafe fn put(&self, bottom: *mut Slot, job: *const Job) {
+        // SAFETY: inside the slots. Nobody else looks at a slot at or above `bottom`.
+        unsafe {
+            (*bottom).job.store(job.cast_mut(), Ordering::Relaxed);
+            // Release: a forcing thief that reads this `bottom` must see the job and its closure.
+            self.owner.bottom.store(bottom.add(1), Ordering::Release);
+        }
+    }
+
+    #[cold]
+    fn beat(&self) -> Pushed {
+        self.owner.beat.set(BEAT);
+        Pushed::Beat
+    }
+
+    #[cold]
+    #[inline(never)]
+    unsafe fn push_slow(&self, job: *const Job) -> Pushed {
+        let bottom = self.owner.bottom.load(Ordering::Relaxed);
+        if self.slots.is_null() || bottom == self.end() {
+            return Pushed::Full;
+        }
+        // SAFETY: not at the end, so inside the slots.
+        unsafe { self.put(bottom, job) };
+        let _lock = self.lock();
+        // SAFETY: `bottom` is not the end, so one further is at most the end.
+        self.shared
+            .low
+            .store(unsafe { bottom.add(1) }, Ordering::Relaxed);
+        self.limit.store(self.end(), Ordering::Relaxed);
+        Pushed::Public
+    }
+
+    /// Takes the newest fork back.
+    ///
+    /// # Safety
+    /// The caller occupies this stack's seat and has one push that is not yet matched by a pop.
+    #[inline(always)]
+    pub(crate) unsafe fn pop(&self) -> Popped {
+        // SAFETY: an unmatched push, so `bottom` is above the first slot.
+        let bottom = unsafe { self.owner.bottom.load(Ordering::Relaxed).sub(1) };
+        self.owner.bottom.store(bottom, Ordering::Relaxed);
+        fence::light();
+        // Relaxed: what matters is the order against the store above, which is the fence's work.
+        if self.shared.low.load(Ordering::Relaxed) <= bottom {
+            Popped::Ours
+        } else {
+            // SAFETY: passed on.
+            unsafe { self.pop_slow(bottom) }
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    unsafe fn pop_slow(&self, bottom: *mut Slot) -> Popped {
+        let _lock = self.lock();
+        // SAFETY: inside the slots. Its state cannot change while we hold the lock, except from
+        // STOLEN to DONE.
+        let word = unsafe { (*bottom).state.load(Ordering::Relaxed) };
+        if word == state::FREE {
+            self.retreat(bottom);
+            Popped::Retaken
+        } else {
+            // The slot stays ours to wait on: forks made while we help go above it.
+            // SAFETY: it was pushed, so one further is at most the end.
+            self.owner
+                .bottom
+                .store(unsafe { bottom.add(1) }, Ordering::Relaxed);
+            Popped::Stolen
+        }
+    }
+
+    /// Ends the public part at `bottom`, under the lock.
+    fn retreat(&self, bottom: *mut Slot) {
+        if self.shared.low.load(Ordering::Relaxed) > bottom {
+            self.shared.low.store(bottom, Ordering::Relaxed);
+        }
+        if self.shared.top.load(Ordering::Relaxed) > bottom {
+            self.shared.top.store(bottom, Ordering::Relaxed);
+        }
+        self.restore_limit();
+    }
+
+    /// Re-establishes the invariant between `limit` and the public part, under the lock.
+    fn restore_limit(&self) {
+        let empty =
+            self.shared.top.load(Ordering::Relaxed) >= self.shared.low.load(Ordering::Relaxed);
+        let limit = if empty { ptr::null_mut() } else { self.end() };
+        self.limit.store(limit, Ordering::Relaxed);
+    }
+
+    /// The newest slot, which a thief has: what [`Popped::Stolen`] speaks of.
+    ///
+    /// # Safety
+    /// The caller occupies this stack's seat and its last `pop` returned `Stolen`.
+    pub(crate) unsafe fn stolen_slot(&self) -> &Slot {
+        // SAFETY: by contract there is a slot below `bottom`.
+        unsafe { &*self.owner.bottom.load(Ordering::Relaxed).sub(1) }
+    }
+
+    /// Frees the slot of a stolen fork whose thief is done.
+    ///
+    /// # Safety
+    /// The caller occupies this stack's seat, its last `pop` returned `Stolen`, and the slot is done.
+    pub(crate) unsafe fn reclaim(&self) {
+        // SAFETY: by contract there is a slot below `bottom`.
+        let slot = unsafe { self.owner.bottom.load(Ordering::Relaxed).sub(1) };
+        let _lock = self.lock();
+        // SAFETY: the thief is done with the slot, and other thieves need the lock.
+        unsafe { (*slot).state.store(state::FREE, Ordering::Relaxed) };
+        self.owner.bottom.store(slot, Ordering::Relaxed);
+        self.retreat(slot);
+    }
+
+    /// Declares that what the owner forks from now on belongs to `context`. Returns what to give to
+    /// [`JoinStack::end_context`].
+    ///
+    /// # Safety
+    /// The caller occupies this stack's seat.
+    pub(crate) unsafe fn begin_context(&self, context: *const Context) -> *const Context {
+        // SAFETY: there is one slot more than `bottom` can pass. Readers look only at slots at or
+        // below a public fork, and no fork at or above this slot exists yet.
+        let slot = unsafe { &*self.owner.bottom.load(Ordering::Relaxed) };
+        let before = slot.begins.load(Ordering::Relaxed);
+        slot.begins.store(context.cast_mut(), Ordering::Relaxed);
+        before
+    }
+
+    /// Undoes the matching [`JoinStack::begin_context`].
+    ///
+    /// # Safety
+    /// As there; `bottom` is where it was then.
+    pub(crate) unsafe fn end_context(&self, before: *const Context) {
+        // SAFETY: as in `begin_context`.
+        let slot = unsafe { &*self.owner.bottom.load(Ordering::Relaxed) };
+        slot.begins.store(before.cast_mut(), Ordering::Relaxed);
+    }
+
+    /// How many forks are on the stack. Exact for the owner, a hint for others.
+    pub(crate) fn depth(&self) -> usize {
+        let bottom = self.owner.bottom.load(Ordering::Relaxed) as usize;
+        bottom.saturating_sub(self.slots as usize) / size_of::<Slot>()
+    }
+
+    // ---- the lock ---------------------------------------------------------------------------
+
+    fn lock(&self) -> Locked<'_> {
+        let mut spins = 0_u32;
+        while !self.try_acquire() {
+            spins += 1;
+            // The holder is a thief in the middle of a few loads and stores, unless the kernel has
+            // taken its CPU away.
+            if spins % 64 == 0 {
+                yield_now();
+            } else {
+                spin_loop();
+            }
+        }
+        Locked { stack: self }
+    }
+
+    fn try_acquire(&self) -> bool {
+        let lock = &self.shared.lock;
+        lock.load(Ordering::Relaxed) == 0
+            && lock
+                .compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed)
+                .is_ok()
+    }
+
+    /// Everybody else's side.
+    pub(crate) fn thief(&self) -> Thief<'_> {
+        Thief { stack: self }
+    }
+}
+
+impl Drop for JoinStack {
+    fn drop(&mut self) {
+        if !self.slots.is_null() {
+            let slots = ptr::slice_from_raw_parts_mut(self.slots, CAPACITY + 1);
+            // SAFETY: made by `Box::into_raw` of a slice of this length in `new`.
+            drop(unsafe { Box::from_raw(slots) });
+        }
+    }
+}
+
+/// Releases the lock on drop.
+struct Locked<'a> {
+    stack: &'a JoinStack,
+}
+
+impl Drop for Locked<'_> {
+    fn drop(&mut self) {
+        self.stack.shared.lock.store(0, Ordering::Release);
+    }
+}
+
+/// What threads other than the owner may do.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Thief<'a> {
+    stack: &'a JoinStack,
+}
+
+impl<'a> Thief<'a> {
+    /// Is something public? Touches only the shared line. A hint: the answer may be stale.
+    pub(crate) fn sees_work(self) -> bool {
+        let shared = &self.stack.shared;
+        // Acquire: a sleeper's last look must not be satisfied from before its announcement; the
+        // fence in the sleep protocol does the ordering, this only keeps the loads fresh.
+        shared.top.load(Ordering::Acquire) < shared.low.load(Ordering::Acquire)
+    }
+
+    /// Are there private forks, which [`Thief::force`] could expose? Touches the owner's line.
+    pub(crate) fn sees_private(self) -> bool {
+        let low = self.stack.shared.low.load(Ordering::Relaxed);
+        self.stack.owner.bottom.load(Ordering::Relaxed) > low
+    }
+
+    /// Takes the oldest public fork that `wanted` accepts (it is given the context the fork was made
+    /// in) for the thread in seat `thief`. Gives up at once if the lock is taken.
+    pub(crate) fn steal(
+        self,
+        thief: usize,
+        mut wanted: impl FnMut(*const Context) -> bool,
+    ) -> Option<Stolen<'a>> {
+        if !self.sees_work() || !self.stack.try_acquire() {
+            return None;
+        }
+        let _lock = Locked { stack: self.stack };
+        let shared = &self.stack.shared;
+        let low = shared.low.load(Ordering::Relaxed);
+        let mut slot = shared.top.load(Ordering::Relaxed);
+        let mut taken = None;
+        // Still true while no unstolen fork has been left behind.
+        let mut contiguous = true;
+        while slot < low {
+            // SAFETY: between `top` and `low`, hence inside the slots; public, and we hold the lock.
+            let this = unsafe { &*slot };
+            // SAFETY: as above, at most `low`.
+            let next = unsafe { slot.add(1) };
+            if this.state.load(Ordering::Relaxed) == state::FREE {
+                // SAFETY: the slot is public and we hold the lock.
+                let context = unsafe { self.context_at(slot) };
+                if wanted(context) {
+                    this.context.set_parent(context);
+                    this.state.store(state::stolen_by(thief), Ordering::Relaxed);
+                    taken = Some(Stolen {
+                        slot: this,
+                        job: this.job.load(Ordering::Relaxed),
+                    });
+                    if contiguous {
+                        shared.top.store(next, Ordering::Relaxed);
+                    }
+                    break;
+                }
+                contiguous = false;
+            } else if contiguous {
+                shared.top.store(next, Ordering::Relaxed);
+            }
+            slot = next;
+        }
+        self.stack.restore_limit();
+        taken
+    }
+
+    /// The context in which the fork in `slot` was made: the nearest one that began at or below it.
+    /// It cannot change while the fork exists, because contexts nest like the forks do.
+    ///
+    /// # Safety
+    /// `slot` is public and the caller holds the lock.
+    unsafe fn context_at(self, slot: *mut Slot) -> *const Context {
+        let mut at = slot;
+        loop {
+            // SAFETY: between the first slot and `slot`.
+            let begins = unsafe { (*at).begins.load(Ordering::Relaxed) };
+            if !begins.is_null() || at == self.stack.slots {
+                return begins;
+            }
+            // SAFETY: not the first slot.
+            at = unsafe { at.sub(1) };
+        }
+    }
+
+    /// Makes all private forks public although the owner has not been asked, by way of the heavy
+    /// fence. Returns whether anything became public. Costs microseconds; the caller rations it.
+    pub(crate) fn force(self) -> bool {
+        if !self.stack.try_acquire() {
+            return false;
+        }
+        let _lock = Locked { stack: self.stack };
+        let shared = &self.stack.shared;
+        let old = shared.low.load(Ordering::Relaxed);
+        let bottom = self.stack.owner.bottom.load(Ordering::Relaxed);
+        if bottom <= old {
+            return false;
+        }
+        shared.low.store(bottom, Ordering::Relaxed);
+        fence::heavy();
+        // Acquire: pairs with `put`, so that the slots below it are visible.
+        let bottom_now = self.stack.owner.bottom.load(Ordering::Acquire);
+        let low = bottom.min(bottom_now).max(old);
+        shared.low.store(low, Ordering::Relaxed);
+        self.stack.restore_limit();
+        low > old
+    }
+}

@@ -1,0 +1,382 @@
+//! A pool: its seats, its queue for outsiders, its sleepers, and its end.
+//!
+//! This file holds the pool together; what threads *do* with it is elsewhere: searching and running in
+//! [`crate::worker`], waiting in [`crate::wait`], the decision to wake somebody in [`crate::wake`],
+//! taking part from outside in [`crate::guest`].
+
+use crate::context::{self, Context};
+use crate::placement::Placement;
+use crate::primitives::{BackoffMode, Injector};
+use crate::seat::{self, Seat};
+use crate::sleep::Sleep;
+use crate::stats::{PoolStats, WorkerStats};
+use crate::task::TaskRef;
+use crate::thread_latch::ThreadLatch;
+use crate::wait::{self, Awaited};
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+
+/// What the user gave the builder to be called later.
+#[derive(Default)]
+pub(crate) struct Handlers {
+    pub(crate) panic: Option<Box<dyn Fn(Box<dyn Any + Send>) + Send + Sync>>,
+    pub(crate) start: Option<Box<dyn Fn(usize) + Send + Sync>>,
+    pub(crate) exit: Option<Box<dyn Fn(usize) + Send + Sync>>,
+}
+
+/// What a pool is made from.
+pub(crate) struct Settings {
+    pub(crate) threads: usize,
+    pub(crate) backoff: BackoffMode,
+    pub(crate) guests: bool,
+    pub(crate) placement: Placement,
+    pub(crate) handlers: Handlers,
+}
+
+/// See the module's documentation.
+pub(crate) struct Pool {
+    pub(crate) seats: Box<[Seat]>,
+    /// Tasks from threads without a seat here, and tasks that a waiting thread had to put aside.
+    injector: Injector<TaskRef>,
+    pub(crate) sleep: Sleep,
+    /// Occupants that are parked in a wait.
+    blocked: AtomicUsize,
+    /// A poster found threads asleep but guests in all of their seats.
+    starved: AtomicBool,
+    /// Reasons to go on: one for the pool's handle, one for each detached task that has not ended.
+    alive: AtomicUsize,
+    terminating: AtomicBool,
+    pub(crate) started: Box<[ThreadLatch]>,
+    pub(crate) stopped: Box<[ThreadLatch]>,
+    pub(crate) handlers: Handlers,
+    pub(crate) backoff: BackoffMode,
+    pub(crate) guests: bool,
+    pub(crate) placement: Placement,
+    idle: IdleWaiters,
+}
+
+/// Threads in `wait_idle`.
+#[derive(Default)]
+struct IdleWaiters {
+    count: AtomicUsize,
+    /// Detached tasks that are themselves inside `wait_idle`.
+    excused: AtomicUsize,
+    gate: Mutex<()>,
+    changed: Condvar,
+}
+
+impl Pool {
+    pub(crate) fn new(settings: Settings) -> Arc<Pool> {
+        let threads = settings.threads;
+        let mut pool = Arc::new(Pool {
+            seats: (0..threads).map(Seat::new).collect(),
+            injector: Injector::new(),
+            sleep: Sleep::new(threads),
+            blocked: AtomicUsize::new(0),
+            starved: AtomicBool::new(false),
+            alive: AtomicUsize::new(1),
+            terminating: AtomicBool::new(false),
+            started: (0..threads).map(|_| ThreadLatch::new()).collect(),
+            stopped: (0..threads).map(|_| ThreadLatch::new()).collect(),
+            handlers: settings.handlers,
+            backoff: settings.backoff,
+            guests: settings.guests,
+            placement: settings.placement,
+            idle: IdleWaiters::default(),
+        });
+        let address = Arc::as_ptr(&pool);
+        let fresh = Arc::get_mut(&mut pool).expect("nobody else has it yet");
+        for seat in &mut fresh.seats {
+            seat.set_pool(address);
+        }
+        pool
+    }
+
+    pub(crate) fn num_threads(&self) -> usize {
+        self.seats.len()
+    }
+
+    /// The seat that the calling thread occupies in this pool, if any.
+    #[inline]
+    pub(crate) fn current_seat(&self) -> Option<&Seat> {
+        seat::current().filter(|seat| self.owns(seat))
+    }
+
+    #[inline]
+    pub(crate) fn owns(&self, seat: &Seat) -> bool {
+        std::ptr::eq(seat.pool(), self)
+    }
+
+    // ---- posting work -----------------------------------------------------------------------
+
+    /// Gives a task to the pool from a thread that has no seat in it.
+    pub(crate) fn inject(&self, task: TaskRef) {
+        let context = task.context();
+        self.put_aside(task);
+        // SAFETY: whoever injects a task keeps its context alive: it waits for it (install), is inside of
+        // it (scope), or the context is static or held by the caller (spawn).
+        unsafe { self.task_posted(context) };
+    }
+
+    /// Puts a task into the shared queue without telling anybody.
+    pub(crate) fn put_aside(&self, task: TaskRef) {
+        if self.injector.push(task).is_err() {
+            unreachable!("a growing injector takes everything");
+        }
+    }
+
+    /// Takes a task from the shared queue.
+    pub(crate) fn take_injected(&self) -> Option<TaskRef> {
+        self.injector.pop()
+    }
+
+    /// How many tasks are in the shared queue, about.
+    pub(crate) fn injected(&self) -> usize {
+        self.injector.len()
+    }
+
+    /// Makes sure that somebody looks at a task in `context` that has just become visible.
+    ///
+    /// # Safety
+    /// The context is alive during the call.
+    pub(crate) unsafe fn task_posted(&self, context: *const Context) {
+        let counters = self.sleep.post();
+        if counters.searching() == 0 && counters.sleeping() > 0 {
+            self.wake_one();
+        }
+        // SAFETY: passed on.
+        unsafe { self.wake_waiters_for(context) };
+    }
+
+    /// Wakes one sleeping thread whose seat is free. The choice of the thread is arbitrary; with a
+    /// participant as waker it is placed on another CPU than the waker's.
+    pub(crate) fn wake_one(&self) -> bool {
+        let me = self.current_seat();
+        let first = me.map_or(0, |seat| seat.index + 1);
+        let try_once = || {
+            let eligible = |thread: usize| !self.seats[thread].occupancy.has_guest();
+            let prepare = |thread: usize| self.placement.before_wake(thread, me.is_some());
+            self.sleep.wake_one(first, eligible, prepare).is_some()
+        };
+        let mut woken = try_once();
+        if !woken && self.guests && self.sleep.counters().sleeping() > 0 {
+            // All sleepers have a guest in their seat. Leave a note for the first guest to leave, and
+            // look again: one may have left before it could see the note.
+            self.starved.store(true, Ordering::SeqCst);
+            woken = try_once();
+        }
+        if let (true, Some(seat)) = (woken, me) {
+            seat.stats.woken.one();
+        }
+        woken
+    }
+
+    /// Wakes the thread of a seat, if it sleeps for want of work.
+    pub(crate) fn wake_thread(&self, index: usize) {
+        self.sleep
+            .wake_thread(index, |thread| self.placement.before_wake(thread, false));
+    }
+
+    /// Unparks every occupant that is parked in a wait for something that `context` descends from.
+    ///
+    /// # Safety
+    /// The context is alive during the call.
+    pub(crate) unsafe fn wake_waiters_for(&self, context: *const Context) -> bool {
+        let mut any = false;
+        if self.blocked.load(Ordering::SeqCst) > 0 {
+            for seat in &self.seats {
+                let target = seat.waits_for();
+                // SAFETY: passed on.
+                if !target.is_null() && unsafe { context::descends_from(context, target) } {
+                    seat.parker().unpark();
+                    any = true;
+                }
+            }
+        }
+        any
+    }
+
+    /// Is any occupant parked in a wait?
+    pub(crate) fn has_blocked(&self) -> bool {
+        self.blocked.load(Ordering::SeqCst) > 0
+    }
+
+    /// An occupant parks in a wait, or has come back from it.
+    pub(crate) fn count_blocked(&self, parks: bool) {
+        if parks {
+            self.blocked.fetch_add(1, Ordering::SeqCst);
+        } else {
+            self.blocked.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+
+    /// A guest has left `seat`; `wanted` says whether its thread has asked for it.
+    #[inline]
+    pub(crate) fn seat_vacated(&self, seat: &Seat, wanted: bool) {
+        if wanted {
+            self.sleep.seat_is_free(seat.index);
+        } else if self.starved.load(Ordering::SeqCst) || !seat.mailbox.is_empty() {
+            self.starved.store(false, Ordering::SeqCst);
+            self.wake_thread(seat.index);
+        }
+    }
+
+    /// Could any thread find work?
+    pub(crate) fn offers_work(&self) -> bool {
+        !self.injector.is_empty() || self.seats.iter().any(Seat::offers_work)
+    }
+
+    // ---- life and death ---------------------------------------------------------------------
+
+    /// A detached task begins to exist: the pool lives until it has ended.
+    pub(crate) fn retain(&self) {
+        let before = self.alive.fetch_add(1, Ordering::Relaxed);
+        debug_assert!(before > 0, "spawn on a pool that has ended");
+    }
+
+    /// A detached task has ended, or the pool's handle is dropped.
+    pub(crate) fn release(&self) {
+        // AcqRel: whatever the tasks did comes before the end of the pool and of `wait_idle`.
+        let left = self.alive.fetch_sub(1, Ordering::AcqRel) - 1;
+        if left == 0 {
+            self.terminating.store(true, Ordering::SeqCst);
+            self.sleep.wake_all();
+            for seat in &self.seats {
+                seat.parker().unpark();
+            }
+        }
+        if self.idle.count.load(Ordering::SeqCst) > 0 {
+            self.announce_idle();
+        }
+    }
+
+    pub(crate) fn is_terminating(&self) -> bool {
+        self.terminating.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn wait_until_started(&self) {
+        self.started.iter().for_each(ThreadLatch::wait);
+    }
+
+    pub(crate) fn wait_until_stopped(&self) {
+        self.stopped.iter().for_each(ThreadLatch::wait);
+    }
+
+    /// Blocks until no detached task is left, except those that are themselves in this call.
+    pub(crate) fn wait_idle(&self) {
+        let seat = self.current_seat();
+        let excused = seat.map_or(0, |seat| seat.detached_depth.get());
+        self.idle.count.fetch_add(1, Ordering::SeqCst);
+        self.idle.excused.fetch_add(excused, Ordering::SeqCst);
+        self.announce_idle();
+        match seat {
+            // SAFETY: the caller occupies the seat, and asked for other work to be run.
+            Some(seat) => unsafe { wait::wait_for(seat, &Idle(self)) },
+            None => self.idle.sleep_until(|| self.is_idle()),
+        }
+        self.idle.excused.fetch_sub(excused, Ordering::SeqCst);
+        self.idle.count.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    /// Something changed that threads in `wait_idle` wait for.
+    fn announce_idle(&self) {
+        self.idle.announce();
+        for seat in &self.seats {
+            if std::ptr::eq(seat.waits_for(), &raw const context::ROOT) {
+                seat.parker().unpark();
+            }
+        }
+    }
+
+    fn is_idle(&self) -> bool {
+        // One for the pool's own handle.
+        self.alive.load(Ordering::SeqCst) <= 1 + self.idle.excused.load(Ordering::SeqCst)
+    }
+
+    // ---- panics -----------------------------------------------------------------------------
+
+    /// Runs user code that has nobody to report a panic to.
+    pub(crate) fn catch_panic(&self, work: impl FnOnce()) {
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(work)) {
+            self.handle_panic(payload);
+        }
+    }
+
+    /// Hands a panic to the user's handler; without one, or if it panics itself, the process ends.
+    pub(crate) fn handle_panic(&self, payload: Box<dyn Any + Send>) {
+        let abort = AbortOnDrop("a panic handler panicked");
+        match &self.handlers.panic {
+            Some(handler) => handler(payload),
+            None => {
+                std::mem::forget(abort);
+                let _abort =
+                    AbortOnDrop("a detached task panicked and the pool has no panic handler");
+                return;
+            }
+        }
+        std::mem::forget(abort);
+    }
+
+    // ---- numbers ----------------------------------------------------------------------------
+
+    pub(crate) fn stats(&self) -> PoolStats {
+        let workers: Vec<WorkerStats> = self.seats.iter().map(|seat| seat.stats.read()).collect();
+        PoolStats {
+            total: workers.iter().copied().sum(),
+            workers,
+        }
+    }
+
+    pub(crate) fn reset_stats(&self) {
+        self.seats.iter().for_each(|seat| seat.stats.reset());
+    }
+}
+
+impl IdleWaiters {
+    fn announce(&self) {
+        drop(self.gate.lock().unwrap_or_else(PoisonError::into_inner));
+        self.changed.notify_all();
+    }
+
+    fn sleep_until(&self, ready: impl Fn() -> bool) {
+        let mut gate = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
+        while !ready() {
+            gate = self
+                .changed
+                .wait(gate)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+/// The wait for an idle pool: everything descends from the root, so the waiting thread runs anything,
+/// which is what its caller asked for.
+struct Idle<'a>(&'a Pool);
+
+impl Awaited for Idle<'_> {
+    fn context(&self) -> *const Context {
+        &raw const context::ROOT
+    }
+
+    fn is_done(&self) -> bool {
+        self.0.is_idle()
+    }
+
+    fn announce_parked(&self) -> bool {
+        !self.is_done()
+    }
+
+    fn announce_awake(&self) {}
+}
+
+/// Ends the process instead of unwinding further.
+pub(crate) struct AbortOnDrop(pub(crate) &'static str);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        eprintln!("Blitz: {}; aborting", self.0);
+        std::process::abort();
+    }
+}

@@ -1,0 +1,140 @@
+//! Asymmetric fences: the frequent side pays nothing, the rare side pays for both.
+//!
+//! The join stack has one store-then-load race (a Dekker pair) between the owner's `pop`, which
+//! happens every few nanoseconds, and a thief's *forced exposure*, which happens a few times a
+//! second. [`light`] stands in `pop`, [`heavy`] in the forced exposure, and together they give what
+//! two `fence(SeqCst)` would give: **of a light and a heavy fence, one sees the stores that come
+//! before the other.** Two light fences give nothing.
+//!
+//! | mode | `light` | `heavy` |
+//! |---|---|---|
+//! | [`Mode::Symmetric`] | `fence(SeqCst)` | `fence(SeqCst)` |
+//! | [`Mode::Membarrier`] | compiler fence | `membarrier(PRIVATE_EXPEDITED)` |
+//!
+//! Why membarrier is enough: the kernel interrupts every CPU that runs a thread of this process and
+//! executes a full fence there before the call returns. If the interrupt lands before the owner's
+//! store, the owner's later load sees everything the thief stored before the call. If it lands after
+//! the store, the store is visible before the call returns. It cannot land *between* in any other
+//! sense, because the compiler fence keeps the two accesses in program order. A thread that is not
+//! running has passed a full fence in the context switch.
+//!
+//! The C++/Rust memory model has no word for this, so loom checks the symmetric mode (which allows
+//! no more behaviours than the argument above uses), and the stress binary runs both, with a broken
+//! variant as control.
+//!
+//! The mode is chosen once per process: membarrier where the kernel registers us for it, symmetric
+//! elsewhere. `BLITZ_FENCE=symmetric` or `BLITZ_FENCE=membarrier` in the environment overrides it.
+
+use crate::sync::{Ordering, fence};
+
+/// How the two fences are implemented in this process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Both sides execute a full hardware fence.
+    Symmetric,
+    /// The frequent side executes no instruction; the rare side calls `membarrier`.
+    Membarrier,
+}
+
+#[cfg(not(loom))]
+mod imp {
+    use super::Mode;
+    use std::sync::OnceLock;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    /// Whether `light` must be a real fence. Starts `true`, which is always correct, and is cleared
+    /// only after the kernel has accepted our membarrier registration *and* no symmetric heavy fence
+    /// can run any more (`heavy` looks at the same flag through `mode`).
+    pub(super) static LIGHT_IS_FULL: AtomicBool = AtomicBool::new(true);
+    static MODE: OnceLock<Mode> = OnceLock::new();
+
+    /// Chooses the mode; called before the first pool starts its threads.
+    pub(super) fn mode() -> Mode {
+        *MODE.get_or_init(|| {
+            let wanted = std::env::var("BLITZ_FENCE");
+            let mode = match wanted.as_deref() {
+                Ok("symmetric") => Mode::Symmetric,
+                _ if register() => Mode::Membarrier,
+                _ => Mode::Symmetric,
+            };
+            LIGHT_IS_FULL.store(mode == Mode::Symmetric, Ordering::SeqCst);
+            mode
+        })
+    }
+
+    #[cfg(all(target_os = "linux", not(miri)))]
+    fn membarrier(command: libc::c_int) -> libc::c_long {
+        // SAFETY: membarrier takes three integers and touches no memory of ours.
+        unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) }
+    }
+
+    #[cfg(all(target_os = "linux", not(miri)))]
+    fn register() -> bool {
+        const REGISTER: libc::c_int = libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED;
+        const EXPEDITED: libc::c_int = libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED;
+        let supported = membarrier(libc::MEMBARRIER_CMD_QUERY);
+        let needed = libc::c_long::from(REGISTER | EXPEDITED);
+        supported >= 0 && supported & needed == needed && membarrier(REGISTER) == 0
+    }
+
+    #[cfg(not(all(target_os = "linux", not(miri))))]
+    fn register() -> bool {
+        false
+    }
+
+    pub(super) fn heavy_membarrier() {
+        #[cfg(all(target_os = "linux", not(miri)))]
+        {
+            let failed = membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+            // Registration succeeded, so the call can only fail if the process was re-sandboxed
+            // since. Light fences are compiled to nothing by then: going on would be unsound.
+            assert!(failed == 0, "membarrier stopped working after start-up");
+        }
+    }
+}
+
+/// The mode this process uses. Decides it on the first call.
+///
+/// ```
+/// println!("fences: {:?}", blitz_core::primitives::fence::mode());
+/// ```
+#[cfg(not(loom))]
+pub fn mode() -> Mode {
+    imp::mode()
+}
+
+/// The owner's side: orders the caller's earlier stores before its later loads, as seen by a thread
+/// that executes [`heavy`]. A compiler fence under [`Mode::Membarrier`].
+#[cfg(not(loom))]
+#[inline(always)]
+pub fn light() {
+    if imp::LIGHT_IS_FULL.load(Ordering::Relaxed) {
+        fence(Ordering::SeqCst);
+    } else {
+        std::sync::atomic::compiler_fence(Ordering::SeqCst);
+    }
+}
+
+/// The thief's side: orders the caller's earlier stores before its later loads, and makes every
+/// [`light`] of every other thread do the same for theirs. Costs microseconds under
+/// [`Mode::Membarrier`].
+#[cfg(not(loom))]
+pub fn heavy() {
+    fence(Ordering::SeqCst);
+    if mode() == Mode::Membarrier {
+        imp::heavy_membarrier();
+        fence(Ordering::SeqCst);
+    }
+}
+
+/// The model checker sees the symmetric mode.
+#[cfg(loom)]
+pub fn light() {
+    fence(Ordering::SeqCst);
+}
+
+/// The model checker sees the symmetric mode.
+#[cfg(loom)]
+pub fn heavy() {
+    fence(Ordering::SeqCst);
+}

@@ -1,0 +1,94 @@
+//! Parking one thread, with a token: `unpark` before `park` is not lost.
+//!
+//! Parkers are never freed, only recycled. That is what makes the engine's latches simple to prove:
+//! a thread that completes a job may read the waiter's `&'static Parker`, publish the completion,
+//! and unpark afterwards, although the waiter, its stack frame, its pool and even its thread may be
+//! gone by then. The price is that a parker's next user can find a token it did not expect, so
+//! every `park` sits in a loop that checks a condition. It would have to anyway.
+
+use super::futex;
+use crate::sync::{AtomicU32, Ordering};
+
+const EMPTY: u32 = 0;
+const PARKED: u32 = 1;
+const NOTIFIED: u32 = 2;
+
+/// A place where one thread at a time sleeps until it is told to go on.
+#[derive(Debug)]
+pub(crate) struct Parker {
+    state: AtomicU32,
+}
+
+impl Parker {
+    pub(crate) fn new() -> Self {
+        Parker {
+            state: AtomicU32::new(EMPTY),
+        }
+    }
+
+    /// Blocks until there is a token, and takes it. One thread at a time.
+    pub(crate) fn park(&self) {
+        // Acquire on every way out: what the unparking thread did before is visible.
+        if self
+            .state
+            .compare_exchange(EMPTY, PARKED, Ordering::Acquire, Ordering::Acquire)
+            .is_ok()
+        {
+            while self.state.load(Ordering::Acquire) == PARKED {
+                futex::wait(&self.state, PARKED);
+            }
+        }
+        self.state.store(EMPTY, Ordering::Relaxed);
+    }
+
+    /// Leaves a token and wakes the parked thread, if there is one.
+    pub(crate) fn unpark(&self) {
+        // Release: see `park`.
+        if self.state.swap(NOTIFIED, Ordering::AcqRel) == PARKED {
+            futex::wake_one(&raw const self.state);
+        }
+    }
+}
+
+/// A parker on loan: given back on drop, kept by the process for ever.
+#[cfg(not(loom))]
+#[derive(Debug)]
+pub(crate) struct Lease(&'static Parker);
+
+#[cfg(not(loom))]
+mod stock {
+    use super::Parker;
+    use std::sync::{Mutex, PoisonError};
+
+    static IDLE: Mutex<Vec<&'static Parker>> = Mutex::new(Vec::new());
+
+    pub(super) fn take() -> &'static Parker {
+        let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.pop()
+            .unwrap_or_else(|| Box::leak(Box::new(Parker::new())))
+    }
+
+    pub(super) fn give(parker: &'static Parker) {
+        IDLE.lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(parker);
+    }
+}
+
+#[cfg(not(loom))]
+impl Lease {
+    pub(crate) fn new() -> Self {
+        Lease(stock::take())
+    }
+
+    pub(crate) fn parker(&self) -> &'static Parker {
+        self.0
+    }
+}
+
+#[cfg(not(loom))]
+impl Drop for Lease {
+    fn drop(&mut self) {
+        stock::give(self.0);
+    }
+}

@@ -1,0 +1,285 @@
+//! A seat: everything a thread needs to run a pool's work, and who is allowed to touch it.
+//!
+//! A pool of N threads has N seats. The *occupant* (the pool's own thread, or a guest that took the
+//! seat while that thread had nothing to do, see [`crate::occupancy`]) owns the join stack's lower
+//! half, the deque's owner end, the arena and the cells. Everybody else steals, posts to the mailbox
+//! and unparks.
+//!
+//! The thread-local [`current`] is a pointer to the join stack, the first field, so that `join` needs
+//! one load to get to it. Threads without a seat point to a static stack on which every push fails,
+//! so that `join` needs no check for them either.
+
+use crate::arena::Arena;
+use crate::context::{self, Context};
+use crate::join_stack::{JoinStack, Stolen};
+use crate::occupancy::Occupancy;
+use crate::pool::Pool;
+use crate::primitives::parker::{Lease, Parker};
+use crate::primitives::{Injector, Owner, Stealer, deque};
+use crate::stats::Counting;
+use crate::task::TaskRef;
+use crossbeam_utils::CachePadded;
+use std::cell::Cell;
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+static UNSEATED: JoinStack = JoinStack::unseated();
+
+thread_local! {
+    static CURRENT: Cell<*const JoinStack> = const { Cell::new(&raw const UNSEATED) };
+}
+
+/// The join stack of the calling thread: its seat's, or one on which every push fails.
+#[inline(always)]
+pub(crate) fn current_stack() -> *const JoinStack {
+    CURRENT.with(Cell::get)
+}
+
+/// The seat that the calling thread occupies, if any.
+///
+/// The reference is good for as long as the thread occupies the seat. Callers use it only in calls
+/// that return before the occupant can leave.
+#[inline]
+pub(crate) fn current<'a>() -> Option<&'a Seat> {
+    // SAFETY: `current_stack` is a seat's first field unless it is `UNSEATED`.
+    unsafe { Seat::from_stack(current_stack()) }
+}
+
+/// The first root fork whose duration is being measured (see [`crate::wake`]).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Timed {
+    /// Depth of the join stack with the fork on it; 0 if nothing is measured.
+    pub(crate) depth: usize,
+    pub(crate) site: usize,
+    pub(crate) start: u64,
+}
+
+impl Timed {
+    pub(crate) const NOTHING: Timed = Timed {
+        depth: 0,
+        site: 0,
+        start: 0,
+    };
+}
+
+/// See the module's documentation.
+#[repr(C)]
+pub(crate) struct Seat {
+    /// First: [`current_stack`] points here.
+    pub(crate) stack: JoinStack,
+    pub(crate) index: usize,
+    pool: *const Pool,
+
+    // The occupant's own.
+    deque: Owner<TaskRef>,
+    arena: Arena,
+    /// The context of the code that the occupant runs.
+    context: Cell<*const Context>,
+    pub(crate) timed: Cell<Timed>,
+    /// When the occupant began what it runs, once somebody asked; 0 before.
+    pub(crate) running_since: Cell<u64>,
+    /// Detached tasks that the occupant is inside of (see `Pool::wait_idle`).
+    pub(crate) detached_depth: Cell<usize>,
+
+    // Everybody's.
+    stealer: Stealer<TaskRef>,
+    /// `spawn_fifo` order (see [`crate::spawn`]).
+    pub(crate) fifo: Injector<TaskRef>,
+    /// Broadcasts for this seat.
+    pub(crate) mailbox: Injector<TaskRef>,
+    pub(crate) occupancy: CachePadded<Occupancy>,
+    /// What the parked occupant waits for; null when it is not parked.
+    waits_for: AtomicPtr<Context>,
+    parker: Lease,
+    pub(crate) stats: Counting,
+}
+
+// SAFETY: the fields that are not `Sync` (deque's owner end, arena, cells) are the occupant's, and the
+// methods that use them are `unsafe` or reached through `current()`, which only the occupant can get.
+unsafe impl Sync for Seat {}
+// SAFETY: seats are created on one thread and used on others; nothing is tied to the creator.
+unsafe impl Send for Seat {}
+
+impl Seat {
+    pub(crate) fn new(index: usize) -> Self {
+        let (deque, stealer) = deque();
+        Seat {
+            stack: JoinStack::new(),
+            index,
+            pool: ptr::null(),
+            deque,
+            arena: Arena::new(),
+            context: Cell::new(&raw const context::ROOT),
+            timed: Cell::new(Timed::NOTHING),
+            running_since: Cell::new(0),
+            detached_depth: Cell::new(0),
+            stealer,
+            fifo: Injector::new(),
+            mailbox: Injector::new(),
+            occupancy: CachePadded::new(Occupancy::vacant()),
+            waits_for: AtomicPtr::new(ptr::null_mut()),
+            parker: Lease::new(),
+            stats: Counting::default(),
+        }
+    }
+
+    /// Called once, before the pool is shared.
+    pub(crate) fn set_pool(&mut self, pool: *const Pool) {
+        self.pool = pool;
+    }
+
+    /// # Safety
+    /// `stack` came from [`current_stack`] on this thread.
+    #[inline]
+    pub(crate) unsafe fn from_stack<'a>(stack: *const JoinStack) -> Option<&'a Seat> {
+        if ptr::eq(stack, &raw const UNSEATED) {
+            None
+        } else {
+            // SAFETY: by contract a seat's first field (the layout is `repr(C)`), and the seat is alive
+            // while this thread occupies it.
+            Some(unsafe { &*stack.cast::<Seat>() })
+        }
+    }
+
+    /// The pool this seat belongs to.
+    #[inline]
+    pub(crate) fn pool(&self) -> &Pool {
+        // SAFETY: set before the pool was shared; the pool owns the seat, so it outlives it.
+        unsafe { &*self.pool }
+    }
+
+    /// Makes this the calling thread's seat until [`leave`] with the returned value.
+    ///
+    /// # Safety
+    /// The caller occupies the seat, and goes on to do so until then.
+    #[inline]
+    pub(crate) unsafe fn enter(&self) -> *const JoinStack {
+        CURRENT.with(|current| current.replace(&raw const self.stack))
+    }
+
+    /// For pool threads, which need no check whether somebody else has the seat.
+    pub(crate) fn parker(&self) -> &'static Parker {
+        self.parker.parker()
+    }
+
+    // ---- contexts ---------------------------------------------------------------------------
+
+    /// The context of the code that the occupant runs.
+    pub(crate) fn context(&self) -> *const Context {
+        self.context.get()
+    }
+
+    /// Runs `work` in `context`.
+    ///
+    /// # Safety
+    /// The caller occupies the seat. `work` does not unwind, and leaves the join stack as it found it.
+    pub(crate) unsafe fn run_in<R>(&self, context: *const Context, work: impl FnOnce() -> R) -> R {
+        let outer = self.context.replace(context);
+        let since = self.running_since.replace(0);
+        // SAFETY: the caller occupies the seat.
+        let before = unsafe { self.stack.begin_context(context) };
+        let result = work();
+        // SAFETY: as above, and `work` has left the stack as it was. `context` may be dead by now; it is
+        // only un-remembered.
+        unsafe { self.stack.end_context(before) };
+        self.running_since.set(since);
+        self.context.set(outer);
+        result
+    }
+
+    /// Runs a task in its context.
+    ///
+    /// # Safety
+    /// The caller occupies the seat.
+    pub(crate) unsafe fn run_task(&self, task: TaskRef) {
+        self.stats.executed.one();
+        // SAFETY: passed on. Tasks do not unwind.
+        unsafe { self.run_in(task.context(), || task.run()) };
+    }
+
+    /// Runs a stolen fork and tells its owner.
+    ///
+    /// # Safety
+    /// The caller occupies this seat and has stolen the fork from the seat `victim`.
+    pub(crate) unsafe fn run_stolen(&self, stolen: Stolen<'_>, victim: &Seat) {
+        self.stats.executed.one();
+        self.stats.stolen.one();
+        // SAFETY: passed on. `execute` does not unwind; the job is alive until we complete its slot.
+        unsafe {
+            self.run_in(stolen.slot.context(), || {
+                ((*stolen.job).execute)(stolen.job)
+            });
+        }
+        if stolen.slot.complete() {
+            victim.parker().unpark();
+        }
+    }
+
+    // ---- the occupant's queues --------------------------------------------------------------
+
+    /// Puts a task on the occupant's deque. The caller tells the pool.
+    ///
+    /// # Safety
+    /// The caller occupies the seat.
+    pub(crate) unsafe fn push_task(&self, task: TaskRef) {
+        self.deque.push(task);
+    }
+
+    /// Takes the newest task from the occupant's deque.
+    ///
+    /// # Safety
+    /// The caller occupies the seat.
+    pub(crate) unsafe fn pop_task(&self) -> Option<TaskRef> {
+        self.deque.pop()
+    }
+
+    /// The memory for tasks that the occupant spawns.
+    ///
+    /// # Safety
+    /// The caller occupies the seat.
+    pub(crate) unsafe fn arena(&self) -> &Arena {
+        &self.arena
+    }
+
+    // ---- everybody --------------------------------------------------------------------------
+
+    /// Others' end of the deque.
+    pub(crate) fn stealer(&self) -> &Stealer<TaskRef> {
+        &self.stealer
+    }
+
+    /// Could another thread find work here?
+    pub(crate) fn offers_work(&self) -> bool {
+        self.stack.thief().sees_work() || !self.stealer.is_empty()
+    }
+
+    /// The occupant announces what it is parked for.
+    pub(crate) fn announce_wait(&self, target: *const Context) {
+        self.waits_for.store(target.cast_mut(), Ordering::SeqCst);
+    }
+
+    /// The occupant is not parked any more.
+    pub(crate) fn retract_wait(&self) {
+        self.waits_for.store(ptr::null_mut(), Ordering::Release);
+    }
+
+    /// What the parked occupant waits for, or null. Only good for comparing.
+    pub(crate) fn waits_for(&self) -> *const Context {
+        self.waits_for.load(Ordering::SeqCst)
+    }
+}
+
+/// Undoes [`Seat::enter`].
+#[inline]
+pub(crate) fn leave(before: *const JoinStack) {
+    CURRENT.with(|current| current.set(before));
+}
+
+impl std::fmt::Debug for Seat {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Seat")
+            .field("index", &self.index)
+            .field("occupancy", &self.occupancy)
+            .finish_non_exhaustive()
+    }
+}

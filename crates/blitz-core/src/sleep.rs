@@ -1,0 +1,212 @@
+//! Falling asleep without missing a job, and being woken without waste.
+//!
+//! A thread without work searches for a while, then sleeps until somebody has a reason to wake it.
+//! There are no timed naps: an idle pool makes no system calls at all.
+//!
+//! # The protocol
+//! | poster of a job | thread that falls asleep |
+//! |---|---|
+//! | P1 make the job visible | S1 `announce_sleepy`: the event counter becomes odd |
+//! | P2 full fence | S2 search once more |
+//! | P3 `post_event`: the counter becomes even; read the counters | S3 `try_add_sleeping`: fails if the counter moved |
+//! | P4 nobody searching, somebody sleeping: find a thread in state ASLEEP, make it AWAKE, take it out of the count, wake it | S4 state := ASLEEP; full fence |
+//! | | S5 last look at every queue; if there is work: state back to AWAKE, out of the count |
+//! | | S6 block while the state is ASLEEP |
+//!
+//! *No job is lost.* Take the fences P2 and S4. If P2 comes first, S5 sees the job. If S4 comes first,
+//! P3 and P4 see the sleeper: it counts in `sleeping`, and its state is ASLEEP. A searching thread
+//! that P3 relies on instead either finds the job, or finds another one and wakes a successor
+//! (cascade), or comes to S5 itself.
+//!
+//! *The event counter* saves work, not lives: it turns most near misses away at S3, before the thread
+//! has become a candidate for a futile wake.
+//!
+//! *Counts never go negative*: a thread becomes ASLEEP only after it is in the count, and whoever makes
+//! it AWAKE again (the only way out) takes it out of the count, once.
+
+use crate::primitives::counters::{AtomicCounters, Counters};
+use crate::primitives::flaw::Flaws;
+use crate::primitives::futex;
+use crate::sync::{AtomicU32, Ordering, fence};
+use crossbeam_utils::CachePadded;
+
+const AWAKE: u32 = 0;
+/// Asleep for want of work: anybody with work may wake it.
+const ASLEEP: u32 = 1;
+/// Asleep for want of its seat: only the guest that leaves the seat wakes it (and shutdown).
+const UNSEATED: u32 = 2;
+
+/// What the models break on purpose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(dead_code, reason = "constructed by loom models only")]
+pub(crate) enum Flaw {
+    NoLastLook,
+    NoPosterFence,
+    NoSleeperFence,
+    AsleepBeforeCounted,
+}
+
+/// The sleep of all threads of a pool.
+#[derive(Debug)]
+pub(crate) struct Sleep {
+    counters: CachePadded<AtomicCounters>,
+    states: Box<[CachePadded<AtomicU32>]>,
+    flaws: Flaws<Flaw>,
+}
+
+impl Sleep {
+    pub(crate) fn new(threads: usize) -> Self {
+        Self::with_flaws(threads, Flaws::NONE)
+    }
+
+    pub(crate) fn with_flaws(threads: usize, flaws: Flaws<Flaw>) -> Self {
+        let states = (0..threads).map(|_| CachePadded::new(AtomicU32::new(AWAKE)));
+        Sleep {
+            counters: CachePadded::new(AtomicCounters::new()),
+            states: states.collect(),
+            flaws,
+        }
+    }
+
+    /// A consistent reading of the counters.
+    #[inline]
+    pub(crate) fn counters(&self) -> Counters {
+        self.counters.load()
+    }
+
+    /// This thread has run out of work.
+    pub(crate) fn start_searching(&self) {
+        self.counters.add_inactive();
+    }
+
+    /// This thread has work again (or stops being a thread that looks for it).
+    pub(crate) fn stop_searching(&self) {
+        self.counters.sub_inactive();
+    }
+
+    /// S1. The caller searches once more and hands the result to [`Sleep::sleep`].
+    pub(crate) fn announce_sleepy(&self) -> u32 {
+        self.counters.announce_sleepy()
+    }
+
+    /// S3 to S6. Returns whether the thread really blocked.
+    pub(crate) fn sleep(
+        &self,
+        thread: usize,
+        announced: u32,
+        mut has_work: impl FnMut() -> bool,
+    ) -> bool {
+        let state = &self.states[thread];
+        if self.flaws.has(Flaw::AsleepBeforeCounted) {
+            state.store(ASLEEP, Ordering::SeqCst);
+        }
+        if !self.counters.try_add_sleeping(announced) {
+            if self.flaws.has(Flaw::AsleepBeforeCounted) {
+                state.store(AWAKE, Ordering::SeqCst);
+            }
+            return false;
+        }
+        // Release: whoever wakes us from this state knows that we are in the count.
+        state.store(ASLEEP, Ordering::Release);
+        if !self.flaws.has(Flaw::NoSleeperFence) {
+            fence(Ordering::SeqCst);
+        }
+        if !self.flaws.has(Flaw::NoLastLook) && has_work() {
+            self.rouse(thread, ASLEEP);
+            return false;
+        }
+        while state.load(Ordering::Acquire) == ASLEEP {
+            futex::wait(state, ASLEEP);
+        }
+        true
+    }
+
+    /// P2 and P3. The caller has made its job visible. Returns the counters to decide by.
+    #[inline]
+    pub(crate) fn post(&self) -> Counters {
+        if !self.flaws.has(Flaw::NoPosterFence) {
+            fence(Ordering::SeqCst);
+        }
+        self.counters.post_event()
+    }
+
+    /// P4. Wakes one sleeping thread that `eligible` accepts, starting the search at `first`.
+    /// `prepare` runs between the decision and the wake.
+    pub(crate) fn wake_one(
+        &self,
+        first: usize,
+        mut eligible: impl FnMut(usize) -> bool,
+        mut prepare: impl FnMut(usize),
+    ) -> Option<usize> {
+        let threads = self.states.len();
+        for offset in 0..threads {
+            let thread = (first + offset) % threads;
+            let asleep = self.states[thread].load(Ordering::SeqCst) == ASLEEP;
+            if asleep && eligible(thread) && self.claim(thread, ASLEEP) {
+                prepare(thread);
+                futex::wake_one(self.word(thread));
+                return Some(thread);
+            }
+        }
+        None
+    }
+
+    /// Wakes this thread if it sleeps for want of work.
+    pub(crate) fn wake_thread(&self, thread: usize, prepare: impl FnOnce(usize)) -> bool {
+        let claimed = self.claim(thread, ASLEEP);
+        if claimed {
+            prepare(thread);
+            futex::wake_one(self.word(thread));
+        }
+        claimed
+    }
+
+    /// Ends the sleep of every thread, for whatever it sleeps.
+    pub(crate) fn wake_all(&self) {
+        for thread in 0..self.states.len() {
+            self.rouse(thread, ASLEEP);
+            self.rouse(thread, UNSEATED);
+        }
+    }
+
+    /// Blocks until [`Sleep::seat_is_free`], if `still_taken` (which leaves a note for the guest in
+    /// the seat) agrees after this thread has announced itself.
+    pub(crate) fn sleep_unseated(&self, thread: usize, still_taken: impl FnOnce() -> bool) {
+        let state = &self.states[thread];
+        state.store(UNSEATED, Ordering::SeqCst);
+        if !still_taken() {
+            state.store(AWAKE, Ordering::SeqCst);
+            return;
+        }
+        while state.load(Ordering::Acquire) == UNSEATED {
+            futex::wait(state, UNSEATED);
+        }
+    }
+
+    /// The guest that found the note in this thread's seat has left.
+    pub(crate) fn seat_is_free(&self, thread: usize) {
+        self.rouse(thread, UNSEATED);
+    }
+
+    /// Makes the thread AWAKE and tells it, if it was in state `from`.
+    fn rouse(&self, thread: usize, from: u32) {
+        if self.claim(thread, from) {
+            futex::wake_one(self.word(thread));
+        }
+    }
+
+    /// The one way out of sleep: exactly one caller gets `true`, and the count is settled.
+    fn claim(&self, thread: usize, from: u32) -> bool {
+        let claimed = self.states[thread]
+            .compare_exchange(from, AWAKE, Ordering::SeqCst, Ordering::SeqCst)
+            .is_ok();
+        if claimed && from == ASLEEP {
+            self.counters.sub_sleeping();
+        }
+        claimed
+    }
+
+    fn word(&self, thread: usize) -> *const AtomicU32 {
+        &raw const *self.states[thread]
+    }
+}

@@ -1,0 +1,88 @@
+//! What the threads of a pool have been doing, counted where it happens.
+//!
+//! Each seat counts for itself with plain loads and stores; nothing is shared while counting. Forks that
+//! nobody steals are not counted: they cost a nanosecond, and counting would double it.
+
+use std::iter::Sum;
+use std::ops::AddAssign;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+macro_rules! stats {
+    ($($(#[$doc:meta])* $name:ident,)*) => {
+        /// Counts of one worker, or of all of them together.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub struct WorkerStats {
+            $($(#[$doc])* pub $name: u64,)*
+        }
+
+        impl AddAssign for WorkerStats {
+            fn add_assign(&mut self, other: Self) {
+                $(self.$name += other.$name;)*
+            }
+        }
+
+        /// The counters behind [`WorkerStats`].
+        #[derive(Debug, Default)]
+        pub(crate) struct Counting {
+            $(pub(crate) $name: Count,)*
+        }
+
+        impl Counting {
+            pub(crate) fn read(&self) -> WorkerStats {
+                WorkerStats { $($name: self.$name.0.load(Ordering::Relaxed),)* }
+            }
+
+            pub(crate) fn reset(&self) {
+                $(self.$name.0.store(0, Ordering::Relaxed);)*
+            }
+        }
+    };
+}
+
+stats! {
+    /// Jobs run: stolen forks, spawned and scoped tasks, installed closures, broadcasts.
+    executed,
+    /// Forks and tasks taken from another worker.
+    stolen,
+    /// Times this worker made another's private forks public by force.
+    forced,
+    /// Times this worker went to sleep, idle or waiting.
+    parked,
+    /// Times this worker woke another one.
+    woken,
+    /// Times this worker ran out of work and began to search.
+    searches,
+}
+
+impl Sum for WorkerStats {
+    fn sum<I: Iterator<Item = Self>>(iter: I) -> Self {
+        let mut total = WorkerStats::default();
+        iter.for_each(|one| total += one);
+        total
+    }
+}
+
+/// What [`ThreadPool::stats`](crate::ThreadPool::stats) returns.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PoolStats {
+    /// One entry per worker, by index. A guest counts for the worker whose seat it takes.
+    pub workers: Vec<WorkerStats>,
+    /// The sum of all workers.
+    pub total: WorkerStats,
+}
+
+/// One counter with one writer at a time.
+#[derive(Debug, Default)]
+pub(crate) struct Count(AtomicU64);
+
+impl Count {
+    /// Counts one. Load and store instead of an atomic addition: only the seat's occupant counts, so
+    /// nothing is lost (a concurrent reset may be, which is as good as coming a moment later).
+    #[inline]
+    pub(crate) fn one(&self) {
+        let count = self.0.load(Ordering::Relaxed);
+        self.0.store(count + 1, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,411 @@
+//! Waiting, and what a waiting thread may do meanwhile.
+//!
+//! **A thread that waits runs only descendants of what it waits for** (see [`crate::context`]). So no
+//! lock, `RefCell` borrow or thread-local that the frames below hold can be met again by unrelated work,
+//! no unrelated job, however long, can delay the end of the wait, and the stack never gets deeper than the
+//! sequential program's: what is run on top of a wait is something the sequential program would have run
+//! below the same frame.
+//!
+//! A waiting thread looks, in this order, for
+//! 1. broadcasts addressed to its seat: they are meant for every thread, waiting or not, and the one
+//!    exception to the rule;
+//! 2. the newest task of its own deque, if it is a descendant;
+//! 3. public forks that are descendants: on the stack of the thread that has what we wait for, then on
+//!    the others;
+//! 4. (if it waits for tasks, not for a fork) other seats' deques and the shared queue.
+//!
+//! If there is nothing for a while it asks the thief's stack for its private forks by force, and later it
+//! parks. Whoever completes what it waits for unparks it; so does whoever posts a descendant task.
+//!
+//! # Nobody waits for ever
+//! Suppose all threads wait and something is unfinished. Waits go from ancestor to descendant, so some wait
+//! is innermost: what it waits for waits for nothing itself and yet does not run. A stolen fork always
+//! runs. So it is a task, in a deque or in the shared queue. Before it parked, that waiter announced what
+//! it waits for and then *dug*: it looked at every task in every queue, putting strangers aside, and would
+//! have found it; and a task posted after the announcement would have woken it.
+
+use crate::clock::{ticks, ticks_per_us};
+use crate::context::{Context, descends_from};
+use crate::join_stack::Slot;
+use crate::primitives::{BackoffMode, CoreLatch};
+use crate::seat::Seat;
+use crate::task::TaskRef;
+use std::hint::spin_loop;
+use std::sync::atomic::{Ordering, fence};
+
+/// Something a thread can wait for.
+pub(crate) trait Awaited {
+    /// What the waiting thread may run descends from this.
+    fn context(&self) -> *const Context;
+    /// Is it over?
+    fn is_done(&self) -> bool;
+    /// The waiter is about to park; from now on completion unparks it. `false`: it is over.
+    fn announce_parked(&self) -> bool;
+    /// The waiter does not park any more.
+    fn announce_awake(&self);
+    /// The seat where it runs, if it is one.
+    fn runs_at(&self) -> Option<usize> {
+        None
+    }
+    /// May it depend on tasks in queues that nobody else is bound to run?
+    fn waits_for_tasks(&self) -> bool {
+        true
+    }
+}
+
+impl Awaited for Slot {
+    fn context(&self) -> *const Context {
+        self.context()
+    }
+
+    fn is_done(&self) -> bool {
+        self.is_done()
+    }
+
+    fn announce_parked(&self) -> bool {
+        self.announce_parked()
+    }
+
+    fn announce_awake(&self) {
+        self.announce_awake();
+    }
+
+    fn runs_at(&self) -> Option<usize> {
+        Some(self.thief())
+    }
+
+    fn waits_for_tasks(&self) -> bool {
+        // The thief runs, or waits for and digs up, whatever the fork needs.
+        false
+    }
+}
+
+/// A latch and the context whose end sets it.
+pub(crate) struct LatchWait<'a> {
+    pub(crate) latch: &'a CoreLatch,
+    pub(crate) context: *const Context,
+}
+
+impl Awaited for LatchWait<'_> {
+    fn context(&self) -> *const Context {
+        self.context
+    }
+
+    fn is_done(&self) -> bool {
+        self.latch.probe()
+    }
+
+    fn announce_parked(&self) -> bool {
+        self.latch.get_sleepy() && self.latch.fall_asleep()
+    }
+
+    fn announce_awake(&self) {
+        self.latch.wake_up();
+    }
+}
+
+/// How long a thread looks for work before it sleeps, in microseconds.
+pub(crate) fn patience_us(mode: BackoffMode) -> u64 {
+    match mode {
+        BackoffMode::LowLatency => 200,
+        BackoffMode::Balanced => 50,
+        BackoffMode::PowerSaving => 5,
+    }
+}
+
+/// How long a thread looks before it asks for private forks by force, in microseconds.
+pub(crate) const FORCE_AFTER_US: u64 = 8;
+
+/// One pause between two looks.
+pub(crate) fn pause(round: u32) {
+    // Mostly spin, sometimes let somebody else have the CPU: the kernel may have put the thread we wait
+    // for on ours.
+    if round % 32 == 31 {
+        std::thread::yield_now();
+    } else {
+        (0..8).for_each(|_| spin_loop());
+    }
+}
+
+/// Waits until `awaited` is done, helping with what descends from it.
+///
+/// # Safety
+/// The caller occupies the seat.
+#[cold]
+pub(crate) unsafe fn wait_for<A: Awaited + ?Sized>(seat: &Seat, awaited: &A) {
+    let mut wait = Wait {
+        seat,
+        awaited,
+        strangers_seen: false,
+        stranger_on_top: false,
+    };
+    let rate = ticks_per_us();
+    let patience = patience_us(seat.pool().backoff) * rate;
+    let mut since = ticks();
+    let mut forced = false;
+    let mut round = 0;
+    while !awaited.is_done() {
+        // SAFETY: the caller occupies the seat.
+        if unsafe { wait.help() } {
+            wait.stranger_on_top = false;
+            since = ticks();
+            forced = false;
+            round = 0;
+            continue;
+        }
+        let waited = ticks().saturating_sub(since);
+        if waited > patience {
+            // SAFETY: the caller occupies the seat.
+            unsafe { wait.park() };
+            since = ticks();
+            forced = false;
+        } else if waited > FORCE_AFTER_US * rate && !forced {
+            forced = true;
+            wait.force();
+        } else {
+            pause(round);
+            round += 1;
+        }
+    }
+}
+
+struct Wait<'a, A: ?Sized> {
+    seat: &'a Seat,
+    awaited: &'a A,
+    /// The queues have shown tasks that we may not run: leave them alone until we dig.
+    strangers_seen: bool,
+    /// So has our own deque; until we have run something, which may have pushed a descendant.
+    stranger_on_top: bool,
+}
+
+/// Something a waiting thread has taken and may run.
+enum Found<'a> {
+    Broadcast(TaskRef),
+    Task(TaskRef),
+    Fork(crate::join_stack::Stolen<'a>, &'a Seat),
+}
+
+impl<'a, A: Awaited + ?Sized> Wait<'a, A> {
+    fn is_ours(&self, context: *const Context) -> bool {
+        // SAFETY: callers hold the work that the context belongs to: a task taken out of its queue, or a
+        // fork on a stack whose lock they hold.
+        unsafe { descends_from(context, self.awaited.context()) }
+    }
+
+    /// Runs one thing that may be run. `false`: there was nothing.
+    ///
+    /// # Safety
+    /// The caller occupies the seat.
+    unsafe fn help(&mut self) -> bool {
+        // SAFETY: passed on.
+        match unsafe { self.find() } {
+            Some(found) => {
+                // SAFETY: passed on.
+                unsafe { self.run(found) };
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// # Safety
+    /// The caller occupies the seat.
+    unsafe fn run(&self, found: Found<'_>) {
+        // SAFETY: passed on.
+        unsafe {
+            match found {
+                Found::Broadcast(task) | Found::Task(task) => self.seat.run_task(task),
+                Found::Fork(stolen, victim) => self.seat.run_stolen(stolen, victim),
+            }
+        }
+    }
+
+    /// # Safety
+    /// The caller occupies the seat.
+    unsafe fn find(&mut self) -> Option<Found<'a>> {
+        let seat = self.seat;
+        if let Some(task) = seat.mailbox.pop() {
+            return Some(Found::Broadcast(task));
+        }
+        // SAFETY: passed on.
+        let newest = (!self.stranger_on_top).then(|| unsafe { seat.pop_task() });
+        if let Some(task) = newest.flatten() {
+            if self.is_ours(task.context()) {
+                return Some(Found::Task(task));
+            }
+            self.stranger_on_top = true;
+            // SAFETY: passed on.
+            unsafe { seat.push_task(task) };
+            self.nudge();
+        }
+        if let Some(found) = self.find_fork() {
+            return Some(found);
+        }
+        if self.awaited.waits_for_tasks() && !self.strangers_seen {
+            return self.find_task();
+        }
+        None
+    }
+
+    /// The other seats, the one that has what we wait for first.
+    fn others(&self) -> impl Iterator<Item = &'a Seat> + use<'a, A> {
+        let seats = &self.seat.pool().seats;
+        let me = self.seat.index;
+        let first = self.awaited.runs_at();
+        let first = first.filter(|&index| index < seats.len() && index != me);
+        let rest = (1..seats.len()).map(move |offset| (me + offset) % seats.len());
+        first
+            .into_iter()
+            .chain(rest.filter(move |&index| Some(index) != first))
+            .map(move |index| &seats[index])
+    }
+
+    fn find_fork(&self) -> Option<Found<'a>> {
+        self.others().find_map(|victim| {
+            let wanted = |context| self.is_ours(context);
+            let stolen = victim.stack.thief().steal(self.seat.index, wanted)?;
+            Some(Found::Fork(stolen, victim))
+        })
+    }
+
+    /// One look at each queue. A stranger is put aside, into the shared queue.
+    fn find_task(&mut self) -> Option<Found<'a>> {
+        for victim in self.others() {
+            if let Some(task) = victim.stealer().steal_until_settled() {
+                if let Some(found) = self.accept(task) {
+                    self.seat.stats.stolen.one();
+                    return Some(found);
+                }
+            }
+        }
+        let task = self.seat.pool().take_injected()?;
+        self.accept(task)
+    }
+
+    fn accept(&mut self, task: TaskRef) -> Option<Found<'a>> {
+        if self.is_ours(task.context()) {
+            return Some(Found::Task(task));
+        }
+        self.strangers_seen = true;
+        self.return_stranger(task);
+        None
+    }
+
+    fn return_stranger(&self, task: TaskRef) {
+        self.seat.pool().put_aside(task);
+        self.nudge();
+    }
+
+    /// Tasks were invisible for a moment, and somebody may have fallen asleep over them.
+    fn nudge(&self) {
+        let counters = self.seat.pool().sleep.post();
+        if counters.searching() == 0 && counters.sleeping() > 0 {
+            self.seat.pool().wake_one();
+        }
+    }
+
+    /// Asks for private forks where our descendants may be.
+    fn force(&self) {
+        let victim = self.awaited.runs_at();
+        let victim = victim.and_then(|index| self.seat.pool().seats.get(index));
+        if let Some(victim) = victim.filter(|victim| victim.stack.thief().sees_private()) {
+            if victim.stack.thief().force() {
+                self.seat.stats.forced.one();
+            }
+        }
+    }
+
+    /// Parks until there is news.
+    ///
+    /// # Safety
+    /// The caller occupies the seat.
+    unsafe fn park(&mut self) {
+        let pool = self.seat.pool();
+        self.seat.announce_wait(self.awaited.context());
+        pool.count_blocked(true);
+        // The announcement before the last look; posters do it the other way round.
+        fence(Ordering::SeqCst);
+        let mut found = None;
+        if self.awaited.announce_parked() {
+            // SAFETY: passed on.
+            found = unsafe { self.dig() };
+            if found.is_none() {
+                self.seat.stats.parked.one();
+                self.seat.parker().park();
+            }
+            self.awaited.announce_awake();
+        }
+        pool.count_blocked(false);
+        self.seat.retract_wait();
+        self.strangers_seen = false;
+        self.stranger_on_top = false;
+        if let Some(found) = found {
+            // SAFETY: passed on.
+            unsafe { self.run(found) };
+        }
+    }
+
+    /// The last look before parking: at every task in every queue.
+    ///
+    /// # Safety
+    /// The caller occupies the seat.
+    unsafe fn dig(&mut self) -> Option<Found<'a>> {
+        if let Some(task) = self.seat.mailbox.pop() {
+            return Some(Found::Broadcast(task));
+        }
+        // SAFETY: passed on.
+        if let Some(task) = unsafe { self.dig_own() } {
+            return Some(Found::Task(task));
+        }
+        if let Some(found) = self.find_fork() {
+            return Some(found);
+        }
+        if !self.awaited.waits_for_tasks() {
+            return None;
+        }
+        for victim in self.others() {
+            for _ in 0..victim.stealer().len() {
+                let Some(task) = victim.stealer().steal_until_settled() else {
+                    break;
+                };
+                if let Some(found) = self.accept(task) {
+                    return Some(found);
+                }
+            }
+        }
+        for _ in 0..self.seat.pool().injected() {
+            let Some(task) = self.seat.pool().take_injected() else {
+                break;
+            };
+            if let Some(found) = self.accept(task) {
+                return Some(found);
+            }
+        }
+        None
+    }
+
+    /// The newest descendant in our own deque; the rest stays, in order.
+    ///
+    /// # Safety
+    /// The caller occupies the seat.
+    unsafe fn dig_own(&self) -> Option<TaskRef> {
+        let mut strangers = Vec::new();
+        let mut found = None;
+        // SAFETY: passed on.
+        while let Some(task) = unsafe { self.seat.pop_task() } {
+            if self.is_ours(task.context()) {
+                found = Some(task);
+                break;
+            }
+            strangers.push(task);
+        }
+        if !strangers.is_empty() {
+            while let Some(task) = strangers.pop() {
+                // SAFETY: passed on.
+                unsafe { self.seat.push_task(task) };
+            }
+            self.nudge();
+        }
+        found
+    }
+}

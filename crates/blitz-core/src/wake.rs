@@ -1,0 +1,114 @@
+//! Whether a fork is worth a wake-up.
+//!
+//! A wake costs its caller 5 to 17 microseconds and the woken thread about as much again before it does
+//! anything useful. A thread that is awake and searching sees every public fork for free. So a fork wakes
+//! somebody only if nobody is searching *and* the work in hand probably outlasts the wake. Two sources
+//! of "probably":
+//!
+//! * **The call site's past.** A join whose fork is the first on its stack is timed from the push to the
+//!   end, and the duration goes into a moving average kept per call site (the address of the job's code).
+//!   A site that was never seen is taken for long: a fork that should have been shared and was not costs
+//!   more than one wake too many.
+//! * **The present.** Every 64th fork, and every fork that becomes public later than the first, looks how
+//!   long the thread has been at it. What has already outlasted a wake is likely to go on. This catches
+//!   sites that were short and have become long.
+//!
+//! Nothing here affects correctness: a fork that nobody is woken for is run by its owner.
+
+use crate::clock::{ticks, ticks_per_us};
+use crate::join_stack::{Job, Pushed};
+use crate::seat::{Seat, Timed};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Work shorter than this in total (both halves) is not worth a wake.
+pub(crate) const WORTH_A_WAKE_US: u64 = 60;
+
+/// Durations are kept in units of this many ticks, so that 32 bits hold minutes.
+const UNIT: u64 = 64;
+const UNKNOWN: u32 = 0;
+const SITES: usize = 1024;
+
+/// The moving averages. Sites that share an entry disturb each other's guesses, nothing else.
+static AVERAGES: [AtomicU32; SITES] = [const { AtomicU32::new(UNKNOWN) }; SITES];
+
+fn average(site: usize) -> &'static AtomicU32 {
+    // The low bits of a code address are mostly alignment; multiply to spread the rest.
+    let hash = (site as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    &AVERAGES[(hash >> (64 - SITES.trailing_zeros())) as usize]
+}
+
+/// `expected` ticks of work: do they outlast a wake?
+pub(crate) fn outlasts_a_wake(expected: u64) -> bool {
+    expected >= WORTH_A_WAKE_US * ticks_per_us()
+}
+
+/// The slow half of a push: the fork has become public, or it is time to look at the clock.
+/// `expected` is the work behind the fork, if the caller knows better than the call site's past.
+#[cold]
+#[inline(never)]
+pub(crate) fn after_push(seat: &Seat, pushed: Pushed, job: *const Job, expected: Option<u64>) {
+    let pool = seat.pool();
+    let counters = match pushed {
+        Pushed::Public => pool.sleep.post(),
+        Pushed::Beat => pool.sleep.counters(),
+        Pushed::Full => return,
+    };
+    if counters.searching() > 0 || (counters.sleeping() == 0 && !pool.has_blocked()) {
+        return;
+    }
+    let worth_it = match expected {
+        Some(expected) => outlasts_a_wake(expected),
+        None => is_probably_long(seat, pushed, job),
+    };
+    if worth_it && !pool.wake_one() {
+        // SAFETY: the seat's own context is alive: the occupant, our caller, runs in it.
+        unsafe { pool.wake_waiters_for(seat.context()) };
+    }
+}
+
+fn is_probably_long(seat: &Seat, pushed: Pushed, job: *const Job) -> bool {
+    let now = ticks();
+    if seat.running_since.get() == 0 {
+        seat.running_since.set(now);
+    }
+    let depth = seat.stack.depth();
+    let timed = seat.timed.get().depth;
+    // A fork at or below the timed one means that the timed one is gone (its join ended in a panic).
+    if pushed == Pushed::Public && (timed == 0 || timed >= depth) {
+        // SAFETY: the caller has just pushed the job; it is alive.
+        let site = unsafe { (*job).execute } as usize;
+        seat.timed.set(Timed {
+            depth,
+            site,
+            start: now,
+        });
+        let past = average(site).load(Ordering::Relaxed);
+        if past == UNKNOWN || outlasts_a_wake(u64::from(past) * UNIT) {
+            return true;
+        }
+    }
+    outlasts_a_wake(now.saturating_sub(seat.running_since.get()))
+}
+
+/// The join whose fork was at `depth` has ended. `shared`: a thief ran its right half.
+pub(crate) fn after_join(seat: &Seat, depth: usize, shared: bool) {
+    let timed = seat.timed.get();
+    if timed.depth != depth || depth == 0 {
+        return;
+    }
+    seat.timed.set(Timed::NOTHING);
+    let mut took = ticks().saturating_sub(timed.start) / UNIT;
+    if shared {
+        took *= 2;
+    }
+    let took = u32::try_from(took).unwrap_or(u32::MAX).max(1);
+    let entry = average(timed.site);
+    let past = entry.load(Ordering::Relaxed);
+    let next = if past == UNKNOWN {
+        took
+    } else {
+        // Half old, half new: one preempted run must not make a short site look long for long.
+        past / 2 + took / 2
+    };
+    entry.store(next.max(1), Ordering::Relaxed);
+}

@@ -1,0 +1,316 @@
+//! The life of a pool's thread: search, run, sleep.
+//!
+//! The thread of seat k owns that seat while it runs something. While it searches, a guest may take the
+//! seat from under it ([`crate::occupancy`]); so it first looks, then claims the seat, and only then takes.
+
+use crate::clock::{ticks, ticks_per_us};
+use crate::join_stack::Stolen;
+use crate::pool::Pool;
+use crate::primitives::XorShift64Star;
+use crate::seat::{self, Seat};
+use crate::task::TaskRef;
+use crate::wait::{FORCE_AFTER_US, patience_us, pause};
+use std::sync::Arc;
+
+/// Tasks of the own deque between two looks at the shared queue.
+const FAIRNESS: u32 = 61;
+
+/// Stolen forks shorter than this (in microseconds) make a thief hesitate before its next theft.
+const SHORT_US: u64 = 3;
+const MIN_HESITATION_US: u64 = 4;
+const MAX_HESITATION_US: u64 = 200;
+
+/// Something to run.
+enum Work<'a> {
+    Task(TaskRef),
+    Fork(Stolen<'a>, &'a Seat),
+}
+
+/// Runs thread `index` of the pool until the pool ends.
+pub(crate) fn run(pool: &Arc<Pool>, index: usize) {
+    let seat = &pool.seats[index];
+    // SAFETY: this thread is the seat's own. While a guest occupies the seat, the thread runs no user code,
+    // so nothing looks at its thread-local.
+    let before = unsafe { seat.enter() };
+    if let Some(handler) = &pool.handlers.start {
+        pool.catch_panic(|| handler(index));
+    }
+    pool.placement.thread_started(index);
+    pool.started[index].set();
+    Worker {
+        pool,
+        seat,
+        rng: XorShift64Star::new(index as u64 + 1),
+        hesitation_us: 0,
+        hesitate_until: 0,
+    }
+    .main_loop();
+    pool.placement.thread_stopped(index);
+    if let Some(handler) = &pool.handlers.exit {
+        pool.catch_panic(|| handler(index));
+    }
+    seat::leave(before);
+    pool.stopped[index].set();
+}
+
+struct Worker<'a> {
+    pool: &'a Pool,
+    seat: &'a Seat,
+    rng: XorShift64Star,
+    hesitation_us: u64,
+    hesitate_until: u64,
+}
+
+impl<'a> Worker<'a> {
+    fn main_loop(&mut self) {
+        self.pool.sleep.start_searching();
+        self.take_seat();
+        while let Some(work) = self.search() {
+            // SAFETY: `search` has claimed the seat for us.
+            unsafe { self.run_and_drain(work) };
+            self.seat.occupancy.stop_running();
+            self.pool.sleep.start_searching();
+            self.seat.stats.searches.one();
+        }
+        self.pool.sleep.stop_searching();
+    }
+
+    /// # Safety
+    /// The thread occupies its seat.
+    unsafe fn run_and_drain(&mut self, work: Work<'a>) {
+        // SAFETY: passed on.
+        unsafe {
+            match work {
+                Work::Task(task) => self.seat.run_task(task),
+                Work::Fork(stolen, victim) => self.run_fork(stolen, victim),
+            }
+            let mut since_fairness = 0;
+            while let Some(task) = take_local(self.seat, &mut since_fairness) {
+                self.seat.run_task(task);
+            }
+        }
+    }
+
+    /// # Safety
+    /// The thread occupies its seat.
+    unsafe fn run_fork(&mut self, stolen: Stolen<'_>, victim: &Seat) {
+        let start = ticks();
+        // SAFETY: passed on.
+        unsafe { self.seat.run_stolen(stolen, victim) };
+        let end = ticks();
+        let rate = ticks_per_us();
+        if end.saturating_sub(start) < SHORT_US * rate {
+            // Each theft costs the victim more than such a fork is worth.
+            let next = self.hesitation_us * 2;
+            self.hesitation_us = next.clamp(MIN_HESITATION_US, MAX_HESITATION_US);
+            self.hesitate_until = end + self.hesitation_us * rate;
+        } else {
+            self.hesitation_us = 0;
+            self.hesitate_until = 0;
+        }
+    }
+
+    /// Looks for work until there is some, sleeping if need be. `None`: the pool has ended.
+    ///
+    /// On entry the thread counts as searching; with `Some`, it occupies its seat and does not.
+    fn search(&mut self) -> Option<Work<'a>> {
+        let rate = ticks_per_us();
+        let patience = patience_us(self.pool.backoff) * rate;
+        let mut since = ticks();
+        let mut force_at = FORCE_AFTER_US * rate;
+        let mut round = 0;
+        loop {
+            let now = ticks();
+            if self.sees_work(now) {
+                if let Some(work) = self.claim_and_take(now) {
+                    return Some(work);
+                }
+            } else if self.pool.is_terminating() {
+                return None;
+            }
+            let searched = now.saturating_sub(since);
+            if searched > patience {
+                self.sleep();
+                since = ticks();
+                force_at = FORCE_AFTER_US * rate;
+                round = 0;
+                continue;
+            }
+            if searched > force_at {
+                // Twice per search at most: each costs the victim, too.
+                force_at = force_at.saturating_mul(4);
+                self.force_somebody();
+            }
+            pause(round);
+            round += 1;
+        }
+    }
+
+    /// Is there anything this thread could take? Thefts wait while the thread hesitates.
+    fn sees_work(&self, now: u64) -> bool {
+        !self.seat.mailbox.is_empty()
+            || self.pool.injected() > 0
+            || self.pool.seats.iter().any(|seat| {
+                !seat.stealer().is_empty()
+                    || (now >= self.hesitate_until && seat.stack.thief().sees_work())
+            })
+    }
+
+    fn claim_and_take(&mut self, now: u64) -> Option<Work<'a>> {
+        if !self.seat.occupancy.start_running() {
+            self.wait_for_seat();
+            return None;
+        }
+        // SAFETY: the thread occupies its seat now.
+        let work = unsafe { self.take(now >= self.hesitate_until) };
+        if work.is_some() {
+            self.pool.sleep.stop_searching();
+            // Cascade, before the work: a job that was posted while we were the only one awake may be
+            // another one than ours.
+            if self.pool.offers_work() {
+                let counters = self.pool.sleep.counters();
+                if counters.searching() == 0 && counters.sleeping() > 0 {
+                    self.pool.wake_one();
+                }
+            }
+        } else {
+            self.seat.occupancy.stop_running();
+        }
+        work
+    }
+
+    /// # Safety
+    /// The thread occupies its seat.
+    unsafe fn take(&mut self, forks_too: bool) -> Option<Work<'a>> {
+        let mut since_fairness = 0;
+        // SAFETY: passed on.
+        if let Some(task) = unsafe { take_local(self.seat, &mut since_fairness) } {
+            return Some(Work::Task(task));
+        }
+        let seats = &self.pool.seats;
+        let first = self.rng.below(seats.len());
+        let others = (0..seats.len()).map(|offset| &seats[(first + offset) % seats.len()]);
+        // A guest may have left forks and tasks; our own seat's stack is empty while we search.
+        if forks_too {
+            for victim in others.clone() {
+                if let Some(stolen) = victim.stack.thief().steal(self.seat.index, |_| true) {
+                    return Some(Work::Fork(stolen, victim));
+                }
+            }
+        }
+        for victim in others {
+            if let Some(task) = victim.stealer().steal_until_settled() {
+                self.seat.stats.stolen.one();
+                return Some(Work::Task(task));
+            }
+        }
+        self.pool.take_injected().map(Work::Task)
+    }
+
+    fn force_somebody(&self) {
+        let hidden = self.pool.seats.iter().find(|seat| {
+            let thief = seat.stack.thief();
+            !thief.sees_work() && thief.sees_private()
+        });
+        if hidden.is_some_and(|seat| seat.stack.thief().force()) {
+            self.seat.stats.forced.one();
+        }
+    }
+
+    /// Sleeps until there is work.
+    fn sleep(&mut self) {
+        let announced = self.pool.sleep.announce_sleepy();
+        self.hesitation_us = 0;
+        self.hesitate_until = 0;
+        if self.sees_work(u64::MAX) || self.pool.is_terminating() {
+            return;
+        }
+        if !self.seat.occupancy.stand_up() {
+            self.wait_for_seat();
+            return;
+        }
+        let has_work = || self.sees_work(u64::MAX) || self.pool.is_terminating();
+        if self.pool.sleep.sleep(self.seat.index, announced, has_work) {
+            self.seat.stats.parked.one();
+        }
+        self.take_seat();
+    }
+
+    /// Sits down in the own seat, waiting for a guest to leave it if need be.
+    fn take_seat(&mut self) {
+        while !self.seat.occupancy.sit_down() {
+            if self.pool.is_terminating() {
+                return;
+            }
+            self.unseated();
+        }
+    }
+
+    /// A guest has taken the seat from under us.
+    fn wait_for_seat(&mut self) {
+        self.unseated();
+        self.take_seat();
+    }
+
+    /// Sleeps until the guest in the own seat leaves. Somebody else has to look at the work that this
+    /// thread may have been woken for.
+    fn unseated(&mut self) {
+        self.pool.sleep.stop_searching();
+        let counters = self.pool.sleep.post();
+        if counters.searching() == 0 && counters.sleeping() > 0 && self.pool.offers_work() {
+            self.pool.wake_one();
+        }
+        let still_taken = || self.seat.occupancy.want() && !self.pool.is_terminating();
+        self.pool.sleep.sleep_unseated(self.seat.index, still_taken);
+        self.pool.sleep.start_searching();
+    }
+}
+
+/// The next task that is this seat's own: newest first, then broadcasts; now and then an outsider's.
+///
+/// # Safety
+/// The caller occupies the seat.
+pub(crate) unsafe fn take_local(seat: &Seat, since_fairness: &mut u32) -> Option<TaskRef> {
+    *since_fairness += 1;
+    if *since_fairness > FAIRNESS {
+        *since_fairness = 0;
+        if let Some(task) = seat.pool().take_injected() {
+            return Some(task);
+        }
+    }
+    // SAFETY: passed on.
+    unsafe { seat.pop_task() }.or_else(|| seat.mailbox.pop())
+}
+
+/// Runs one task or fork of the pool, whatever it is, because the caller asked for it. `false`: there was
+/// none.
+///
+/// # Safety
+/// The caller occupies the seat.
+pub(crate) unsafe fn run_anything(seat: &Seat) -> bool {
+    // SAFETY: passed on.
+    unsafe {
+        if let Some(task) = take_local(seat, &mut 0) {
+            seat.run_task(task);
+            return true;
+        }
+        let seats = &seat.pool().seats;
+        for offset in 1..seats.len() {
+            let victim = &seats[(seat.index + offset) % seats.len()];
+            if let Some(stolen) = victim.stack.thief().steal(seat.index, |_| true) {
+                seat.run_stolen(stolen, victim);
+                return true;
+            }
+            if let Some(task) = victim.stealer().steal_until_settled() {
+                seat.stats.stolen.one();
+                seat.run_task(task);
+                return true;
+            }
+        }
+        if let Some(task) = seat.pool().take_injected() {
+            seat.run_task(task);
+            return true;
+        }
+    }
+    false
+}

@@ -1,0 +1,255 @@
+//! Joins: results, panics, depth, and that they really are parallel.
+
+use blitz_core::{ThreadPoolBuilder, join, join_context};
+use std::collections::HashSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Barrier, Mutex};
+use std::thread;
+use std::time::Instant;
+
+fn sum(from: u64, to: u64) -> u64 {
+    if to - from == 1 {
+        return from;
+    }
+    let middle = from + (to - from) / 2;
+    let (left, right) = join(|| sum(from, middle), || sum(middle, to));
+    left + right
+}
+
+#[test]
+fn a_tree_of_joins_gives_the_sequential_answer_in_pools_of_every_size() {
+    for threads in [1, 2, 3, 8, 65] {
+        let pool = ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
+        for n in [1, 2, 3, 1000, 10_000] {
+            assert_eq!(
+                pool.install(|| sum(0, n)),
+                n * (n - 1) / 2,
+                "{threads} threads"
+            );
+        }
+    }
+}
+
+#[test]
+fn two_halves_that_need_each_other_run_on_two_threads() {
+    let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    for _ in 0..20 {
+        // Each half waits for the other one: this ends only if both run at the same time.
+        let barrier = Barrier::new(2);
+        let meet = || {
+            barrier.wait();
+            thread::current().id()
+        };
+        let (left, right) = pool.join(meet, meet);
+        assert_ne!(left, right);
+    }
+}
+
+#[test]
+fn a_fork_below_a_long_leaf_can_still_be_stolen() {
+    // The inner fork is private when the owner enters its leaf: only a forced exposure frees it. A thief
+    // has to be awake for that, which nobody promises for a single join; but not one of many is too few.
+    let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    let stolen = (0..200).any(|_| {
+        let inner_ran = AtomicBool::new(false);
+        let leaf = || {
+            let start = Instant::now();
+            while !inner_ran.load(Ordering::Acquire) && start.elapsed().as_millis() < 20 {
+                thread::yield_now();
+            }
+            inner_ran.load(Ordering::Acquire)
+        };
+        let inner = || join(leaf, || inner_ran.store(true, Ordering::Release)).0;
+        pool.join(inner, || ()).0
+    });
+    assert!(stolen);
+}
+
+#[test]
+fn outside_threads_take_part_and_see_an_index() {
+    assert_eq!(blitz_core::current_thread_index(), None);
+    let here = thread::current().id();
+    let (left, _) = join(
+        || (thread::current().id(), blitz_core::current_thread_index()),
+        || (),
+    );
+    assert_eq!(left.0, here);
+    assert!(left.1.unwrap() < blitz_core::current_num_threads());
+    assert_eq!(blitz_core::current_thread_index(), None);
+}
+
+#[test]
+fn any_number_of_outside_threads_get_their_answers_at_once() {
+    let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    let indices = Mutex::new(HashSet::new());
+    thread::scope(|s| {
+        for _ in 0..64 {
+            s.spawn(|| {
+                for _ in 0..20 {
+                    assert_eq!(pool.install(|| sum(0, 500)), 500 * 499 / 2);
+                    let index = pool.install(|| pool.current_thread_index().unwrap());
+                    indices.lock().unwrap().insert(index);
+                }
+            });
+        }
+    });
+    assert!(indices.into_inner().unwrap().iter().all(|&index| index < 2));
+}
+
+#[test]
+fn thread_indices_are_unique_at_any_moment() {
+    let pool = ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+    let taken: [AtomicBool; 3] = Default::default();
+    let runs = AtomicUsize::new(0);
+    let leaf = || {
+        let index = pool.current_thread_index().unwrap();
+        assert!(
+            !taken[index].swap(true, Ordering::AcqRel),
+            "two threads with index {index}"
+        );
+        thread::yield_now();
+        taken[index].store(false, Ordering::Release);
+        runs.fetch_add(1, Ordering::Relaxed);
+    };
+    thread::scope(|s| {
+        for _ in 0..8 {
+            s.spawn(|| {
+                for _ in 0..50 {
+                    pool.join(|| join(leaf, leaf), || join(leaf, leaf));
+                }
+            });
+        }
+    });
+    assert_eq!(runs.into_inner(), 8 * 50 * 4);
+}
+
+#[test]
+fn a_panic_on_either_side_leaves_nothing_behind() {
+    let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    for (left, right, expected) in [
+        (true, false, "left"),
+        (false, true, "right"),
+        (true, true, "left"),
+    ] {
+        for _ in 0..50 {
+            let ran = AtomicUsize::new(0);
+            let side = |panics: bool, name: &'static str| {
+                ran.fetch_add(1, Ordering::Relaxed);
+                if panics {
+                    std::panic::panic_any(name);
+                }
+            };
+            let result = catch_unwind(AssertUnwindSafe(|| {
+                pool.join(|| side(left, "left"), || side(right, "right"))
+            }));
+            let payload = result.unwrap_err();
+            assert_eq!(payload.downcast_ref::<&str>(), Some(&expected));
+            assert_eq!(ran.into_inner(), 2, "both halves run");
+        }
+    }
+    assert_eq!(pool.install(|| sum(0, 1000)), 499_500);
+}
+
+#[test]
+fn closures_and_results_are_dropped_exactly_once() {
+    struct Counted<'a>(&'a AtomicUsize);
+    impl Drop for Counted<'_> {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+    let drops = AtomicUsize::new(0);
+    let make = || Counted(&drops);
+    fn go<'a>(depth: u32, panics: bool, make: &(impl Fn() -> Counted<'a> + Sync)) -> Counted<'a> {
+        if depth == 0 {
+            assert!(!panics, "as planned");
+            return make();
+        }
+        let (a, b) = (make(), make());
+        let (left, right) = join(
+            move || {
+                let _a = a;
+                go(depth - 1, false, make)
+            },
+            move || {
+                let _b = b;
+                go(depth - 1, panics, make)
+            },
+        );
+        drop(left);
+        right
+    }
+    for _ in 0..20 {
+        drops.store(0, Ordering::Relaxed);
+        drop(go(8, false, &make));
+        let inner = (1 << 8) - 1;
+        assert_eq!(drops.load(Ordering::Relaxed), 2 * inner + (1 << 8));
+        drops.store(0, Ordering::Relaxed);
+        assert!(catch_unwind(AssertUnwindSafe(|| drop(go(8, true, &make)))).is_err());
+        // The rightmost leaf makes no result; everything else is made and dropped.
+        assert_eq!(drops.load(Ordering::Relaxed), 2 * inner + (1 << 8) - 1);
+    }
+}
+
+#[test]
+fn joins_nest_deeper_than_the_join_stack() {
+    fn down(depth: u32) -> u64 {
+        if depth == 0 {
+            return 1;
+        }
+        let (a, b) = join(|| down(depth - 1), || 1);
+        a + b
+    }
+    let pool = ThreadPoolBuilder::new()
+        .num_threads(2)
+        .stack_size(64 << 20)
+        .build()
+        .unwrap();
+    assert_eq!(pool.install(|| down(20_000)), 20_001);
+}
+
+#[test]
+fn migration_is_reported_truthfully() {
+    let pool = ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let neither = pool.install(|| join_context(|a| a.migrated(), |b| b.migrated()));
+    assert_eq!(neither, (false, false));
+    let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    let barrier = Barrier::new(2);
+    let second = pool.install(|| {
+        join_context(
+            |a| {
+                barrier.wait();
+                a.migrated()
+            },
+            |b| {
+                barrier.wait();
+                b.migrated()
+            },
+        )
+    });
+    assert_eq!(second, (false, true));
+}
+
+#[test]
+fn named_and_tuple_forms_of_the_macros() {
+    let (a, b, c, d) = blitz_core::join!(|| 1, || "two", || 3.0, || [4; 4]);
+    assert_eq!((a, b, c, d), (1, "two", 3.0, [4; 4]));
+    let (only,) = blitz_core::join!(|| 7);
+    assert_eq!(only, 7);
+    let named = blitz_core::join! { left: || vec![1], right: || String::from("r") };
+    assert_eq!((named.left, named.right.as_str()), (vec![1], "r"));
+    let ran = AtomicUsize::new(0);
+    let count = |result: Result<u8, &'static str>| {
+        ran.fetch_add(1, Ordering::Relaxed);
+        result
+    };
+    let failed = blitz_core::try_join!(|| count(Ok(1)), || count(Err("first")), || count(Err(
+        "second"
+    )));
+    assert_eq!(failed, Err("first"));
+    assert_eq!(ran.into_inner(), 3, "all sides complete");
+}
