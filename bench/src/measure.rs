@@ -242,22 +242,20 @@ impl Session {
         mut arms: Vec<Arm<'_>>,
         samples: &mut [Vec<f64>],
     ) {
-        // After a short gap the library's own previous call decides whether its threads still search for work, so a
-        // few calls of one arm follow each other and the first, which follows another library's, is not counted.
+        // The library's own previous call decides how deep its threads sleep, so a few calls of one arm follow each
+        // other and the first, which follows another library's, is not counted.
         let (rounds, calls_per_round) = match (gap, self.options.quick) {
             (Gap::After300us, true) => (9, 17u32),
             (Gap::After300us, false) => (15, 33),
-            (_, true) => (61, 1),
-            (_, false) => (201, 1),
+            (_, true) => (20, 4),
+            (_, false) => (50, 5),
         };
         for round in 0..=rounds {
             for turn in 0..arms.len() {
                 let index = (turn + round) % arms.len();
                 let arm = &mut arms[index];
                 now_measuring(format!("{what}, {}", arm.lib));
-                if gap == Gap::After300us {
-                    settle();
-                }
+                settle();
                 for call in 0..calls_per_round {
                     match gap {
                         Gap::BackToBack => {}
@@ -267,8 +265,7 @@ impl Session {
                         Gap::After5ms => std::thread::sleep(Duration::from_millis(5)),
                     }
                     let time = (arm.run)(1);
-                    let first_of_turn = call == 0 && calls_per_round > 1;
-                    if round > 0 && !first_of_turn {
+                    if round > 0 && call > 0 {
                         samples[index].push((time.as_secs_f64() * 1e9 - self.clock_ns).max(0.0));
                     }
                 }

@@ -132,16 +132,16 @@ fn json_row(rows: &[Row], row: &Row, suffix: &str) -> String {
         row.size,
         json_string(&row.lib),
         json_number(Some(row.ns), 2),
-        json_number(ratio(rows, row, SEQ, |row| Some(row.ns)), 4),
-        json_number(ratio(rows, row, RAYON, |row| Some(row.ns)), 4),
+        json_number(ratio(rows, row, SEQ, |row| Some(row.ns)), 6),
+        json_number(ratio(rows, row, RAYON, |row| Some(row.ns)), 6),
     );
     if let Some(usage) = row.usage {
         let cpu = |row: &Row| row.usage.map(|usage| usage.cpu_us as f64);
         text.push_str(&format!(
             ",\"cpu_us\":{},\"cpu_ratio_seq\":{},\"cpu_ratio_rayon\":{},\"voluntary_switches\":{},\"involuntary_switches\":{}",
             usage.cpu_us,
-            json_number(ratio(rows, row, SEQ, cpu), 4),
-            json_number(ratio(rows, row, RAYON, cpu), 4),
+            json_number(ratio(rows, row, SEQ, cpu), 6),
+            json_number(ratio(rows, row, RAYON, cpu), 6),
             usage.voluntary,
             usage.involuntary,
         ));
@@ -356,7 +356,7 @@ mod tests {
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(
             lines[1],
-            r#"{"group":"join","bench":"tree/1thread","size":1023,"lib":"blitz","ns":250.00,"ratio_seq":2.5000,"ratio_rayon":0.2500}"#
+            r#"{"group":"join","bench":"tree/1thread","size":1023,"lib":"blitz","ns":250.00,"ratio_seq":2.500000,"ratio_rayon":0.250000}"#
         );
         assert_eq!(lines.len(), 3);
     }
@@ -377,7 +377,7 @@ mod tests {
         });
         let text = json(&[cpu_row], true);
         assert!(
-            text.contains(r#""cpu_us":5000,"cpu_ratio_seq":1.0000"#),
+            text.contains(r#""cpu_us":5000,"cpu_ratio_seq":1.000000"#),
             "{text}"
         );
         assert!(text.contains(r#""voluntary_switches":3"#));
@@ -393,7 +393,7 @@ mod tests {
             last.contains(r#""bench":"tree/1thread/unpinned""#),
             "{last}"
         );
-        assert!(last.contains(r#""ratio_seq":6.0000"#), "{last}");
+        assert!(last.contains(r#""ratio_seq":6.000000"#), "{last}");
     }
 
     #[test]

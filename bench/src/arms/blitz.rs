@@ -6,9 +6,6 @@
 use super::Cpus;
 use crate::workloads::fork_join_workloads;
 
-// Until the engine exports these names, rayon stands in for it.
-use rayon as blitz_core;
-
 macro_rules! fork {
     (() $first:expr; $second:expr) => {
         blitz_core::join(|| $first, || $second)
@@ -22,13 +19,17 @@ pub use blitz_core::{
 };
 
 /// A builder with the placement of this run.
-pub fn builder(_cpus: &Cpus) -> blitz_core::ThreadPoolBuilder {
-    blitz_core::ThreadPoolBuilder::new()
+pub fn builder(cpus: &Cpus) -> blitz_core::ThreadPoolBuilder {
+    blitz_core::ThreadPoolBuilder::new().pin_workers(cpus.pinned())
 }
 
 /// Starts the global pool.
 pub fn start(cpus: &Cpus) {
-    let _ = cpus;
+    builder(cpus)
+        .build_global()
+        .expect("the global Blitz pool starts");
+    // Wait until every thread is up and placed.
+    blitz_core::broadcast(|_| ());
 }
 
 /// A pool of its own with this many threads.
