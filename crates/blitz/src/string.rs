@@ -22,7 +22,6 @@ use std::ops::{Range, RangeBounds};
 /// assert_eq!((key.as_str(), text.as_str()), ("key", "=value"));
 /// ```
 #[derive(Debug)]
-#[must_use = "iterator adaptors are lazy and do nothing unless consumed"]
 pub struct Drain<'a> {
     string: &'a mut String,
     range: Range<usize>,

@@ -119,7 +119,6 @@ indexed_source! {
 /// assert_eq!(v, [30, 40]);
 /// ```
 #[derive(Debug)]
-#[must_use = "iterator adaptors are lazy and do nothing unless consumed"]
 pub struct Drain<'data, T: Send> {
     vec: &'data mut Vec<T>,
     range: Range<usize>,

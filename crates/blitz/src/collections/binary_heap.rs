@@ -83,7 +83,6 @@ delegate_indexed! { impl ['a, T: Sync] Iter<'a, T> => &'a T }
 /// assert!(heap.is_empty());
 /// ```
 #[derive(Debug)]
-#[must_use = "iterator adaptors are lazy and do nothing unless consumed"]
 pub struct Drain<'a, T> {
     heap: &'a mut BinaryHeap<T>,
 }

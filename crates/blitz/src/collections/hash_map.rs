@@ -78,7 +78,6 @@ impl<K, V> Clone for Iter<'_, K, V> {
 /// assert!(jobs.is_empty());
 /// ```
 #[derive(Debug)]
-#[must_use = "iterator adaptors are lazy and do nothing unless consumed"]
 pub struct Drain<'a, K, V> {
     inner: vec::IntoIter<(K, V)>,
     /// The map stays borrowed, as std's drain would have it.

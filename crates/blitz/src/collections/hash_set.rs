@@ -58,7 +58,6 @@ impl<T> Clone for Iter<'_, T> {
 /// assert!(set.is_empty());
 /// ```
 #[derive(Debug)]
-#[must_use = "iterator adaptors are lazy and do nothing unless consumed"]
 pub struct Drain<'a, T> {
     inner: vec::IntoIter<T>,
     /// The set stays borrowed, as std's drain would have it.

@@ -1,0 +1,124 @@
+//! Collections by value, by reference, by exclusive reference and drained, against their sequential iteration.
+
+use crate::prelude::*;
+use crate::slice::tests::{SIZES, check_every_split};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, LinkedList, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+fn sorted<T: Ord>(mut items: Vec<T>) -> Vec<T> {
+    items.sort();
+    items
+}
+
+#[test]
+fn maps_give_every_entry_once() {
+    for len in SIZES {
+        let entries: Vec<(usize, u64)> = (0..len).map(|i| (i * 7919 % 50_021, 1)).collect();
+        let mut tree: BTreeMap<usize, u64> = entries.iter().copied().collect();
+        let mut hash: HashMap<usize, u64> = entries.iter().copied().collect();
+        assert_eq!(tree.par_iter().opt_len(), Some(len));
+        assert_eq!(hash.par_iter().opt_len(), Some(len));
+
+        assert!(tree.par_iter().clone().collect::<Vec<_>>().into_iter().eq(&tree));
+        assert!(hash.par_iter().clone().collect::<Vec<_>>().into_iter().eq(&hash));
+        tree.par_iter_mut().for_each(|(key, value)| *value += *key as u64);
+        hash.par_iter_mut().for_each(|(key, value)| *value += *key as u64);
+        assert!(tree.iter().all(|(key, value)| *value == *key as u64 + 1));
+
+        let from_tree: Vec<(usize, u64)> = tree.into_par_iter().collect();
+        assert_eq!(sorted(hash.clone().into_par_iter().collect()), from_tree);
+        let capacity = hash.capacity();
+        assert_eq!(sorted(hash.par_drain().collect()), from_tree);
+        assert_eq!((hash.len(), hash.capacity()), (0, capacity));
+    }
+}
+
+#[test]
+fn sets_give_every_item_once() {
+    for len in SIZES {
+        let tree: BTreeSet<usize> = (0..len).collect();
+        let mut hash: HashSet<usize> = (0..len).collect();
+        assert!(tree.par_iter().clone().collect::<Vec<_>>().into_iter().eq(&tree));
+        assert!(hash.par_iter().clone().collect::<Vec<_>>().into_iter().eq(&hash));
+        assert!(tree.into_par_iter().collect::<Vec<_>>().into_iter().eq(0..len));
+        assert!(sorted(hash.clone().into_par_iter().collect()).into_iter().eq(0..len));
+        let capacity = hash.capacity();
+        drop(hash.par_drain());
+        assert_eq!((hash.len(), hash.capacity()), (0, capacity));
+    }
+}
+
+#[test]
+fn lists_keep_their_order() {
+    for len in SIZES {
+        let mut list: LinkedList<usize> = (0..len).collect();
+        assert!(list.par_iter().clone().collect::<Vec<_>>().into_iter().eq(&list));
+        list.par_iter_mut().for_each(|x| *x += 1);
+        let owned = list.into_par_iter();
+        assert!(owned.clone().collect::<Vec<_>>().into_iter().eq(1..=len));
+        assert_eq!(owned.count(), len);
+    }
+}
+
+/// A deque whose items wrap around the end of its buffer.
+fn wrapped(len: usize) -> VecDeque<String> {
+    let mut deque = VecDeque::with_capacity(len);
+    deque.extend((len / 2..len).map(|i| i.to_string()));
+    (0..len / 2).rev().for_each(|i| deque.push_front(i.to_string()));
+    deque
+}
+
+#[test]
+fn deques_cut_anywhere_give_the_items_of_the_whole() {
+    for len in 0..8 {
+        let (mut a, mut b) = (wrapped(len), wrapped(len));
+        check_every_split!(a.par_iter(), b.iter());
+        check_every_split!(a.par_iter_mut(), b.iter_mut());
+        check_every_split!(a.clone().into_par_iter(), b.clone().into_iter());
+        for start in 0..=len {
+            for end in start..=len {
+                let (mut a, mut b) = (wrapped(len), wrapped(len));
+                check_every_split!({ a = wrapped(len); a.par_drain(start..end) }, b.drain(start..end));
+                assert_eq!(a, b);
+                let mut unused = wrapped(len);
+                drop(unused.par_drain(start..end));
+                assert_eq!(unused, b);
+            }
+        }
+    }
+}
+
+#[test]
+fn heaps_give_every_item_once_and_stay_heaps() {
+    for len in SIZES {
+        let mut heap: BinaryHeap<usize> = (0..len).collect();
+        assert!(heap.par_iter().clone().eq(heap.as_slice()));
+        assert!(sorted(heap.clone().into_par_iter().collect()).into_iter().eq(0..len));
+        let capacity = heap.capacity();
+        assert_eq!(heap.par_drain().len(), len);
+        assert_eq!((heap.len(), heap.capacity()), (0, capacity));
+        heap.extend(0..len);
+        assert_eq!(heap.par_drain().max(), len.checked_sub(1));
+        assert_eq!((heap.len(), heap.capacity()), (0, capacity));
+        heap.extend([3, 1, 2]);
+        assert_eq!(heap.into_sorted_vec(), [1, 2, 3]);
+    }
+}
+
+#[test]
+fn a_panic_in_the_middle_of_a_drain_drops_everything_once_and_restores_the_collection() {
+    let token = Arc::new(0);
+    let boom = |_| panic!("boom");
+    for len in [1, 2, 3, 100, 1000] {
+        let tokens = || (0..len).map(|_| token.clone());
+        let mut heap: BinaryHeap<Arc<i32>> = tokens().collect();
+        let mut set: HashMap<usize, Arc<i32>> = tokens().enumerate().collect();
+        let mut deque: VecDeque<Arc<i32>> = tokens().collect();
+        assert!(catch_unwind(AssertUnwindSafe(|| heap.par_drain().for_each(boom))).is_err());
+        assert!(catch_unwind(AssertUnwindSafe(|| set.par_drain().map(|(_, token)| token).for_each(boom))).is_err());
+        assert!(catch_unwind(AssertUnwindSafe(|| deque.par_drain(..len - len / 3).for_each(boom))).is_err());
+        assert_eq!((heap.len(), set.len(), deque.len()), (0, 0, len / 3));
+        assert_eq!(Arc::strong_count(&token), 1 + len / 3);
+    }
+}

@@ -119,7 +119,6 @@ delegate_indexed! { impl ['a, T: Send] IterMut<'a, T> => &'a mut T }
 /// assert_eq!(deque, [1, 4]);
 /// ```
 #[derive(Debug)]
-#[must_use = "iterator adaptors are lazy and do nothing unless consumed"]
 pub struct Drain<'a, T> {
     deque: &'a mut VecDeque<T>,
     /// What is still to be removed; empty once the items have been produced.

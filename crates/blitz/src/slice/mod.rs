@@ -22,7 +22,7 @@ mod windows;
 
 #[cfg(sources_full)] // WAITS for the adaptors
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use self::chunks::{Chunks, ChunksExact, ChunksExactMut, ChunksMut};
 pub use self::iter::{Iter, IterMut};

@@ -160,7 +160,7 @@ pub trait ParallelSliceMut<T: Send> {
     /// ```
     /// use blitz::prelude::*;
     ///
-    /// let mut prices = [2.5, 0.5, 1.5];
+    /// let mut prices = [2.5f64, 0.5, 1.5];
     /// prices.par_sort_by(|a, b| b.total_cmp(a));
     /// assert_eq!(prices, [2.5, 1.5, 0.5]);
     /// ```
@@ -237,7 +237,7 @@ pub trait ParallelSliceMut<T: Send> {
     /// ```
     /// use blitz::prelude::*;
     ///
-    /// let mut prices = [2.5, 0.5, 1.5];
+    /// let mut prices = [2.5f64, 0.5, 1.5];
     /// prices.par_sort_unstable_by(|a, b| a.total_cmp(b));
     /// assert_eq!(prices, [0.5, 1.5, 2.5]);
     /// ```

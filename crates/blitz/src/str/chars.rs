@@ -9,21 +9,21 @@ use crate::delegate::unindexed_source;
 use crate::iter::plumbing::{Folder, UnindexedProducer};
 
 /// What an iterator sees in a stretch of text that begins `start` bytes into the whole.
-trait View<'ch>: Copy + Send {
+pub(super) trait View<'ch>: Copy + Send {
     type Item;
 
     fn fold<F: Folder<Self::Item>>(self, text: &'ch str, start: usize, folder: F) -> F;
 }
 
 /// A stretch of a longer text and how to look at it.
-struct Stretch<'ch, V> {
+pub(super) struct Stretch<'ch, V> {
     text: &'ch str,
     start: usize,
     view: V,
 }
 
 impl<'ch, V> Stretch<'ch, V> {
-    fn whole(text: &'ch str, view: V) -> Self {
+    pub(super) fn whole(text: &'ch str, view: V) -> Self {
         Stretch { text, start: 0, view }
     }
 }
@@ -76,7 +76,7 @@ macro_rules! text_iterator {
         }
 
         #[derive(Clone, Copy)]
-        struct $view;
+        pub(super) struct $view;
 
         impl<'ch> View<'ch> for $view {
             type Item = $item;
@@ -189,7 +189,7 @@ unindexed_source! {
 }
 
 #[derive(Clone, Copy)]
-struct MatchesView<P>(P);
+pub(super) struct MatchesView<P>(pub(super) P);
 
 impl<'ch, P: Pattern> View<'ch> for MatchesView<&P> {
     type Item = &'ch str;
@@ -200,7 +200,7 @@ impl<'ch, P: Pattern> View<'ch> for MatchesView<&P> {
 }
 
 #[derive(Clone, Copy)]
-struct MatchIndicesView<P>(P);
+pub(super) struct MatchIndicesView<P>(pub(super) P);
 
 impl<'ch, P: Pattern> View<'ch> for MatchIndicesView<&P> {
     type Item = (usize, &'ch str);

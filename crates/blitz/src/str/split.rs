@@ -243,7 +243,7 @@ macro_rules! words {
     ($(#[$doc:meta])* $cutter:ident, $is_space:expr, $std:ident) => {
         $(#[$doc])*
         #[derive(Clone, Copy)]
-        struct $cutter;
+        pub(super) struct $cutter;
 
         impl<'ch> Cutter<&'ch str> for $cutter {
             text_positions!();
