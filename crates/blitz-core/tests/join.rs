@@ -3,8 +3,8 @@
 use blitz_core::{ThreadPoolBuilder, join, join_context};
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Barrier, Mutex};
 use std::thread;
 use std::time::Instant;
 
@@ -34,19 +34,31 @@ fn a_tree_of_joins_gives_the_sequential_answer_in_pools_of_every_size() {
     }
 }
 
-#[test]
-fn two_halves_that_need_each_other_run_on_two_threads() {
-    let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
-    for _ in 0..20 {
-        // Each half waits for the other one: this ends only if both run at the same time.
-        let barrier = Barrier::new(2);
-        let meet = || {
-            barrier.wait();
-            thread::current().id()
-        };
-        let (left, right) = pool.join(meet, meet);
-        assert_ne!(left, right);
+/// Waits until `flag` is set, but not for ever: nobody promises that a single join is shared.
+fn saw(flag: &AtomicBool) -> bool {
+    let start = Instant::now();
+    while !flag.load(Ordering::Acquire) && start.elapsed().as_millis() < 20 {
+        thread::yield_now();
     }
+    flag.load(Ordering::Acquire)
+}
+
+#[test]
+fn the_two_halves_of_a_join_run_at_the_same_time() {
+    let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    let together = (0..200).any(|_| {
+        let (left_runs, right_runs) = (AtomicBool::new(false), AtomicBool::new(false));
+        let meet = |mine: &AtomicBool, others: &AtomicBool| {
+            mine.store(true, Ordering::Release);
+            (saw(others), thread::current().id())
+        };
+        let (left, right) = pool.join(
+            || meet(&left_runs, &right_runs),
+            || meet(&right_runs, &left_runs),
+        );
+        left.0 && right.0 && left.1 != right.1
+    });
+    assert!(together);
 }
 
 #[test]
@@ -56,13 +68,7 @@ fn a_fork_below_a_long_leaf_can_still_be_stolen() {
     let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
     let stolen = (0..200).any(|_| {
         let inner_ran = AtomicBool::new(false);
-        let leaf = || {
-            let start = Instant::now();
-            while !inner_ran.load(Ordering::Acquire) && start.elapsed().as_millis() < 20 {
-                thread::yield_now();
-            }
-            inner_ran.load(Ordering::Acquire)
-        };
+        let leaf = || saw(&inner_ran);
         let inner = || join(leaf, || inner_ran.store(true, Ordering::Release)).0;
         pool.join(inner, || ()).0
     });
@@ -218,20 +224,22 @@ fn migration_is_reported_truthfully() {
     let neither = pool.install(|| join_context(|a| a.migrated(), |b| b.migrated()));
     assert_eq!(neither, (false, false));
     let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
-    let barrier = Barrier::new(2);
-    let second = pool.install(|| {
-        join_context(
-            |a| {
-                barrier.wait();
-                a.migrated()
-            },
-            |b| {
-                barrier.wait();
-                b.migrated()
-            },
-        )
+    let moved = (0..200).any(|_| {
+        let right_runs = AtomicBool::new(false);
+        let (left, right) = pool.install(|| {
+            join_context(
+                |a| (a.migrated(), saw(&right_runs), thread::current().id()),
+                |b| {
+                    right_runs.store(true, Ordering::Release);
+                    (b.migrated(), thread::current().id())
+                },
+            )
+        });
+        assert!(!left.0);
+        assert_eq!(right.0, left.2 != right.1, "migrated means another thread");
+        right.0
     });
-    assert_eq!(second, (false, true));
+    assert!(moved);
 }
 
 #[test]

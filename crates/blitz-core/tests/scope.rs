@@ -1,0 +1,329 @@
+//! Scopes, spawns, handles, broadcasts: order, borrowing, panics, results.
+
+use blitz_core::{ThreadPoolBuilder, join, scope};
+use std::any::Any;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier, Mutex, mpsc};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread;
+
+fn pool(threads: usize) -> blitz_core::ThreadPool {
+    ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()
+        .unwrap()
+}
+
+#[test]
+fn tasks_may_borrow_and_all_have_run_when_the_scope_ends() {
+    for threads in [1, 2, 3, 65] {
+        let mut slots = vec![0; 1000];
+        pool(threads).scope(|s| {
+            for (i, slot) in slots.iter_mut().enumerate() {
+                s.spawn(move |_| *slot = i + 1);
+            }
+        });
+        assert!(slots.iter().enumerate().all(|(i, &slot)| slot == i + 1));
+    }
+}
+
+#[test]
+fn tasks_spawn_tasks_to_any_depth() {
+    fn grow<'s>(s: &blitz_core::Scope<'s>, count: &'s AtomicUsize, depth: u32) {
+        count.fetch_add(1, Ordering::Relaxed);
+        if depth > 0 {
+            s.spawn(move |s| grow(s, count, depth - 1));
+            s.spawn(move |s| grow(s, count, depth - 1));
+        }
+    }
+    let count = AtomicUsize::new(0);
+    scope(|s| grow(s, &count, 12));
+    assert_eq!(count.into_inner(), (1 << 13) - 1);
+}
+
+#[test]
+fn a_scope_really_uses_more_than_one_thread() {
+    let pool = pool(3);
+    let barrier = Barrier::new(3);
+    let threads = Mutex::new(std::collections::HashSet::new());
+    pool.scope(|s| {
+        for _ in 0..3 {
+            s.spawn(|_| {
+                barrier.wait();
+                threads.lock().unwrap().insert(thread::current().id());
+            });
+        }
+    });
+    assert_eq!(threads.into_inner().unwrap().len(), 3);
+}
+
+#[test]
+fn a_scope_body_may_wait_for_its_own_tasks() {
+    // The task must be started although the body never returns to the pool before it has run.
+    let pool = pool(2);
+    for _ in 0..50 {
+        let (sender, receiver) = mpsc::channel();
+        pool.scope(move |s| {
+            s.spawn(move |_| sender.send(1).unwrap());
+            assert_eq!(receiver.recv(), Ok(1));
+        });
+    }
+}
+
+#[test]
+fn spawned_order_is_newest_first_and_fifo_order_is_oldest_first() {
+    let pool = pool(1);
+    let order = |run: &dyn Fn(&Mutex<Vec<usize>>)| {
+        let seen = Mutex::new(Vec::new());
+        run(&seen);
+        seen.into_inner().unwrap()
+    };
+    let newest = order(&|seen| {
+        pool.scope(|s| (0..10).for_each(|i| s.spawn(move |_| seen.lock().unwrap().push(i))));
+    });
+    assert!(newest.into_iter().eq((0..10).rev()));
+    let oldest = order(&|seen| {
+        pool.scope_fifo(|s| {
+            (0..10).for_each(|i| s.spawn_fifo(move |_| seen.lock().unwrap().push(i)));
+        });
+    });
+    assert!(oldest.into_iter().eq(0..10));
+}
+
+#[test]
+fn the_first_panic_of_a_scope_goes_on_after_everything_has_run() {
+    let pool = pool(2);
+    for _ in 0..20 {
+        let ran = AtomicUsize::new(0);
+        let result = catch_unwind(AssertUnwindSafe(|| {
+            pool.scope(|s| {
+                for i in 0..50 {
+                    let ran = &ran;
+                    s.spawn(move |_| {
+                        ran.fetch_add(1, Ordering::Relaxed);
+                        assert!(i % 10 != 3, "planned");
+                    });
+                }
+            });
+        }));
+        assert!(result.is_err());
+        assert_eq!(ran.into_inner(), 50);
+    }
+}
+
+#[test]
+fn a_panicking_body_still_waits_for_its_tasks() {
+    let ran = AtomicUsize::new(0);
+    let result = catch_unwind(AssertUnwindSafe(|| {
+        scope(|s| {
+            s.spawn(|_| {
+                thread::yield_now();
+                ran.fetch_add(1, Ordering::Relaxed);
+            });
+            panic!("planned");
+        });
+    }));
+    assert!(result.is_err());
+    assert_eq!(ran.into_inner(), 1);
+}
+
+#[test]
+fn in_place_scopes_run_their_body_here_and_their_tasks_there() {
+    let pool = pool(2);
+    let here = thread::current().id();
+    let not_send = std::rc::Rc::new(3);
+    let count = AtomicUsize::new(0);
+    let barrier = Barrier::new(2);
+    pool.in_place_scope(|s| {
+        assert_eq!(thread::current().id(), here);
+        // Both tasks must run at once: the body does not take one of the two seats.
+        for _ in 0..2 {
+            s.spawn(|_| {
+                barrier.wait();
+                assert_ne!(thread::current().id(), here);
+                count.fetch_add(1, Ordering::Relaxed);
+            });
+        }
+        count.fetch_add(*not_send, Ordering::Relaxed);
+    });
+    assert_eq!(count.into_inner(), 5);
+}
+
+#[test]
+fn scoped_handles_give_results_and_carry_panics() {
+    let pool = pool(2);
+    let words = ["alpha", "beta", "gamma"];
+    let lengths: Vec<usize> = pool.scope(|s| {
+        let handles: Vec<_> = words
+            .iter()
+            .map(|word| s.spawn_handle(move |_| word.len()))
+            .collect();
+        handles.into_iter().map(|h| h.join().unwrap()).collect()
+    });
+    assert_eq!(lengths, [5, 4, 5]);
+    let claimed = pool.scope(|s| {
+        let handle = s.spawn_handle(|_| -> () { panic!("planned") });
+        handle.join().is_err()
+    });
+    assert!(
+        claimed,
+        "a panic that was asked for does not reach the scope"
+    );
+    let unclaimed = catch_unwind(AssertUnwindSafe(|| {
+        pool.scope(|s| drop(s.spawn_handle(|_| -> () { panic!("planned") })));
+    }));
+    assert!(unclaimed.is_err());
+    let after_the_scope = pool.scope(|s| s.spawn_handle(|_| 5));
+    assert_eq!(after_the_scope.join().unwrap(), 5);
+}
+
+#[test]
+fn handles_can_be_joined_from_inside_and_outside() {
+    let pool = Arc::new(pool(1));
+    assert_eq!(pool.spawn_handle(|| 1).join().unwrap(), 1);
+    // The only thread of the pool waits for a task in its own queue.
+    let inner = Arc::clone(&pool);
+    let nested = pool.spawn_handle(move || inner.spawn_handle(|| 2).join().unwrap() + 1);
+    assert_eq!(nested.join().unwrap(), 3);
+    let panics = pool.spawn_handle(|| -> u32 { std::panic::panic_any("planned") });
+    let payload: Box<dyn Any + Send> = panics.join().unwrap_err();
+    assert_eq!(payload.downcast_ref::<&str>(), Some(&"planned"));
+}
+
+#[test]
+fn handles_are_futures() {
+    struct Unpark(thread::Thread);
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let gate = Arc::new(Barrier::new(2));
+    let ours = Arc::clone(&gate);
+    let mut handle = pin!(blitz_core::spawn_handle(move || {
+        ours.wait();
+        "done"
+    }));
+    let mut cx = Context::from_waker(&waker);
+    assert!(handle.as_mut().poll(&mut cx).is_pending());
+    gate.wait();
+    let result = loop {
+        match handle.as_mut().poll(&mut cx) {
+            Poll::Ready(result) => break result,
+            Poll::Pending => thread::park(),
+        }
+    };
+    assert_eq!(result.unwrap(), "done");
+}
+
+#[test]
+fn detached_panics_go_to_the_handler() {
+    let (sender, receiver) = mpsc::channel();
+    let sender = Mutex::new(sender);
+    let pool = ThreadPoolBuilder::new()
+        .num_threads(2)
+        .panic_handler(move |payload| {
+            let text = *payload.downcast_ref::<&str>().unwrap();
+            sender.lock().unwrap().send(text).unwrap();
+        })
+        .build()
+        .unwrap();
+    pool.spawn(|| std::panic::panic_any("planned"));
+    assert_eq!(receiver.recv(), Ok("planned"));
+}
+
+#[test]
+fn broadcasts_reach_every_thread_once() {
+    for threads in [1, 2, 7] {
+        let pool = pool(threads);
+        let from_outside = pool.broadcast(|context| context.index());
+        assert!(from_outside.into_iter().eq(0..threads));
+        let from_inside = pool.install(|| blitz_core::broadcast(|context| context.index()));
+        assert!(from_inside.into_iter().eq(0..threads));
+        let (sender, receiver) = mpsc::channel();
+        pool.spawn_broadcast(move |context| sender.send(context.index()).unwrap());
+        let mut seen: Vec<usize> = receiver.iter().collect();
+        seen.sort_unstable();
+        assert!(seen.into_iter().eq(0..threads));
+    }
+}
+
+#[test]
+fn broadcasts_from_two_workers_at_once_do_not_block_each_other() {
+    let pool = pool(2);
+    for _ in 0..50 {
+        let count = AtomicUsize::new(0);
+        let both = || {
+            blitz_core::broadcast(|_| count.fetch_add(1, Ordering::Relaxed));
+        };
+        pool.install(|| join(both, both));
+        assert_eq!(count.into_inner(), 4);
+    }
+}
+
+#[test]
+fn wait_idle_waits_for_tasks_that_spawn_tasks() {
+    let pool = Arc::new(pool(2));
+    let count = Arc::new(AtomicUsize::new(0));
+    fn go(pool: &Arc<blitz_core::ThreadPool>, count: &Arc<AtomicUsize>, depth: u32) {
+        let (pool2, count2) = (Arc::clone(pool), Arc::clone(count));
+        pool.spawn(move || {
+            count2.fetch_add(1, Ordering::Relaxed);
+            if depth > 0 {
+                go(&pool2, &count2, depth - 1);
+                go(&pool2, &count2, depth - 1);
+            }
+        });
+    }
+    go(&pool, &count, 8);
+    pool.wait_idle();
+    assert_eq!(count.load(Ordering::Relaxed), (1 << 9) - 1);
+    // From inside, also in several tasks at once.
+    for _ in 0..2 {
+        let inner = Arc::clone(&pool);
+        pool.spawn(move || inner.wait_idle());
+    }
+    pool.wait_idle();
+}
+
+#[test]
+fn a_pool_dropped_while_busy_finishes_its_work() {
+    let (sender, receiver) = mpsc::channel();
+    let pool = pool(2);
+    for i in 0..200 {
+        let sender = sender.clone();
+        pool.spawn(move || {
+            let more = sender.clone();
+            blitz_core::spawn(move || more.send(1000 + i).unwrap());
+            sender.send(i).unwrap();
+        });
+    }
+    drop((pool, sender));
+    assert_eq!(receiver.iter().count(), 400);
+}
+
+#[test]
+fn pools_that_call_each_other_in_circles_get_their_answers() {
+    for participates in [true, false] {
+        let make = || {
+            ThreadPoolBuilder::new()
+                .num_threads(1)
+                .caller_participates(participates)
+                .build()
+                .unwrap()
+        };
+        let (one, two) = (make(), make());
+        let answer = one.install(|| {
+            two.install(|| {
+                // A join in between: the chain of ancestors passes through it.
+                let (a, b) = join(|| one.install(|| 1), || one.install(|| two.install(|| 2)));
+                a + b
+            })
+        });
+        assert_eq!(answer, 3);
+    }
+}
