@@ -331,3 +331,41 @@ fn cached_keys_are_computed_once_and_sort_stably() {
         assert_eq!(wide, expected);
     }
 }
+
+#[test]
+fn a_panic_while_sorting_by_cached_keys_leaves_the_slice_as_it_was() {
+    #[derive(PartialEq, Eq)]
+    struct Key(usize, Fault);
+    #[derive(Clone, Copy, PartialEq, Eq)]
+    enum Fault {
+        Compare,
+        Drop,
+    }
+    impl PartialOrd for Key {
+        fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+            Some(self.cmp(other))
+        }
+    }
+    impl Ord for Key {
+        fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+            assert!(self.1 != Fault::Compare || self.0 != 40, "no comparison");
+            self.0.cmp(&other.0)
+        }
+    }
+    impl Drop for Key {
+        fn drop(&mut self) {
+            assert!(self.1 != Fault::Drop || self.0 != 40 || std::thread::panicking(), "no drop");
+        }
+    }
+    let original: Vec<String> = (0..100).rev().map(|i| i.to_string()).collect();
+    for fault in [Fault::Compare, Fault::Drop] {
+        let mut strings = original.clone();
+        let sorting = || strings.par_sort_by_cached_key(|text| Key(text.parse().unwrap(), fault));
+        assert!(catch_unwind(std::panic::AssertUnwindSafe(sorting)).is_err());
+        assert_eq!(strings, original);
+    }
+    let mut strings = original.clone();
+    let sorting = || strings.par_sort_by_cached_key(|text| text.parse::<u8>().unwrap().checked_sub(1).unwrap());
+    assert!(catch_unwind(std::panic::AssertUnwindSafe(sorting)).is_err());
+    assert_eq!(strings, original);
+}
