@@ -32,7 +32,7 @@ fn long_text(len: usize) -> String {
     while text.len() < len {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         text.push_str(words[(state >> 24) as usize % words.len()]);
-        if state % 3 == 0 {
+        if state.is_multiple_of(3) {
             text.push(' ');
         }
     }
