@@ -2,11 +2,41 @@
 
 use super::{
     Consumer, Folder, Producer, ProducerCallback, Reducer, UnindexedConsumer, UnindexedProducer,
+    demand_loop,
 };
-use crate::engine::{current_num_threads, join_context};
+use crate::engine::join;
 use crate::iter::IndexedParallelIterator;
 
-/// Drives an indexed parallel iterator into a consumer: what [`IndexedParallelIterator::drive`] usually does.
+/// Drives an indexed parallel iterator into a consumer: what most implementations of
+/// [`IndexedParallelIterator::drive`] consist of.
+///
+/// # Examples
+///
+/// ```
+/// use blitz::iter::plumbing::{Consumer, ProducerCallback, UnindexedConsumer, bridge};
+/// use blitz::prelude::*;
+///
+/// /// The numbers of a deck of cards, as an indexed parallel iterator.
+/// struct Deck;
+///
+/// impl ParallelIterator for Deck {
+///     type Item = u8;
+///     fn drive_unindexed<C: UnindexedConsumer<u8>>(self, consumer: C) -> C::Result {
+///         bridge(self, consumer)
+///     }
+///     fn opt_len(&self) -> Option<usize> { Some(52) }
+/// }
+///
+/// impl IndexedParallelIterator for Deck {
+///     fn len(&self) -> usize { 52 }
+///     fn drive<C: Consumer<u8>>(self, consumer: C) -> C::Result { bridge(self, consumer) }
+///     fn with_producer<CB: ProducerCallback<u8>>(self, callback: CB) -> CB::Output {
+///         (0..52).into_par_iter().with_producer(callback)
+///     }
+/// }
+///
+/// assert_eq!(Deck.max(), Some(51));
+/// ```
 pub fn bridge<I, C>(par_iter: I, consumer: C) -> C::Result
 where
     I: IndexedParallelIterator,
@@ -37,80 +67,117 @@ where
 }
 
 /// Drives `len` items of `producer` into `consumer`.
+///
+/// Pieces are at least `producer.min_len()` and at most `producer.max_len()` long; within these bounds the loop is cut only
+/// where another thread took part.
+///
+/// # Examples
+///
+/// ```
+/// use blitz::iter::plumbing::{Producer, ProducerCallback, bridge_producer_consumer};
+/// # use blitz::iter::plumbing::{Consumer, Folder, Reducer};
+/// # struct Count; struct Sum(usize); struct Add;
+/// # impl<T> Consumer<T> for Count {
+/// #     type Folder = Sum; type Reducer = Add; type Result = usize;
+/// #     fn split_at(self, _: usize) -> (Self, Self, Add) { (Count, Count, Add) }
+/// #     fn into_folder(self) -> Sum { Sum(0) }
+/// #     fn full(&self) -> bool { false }
+/// # }
+/// # impl<T> Folder<T> for Sum {
+/// #     type Result = usize;
+/// #     fn consume(self, _: T) -> Self { Sum(self.0 + 1) }
+/// #     fn complete(self) -> usize { self.0 }
+/// #     fn full(&self) -> bool { false }
+/// # }
+/// # impl Reducer<usize> for Add {
+/// #     fn reduce(self, left: usize, right: usize) -> usize { left + right }
+/// # }
+/// use blitz::prelude::*;
+///
+/// struct Into<C>(usize, C);
+/// impl<T, C: Consumer<T>> ProducerCallback<T> for Into<C> {
+///     type Output = C::Result;
+///     fn callback<P: Producer<Item = T>>(self, producer: P) -> C::Result {
+///         bridge_producer_consumer(self.0, producer, self.1)
+///     }
+/// }
+///
+/// // `Count` is a consumer that counts.
+/// assert_eq!((5..15).into_par_iter().with_producer(Into(10, Count)), 10);
+/// ```
+#[inline]
 pub fn bridge_producer_consumer<P, C>(len: usize, producer: P, consumer: C) -> C::Result
 where
     P: Producer,
     C: Consumer<P::Item>,
 {
-    fn halve<P, C>(
-        len: usize,
-        depth: usize,
-        min: usize,
-        max: usize,
-        producer: P,
-        consumer: C,
-    ) -> C::Result
-    where
-        P: Producer,
-        C: Consumer<P::Item>,
-    {
-        if consumer.full() {
-            return consumer.into_folder().complete();
-        }
-        if len / 2 < min || (depth == 0 && len <= max) {
-            return producer.fold_with(consumer.into_folder()).complete();
-        }
-        let depth = depth.saturating_sub(1);
-        let middle = len / 2;
-        let (left_items, right_items) = producer.split_at(middle);
-        let (left, right, reducer) = consumer.split_at(middle);
-        let (left, right) = join_context(
-            |_| halve(middle, depth, min, max, left_items, left),
-            |_| halve(len - middle, depth, min, max, right_items, right),
-        );
-        reducer.reduce(left, right)
-    }
-
     let min = producer.min_len().max(1);
-    let max = producer.max_len().max(1);
-    let depth = current_num_threads().ilog2() as usize + 2;
-    halve(len, depth, min, max, producer, consumer)
+    if len > producer.max_len() && len / 2 >= min {
+        let max = producer.max_len().max(1);
+        forced(len, min, max, producer, consumer)
+    } else {
+        demand_loop::run(len, min, producer, consumer)
+    }
+}
+
+/// Halves until no piece is longer than `max`; every such piece gets a folder of its own.
+fn forced<P, C>(len: usize, min: usize, max: usize, producer: P, consumer: C) -> C::Result
+where
+    P: Producer,
+    C: Consumer<P::Item>,
+{
+    if consumer.full() {
+        return consumer.into_folder().complete();
+    }
+    if len <= max || len / 2 < min {
+        return demand_loop::run(len, min, producer, consumer);
+    }
+    let middle = len / 2;
+    let (left_items, right_items) = producer.split_at(middle);
+    let (left, right, reducer) = consumer.split_at(middle);
+    let (left, right) = join(
+        || forced(middle, min, max, left_items, left),
+        || forced(len - middle, min, max, right_items, right),
+    );
+    reducer.reduce(left, right)
 }
 
 /// Drives a producer of unknown length into a consumer.
+///
+/// # Examples
+///
+/// ```
+/// use blitz::iter::plumbing::{Folder, UnindexedConsumer, UnindexedProducer, bridge_unindexed};
+/// use blitz::prelude::*;
+///
+/// /// The numbers of a range, without saying how many.
+/// struct Numbers(std::ops::Range<u32>);
+///
+/// impl UnindexedProducer for Numbers {
+///     type Item = u32;
+///     fn split(self) -> (Self, Option<Self>) {
+///         let middle = self.0.start.midpoint(self.0.end);
+///         if middle == self.0.start {
+///             return (self, None);
+///         }
+///         (Numbers(self.0.start..middle), Some(Numbers(middle..self.0.end)))
+///     }
+///     fn fold_with<F: Folder<u32>>(self, folder: F) -> F { folder.consume_iter(self.0) }
+/// }
+///
+/// impl ParallelIterator for Numbers {
+///     type Item = u32;
+///     fn drive_unindexed<C: UnindexedConsumer<u32>>(self, consumer: C) -> C::Result {
+///         bridge_unindexed(self, consumer)
+///     }
+/// }
+///
+/// assert_eq!(Numbers(0..1024).sum::<u32>(), 523_776);
+/// ```
 pub fn bridge_unindexed<P, C>(producer: P, consumer: C) -> C::Result
 where
     P: UnindexedProducer,
     C: UnindexedConsumer<P::Item>,
 {
-    fn halve<P, C>(depth: usize, producer: P, consumer: C) -> C::Result
-    where
-        P: UnindexedProducer,
-        C: UnindexedConsumer<P::Item>,
-    {
-        if consumer.full() {
-            return consumer.into_folder().complete();
-        }
-        if depth == 0 {
-            return producer.fold_with(consumer.into_folder()).complete();
-        }
-        match producer.split() {
-            (producer, None) => producer.fold_with(consumer.into_folder()).complete(),
-            (left_items, Some(right_items)) => {
-                let reducer = consumer.to_reducer();
-                let (left, right) = (consumer.split_off_left(), consumer);
-                let (left, right) = join_context(
-                    |_| halve(depth - 1, left_items, left),
-                    |_| halve(depth - 1, right_items, right),
-                );
-                reducer.reduce(left, right)
-            }
-        }
-    }
-
-    halve(
-        current_num_threads().ilog2() as usize + 2,
-        producer,
-        consumer,
-    )
+    demand_loop::run_unindexed(producer, consumer)
 }

@@ -8,15 +8,21 @@
 //!   the cutting ends it becomes a [`Folder`], which eats items one after the other; a [`Reducer`] puts the two
 //!   results of a cut together again, left before right.
 //!
-//! [`bridge`], [`bridge_producer_consumer`] and [`bridge_unindexed`] bring the two together. They decide when to cut:
-//! only if somebody is there to take the other half (see the source of `plumbing/demand_loop.rs` for how).
+//! [`bridge`], [`bridge_producer_consumer`] and [`bridge_unindexed`] bring the two together. They decide when to cut: a
+//! cut that nobody makes use of is taken back (the source of `plumbing/demand_loop.rs` tells how).
 //!
 //! The traits have the same names, methods and meaning as rayon's, so that producers written for rayon compile
-//! unchanged. [`Consumer::split_off_prefix`] is the one addition; it has a default.
+//! unchanged. [`Consumer::can_resume`] and [`Consumer::resume`] are the one addition; they have defaults.
 
 mod bridge;
+mod demand_loop;
+mod local;
+mod pace;
+mod polled_loop;
 
 pub use self::bridge::{bridge, bridge_producer_consumer, bridge_unindexed};
+pub(crate) use self::local::this_thread;
+pub(crate) use self::polled_loop::{Steps, pull_in_turns, run_steps};
 
 /// A generic closure: receives whatever producer an iterator is made of.
 ///
@@ -178,18 +184,27 @@ pub trait Consumer<Item>: Send + Sized {
     /// True when no further item can change the result, so that nobody need bother to produce one.
     fn full(&self) -> bool;
 
-    /// A consumer for a prefix whose length is not known yet; `self` stays the consumer of whatever follows.
+    /// Could [`resume`](Self::resume) go on with `folder` instead of beginning a new one?
     ///
-    /// A loop that cuts only on demand begins with one folder and keeps feeding it, and learns how far it got when
-    /// somebody asks for work. A consumer that does not care about positions (a sum, a search, a list of results) can
-    /// serve that with one folder for the whole prefix; one that needs to know beforehand where its items go (a
-    /// collection into an array) returns `None`, the default, and is cut once per block instead.
+    /// `folder` was begun by the consumer of the items just before those of `self` and has been fed all of them, on this
+    /// thread; the two consumers came out of one cut. When nobody took the right side of a cut after all, the loop passes
+    /// the folder of the left side on, and it is as if the cut had never happened: no second folder, nothing to reduce.
+    /// `map_init` then calls its closure once, `fold` yields one value, `collect` goes on writing.
     ///
-    /// Returning `Some` promises that the result of `prefix`, for however many items it is fed, combined by the
-    /// reducer with the result of `self` for all items after those, is the result of the whole.
+    /// `true` promises that the result of the folder, once fed the items of `self` as well, is what the reducer would have
+    /// made of the two results. The default is `false`, which is always right: the loop then completes `folder`, begins
+    /// another and reduces.
     #[inline]
-    fn split_off_prefix(&self) -> Option<(Self, Self::Reducer)> {
-        None
+    fn can_resume(&self, _folder: &Self::Folder) -> bool {
+        false
+    }
+
+    /// Goes on with `folder`, for which [`can_resume`](Self::can_resume) has just returned `true`.
+    ///
+    /// The default returns it unchanged, which is right for consumers whose pieces do not differ.
+    #[inline]
+    fn resume(self, folder: Self::Folder) -> Self::Folder {
+        folder
     }
 }
 

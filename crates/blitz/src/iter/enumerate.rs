@@ -1,0 +1,151 @@
+//! `enumerate`: each item with its index.
+
+use super::IndexedParallelIterator;
+use super::plumbing::{Folder, Producer, ProducerCallback};
+use crate::delegate::indexed_source;
+
+/// Pairs each item with its index. Made by [`enumerate`](super::IndexedParallelIterator::enumerate).
+///
+/// # Examples
+///
+/// ```
+/// use blitz::prelude::*;
+/// let marked: Vec<(usize, char)> = vec!['x', 'y'].into_par_iter().enumerate().collect();
+/// assert_eq!(marked, [(0, 'x'), (1, 'y')]);
+/// ```
+#[must_use = "parallel iterators do nothing until they are driven"]
+#[derive(Debug, Clone)]
+pub struct Enumerate<I> {
+    base: I,
+}
+
+impl<I> Enumerate<I> {
+    pub(super) fn new(base: I) -> Self {
+        Enumerate { base }
+    }
+}
+
+indexed_source! {
+    impl [I: IndexedParallelIterator] Enumerate<I> => (usize, I::Item);
+    fn len(self) { self.base.len() }
+    fn with_producer(self, callback) { self.base.with_producer(Number(callback)) }
+}
+
+struct Number<CB>(CB);
+
+impl<T, CB> ProducerCallback<T> for Number<CB>
+where
+    CB: ProducerCallback<(usize, T)>,
+{
+    type Output = CB::Output;
+
+    #[inline]
+    fn callback<P>(self, base: P) -> CB::Output
+    where
+        P: Producer<Item = T>,
+    {
+        self.0.callback(Numbered { base, first: 0 })
+    }
+}
+
+/// A producer whose first item has the index `first`.
+struct Numbered<P> {
+    base: P,
+    first: usize,
+}
+
+impl<P> Producer for Numbered<P>
+where
+    P: Producer,
+{
+    type Item = (usize, P::Item);
+    type IntoIter = std::iter::Zip<std::ops::Range<usize>, P::IntoIter>;
+
+    #[inline]
+    fn into_iter(self) -> Self::IntoIter {
+        // A bounded range, because zipping from the back needs equal lengths.
+        let base = self.base.into_iter();
+        (self.first..self.first + base.len()).zip(base)
+    }
+
+    #[inline]
+    fn min_len(&self) -> usize {
+        self.base.min_len()
+    }
+
+    #[inline]
+    fn max_len(&self) -> usize {
+        self.base.max_len()
+    }
+
+    #[inline]
+    fn split_at(self, index: usize) -> (Self, Self) {
+        let (left, right) = self.base.split_at(index);
+        (
+            Numbered {
+                base: left,
+                first: self.first,
+            },
+            Numbered {
+                base: right,
+                first: self.first + index,
+            },
+        )
+    }
+
+    #[inline]
+    fn fold_with<F>(self, folder: F) -> F
+    where
+        F: Folder<Self::Item>,
+    {
+        let folder = NumberFolder {
+            base: folder,
+            next: self.first,
+        };
+        self.base.fold_with(folder).base
+    }
+}
+
+struct NumberFolder<F> {
+    base: F,
+    next: usize,
+}
+
+impl<T, F> Folder<T> for NumberFolder<F>
+where
+    F: Folder<(usize, T)>,
+{
+    type Result = F::Result;
+
+    #[inline]
+    fn consume(self, item: T) -> Self {
+        NumberFolder {
+            base: self.base.consume((self.next, item)),
+            next: self.next + 1,
+        }
+    }
+
+    #[inline]
+    fn consume_iter<I>(self, iter: I) -> Self
+    where
+        I: IntoIterator<Item = T>,
+    {
+        let mut next = self.next;
+        let base = self.base.consume_iter(iter.into_iter().map(|item| {
+            let index = next;
+            next += 1;
+            (index, item)
+        }));
+        NumberFolder { base, next }
+    }
+
+    #[inline]
+    fn complete(self) -> F::Result {
+        self.base.complete()
+    }
+
+    #[inline]
+    fn full(&self) -> bool {
+        self.base.full()
+    }
+}

@@ -1,0 +1,312 @@
+//! `ParallelExtend` for the standard collections.
+//!
+//! Items of known number go straight to their places ([`collect`](super::collect)). Items of unknown number are gathered
+//! piece by piece, each piece into a collection of its own, and the pieces are strung together: a loop nobody helped with
+//! has one piece, and it is handed over as it is. Collections without a parallel way in (maps, sets, heaps) are filled from
+//! the pieces by the calling thread, after reserving room.
+
+use super::collect::extend_exactly;
+use super::noop::Nothing;
+use super::plumbing::Folder;
+use super::recipe::{Everywhere, Recipe};
+use super::{IntoParallelIterator, ParallelExtend, ParallelIterator};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, LinkedList, VecDeque};
+use std::ffi::{OsStr, OsString};
+use std::hash::{BuildHasher, Hash};
+use std::marker::PhantomData;
+
+/// A collection that holds one piece of the items.
+trait Piece: Default + Send {
+    fn is_empty(&self) -> bool;
+}
+
+impl<T> Piece for Vec<T>
+where
+    T: Send,
+{
+    fn is_empty(&self) -> bool {
+        self.is_empty()
+    }
+}
+
+impl<T> Piece for LinkedList<T>
+where
+    T: Send,
+{
+    fn is_empty(&self) -> bool {
+        self.is_empty()
+    }
+}
+
+impl Piece for String {
+    fn is_empty(&self) -> bool {
+        self.is_empty()
+    }
+}
+
+impl Piece for OsString {
+    fn is_empty(&self) -> bool {
+        self.as_os_str().is_empty()
+    }
+}
+
+/// Gathers the items of every piece into a `P`. The result is the list of all that are not empty.
+struct Gather<P>(PhantomData<fn() -> P>);
+
+impl<P> Clone for Gather<P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<P> Copy for Gather<P> {}
+
+impl<T, P> Recipe<T> for Gather<P>
+where
+    P: Piece + Extend<T>,
+{
+    type Result = LinkedList<P>;
+    type Folder = Gathered<P>;
+
+    #[inline]
+    fn begin(self) -> Gathered<P> {
+        Gathered(P::default())
+    }
+
+    #[inline]
+    fn combine(self, mut left: LinkedList<P>, mut right: LinkedList<P>) -> LinkedList<P> {
+        left.append(&mut right);
+        left
+    }
+}
+
+struct Gathered<P>(P);
+
+impl<T, P> Folder<T> for Gathered<P>
+where
+    P: Piece + Extend<T>,
+{
+    type Result = LinkedList<P>;
+
+    #[inline]
+    fn consume(mut self, item: T) -> Self {
+        self.0.extend(Some(item));
+        self
+    }
+
+    #[inline]
+    fn consume_iter<I>(mut self, iter: I) -> Self
+    where
+        I: IntoIterator<Item = T>,
+    {
+        self.0.extend(iter);
+        self
+    }
+
+    fn complete(self) -> LinkedList<P> {
+        let mut list = LinkedList::new();
+        if !self.0.is_empty() {
+            list.push_back(self.0);
+        }
+        list
+    }
+
+    #[inline]
+    fn full(&self) -> bool {
+        false
+    }
+}
+
+fn gather<I, P>(iter: I) -> LinkedList<P>
+where
+    I: ParallelIterator,
+    P: Piece + Extend<I::Item>,
+{
+    iter.drive_unindexed(Everywhere(Gather(PhantomData)))
+}
+
+/// All items, in one or more vectors; in one if their number is known.
+pub(super) fn gather_vecs<I>(iter: I) -> LinkedList<Vec<I::Item>>
+where
+    I: ParallelIterator,
+{
+    match iter.opt_len() {
+        Some(0) | None => gather(iter),
+        Some(len) => {
+            let mut vec = Vec::new();
+            extend_exactly(iter, len, &mut vec);
+            LinkedList::from([vec])
+        }
+    }
+}
+
+fn total_len<T>(vecs: &LinkedList<Vec<T>>) -> usize {
+    vecs.iter().map(Vec::len).sum()
+}
+
+/// Appends the items of a parallel iterator, in order.
+///
+/// # Examples
+///
+/// ```
+/// use blitz::prelude::*;
+/// let mut numbers = vec![1];
+/// numbers.par_extend((2..9).into_par_iter().filter(|n| n % 3 == 0));
+/// assert_eq!(numbers, [1, 3, 6]);
+/// ```
+impl<T> ParallelExtend<T> for Vec<T>
+where
+    T: Send,
+{
+    fn par_extend<I>(&mut self, par_iter: I)
+    where
+        I: IntoParallelIterator<Item = T>,
+    {
+        let iter = par_iter.into_par_iter();
+        if let Some(len) = iter.opt_len() {
+            return extend_exactly(iter, len, self);
+        }
+        let mut pieces: LinkedList<Vec<T>> = gather(iter);
+        // The first piece may as well stay where it is, unless there is an allocation that holds them all.
+        if self.is_empty() && self.capacity() < total_len(&pieces) {
+            *self = pieces.pop_front().unwrap_or_default();
+        }
+        self.reserve(total_len(&pieces));
+        for mut piece in pieces {
+            self.append(&mut piece);
+        }
+    }
+}
+
+/// Appends copies of the items of a parallel iterator, in order.
+impl<'a, T> ParallelExtend<&'a T> for Vec<T>
+where
+    T: 'a + Copy + Send + Sync,
+{
+    fn par_extend<I>(&mut self, par_iter: I)
+    where
+        I: IntoParallelIterator<Item = &'a T>,
+    {
+        self.par_extend(par_iter.into_par_iter().copied());
+    }
+}
+
+/// Appends the items of a parallel iterator, in order.
+impl<T> ParallelExtend<T> for LinkedList<T>
+where
+    T: Send,
+{
+    fn par_extend<I>(&mut self, par_iter: I)
+    where
+        I: IntoParallelIterator<Item = T>,
+    {
+        for mut piece in gather::<_, LinkedList<T>>(par_iter.into_par_iter()) {
+            self.append(&mut piece);
+        }
+    }
+}
+
+/// Appends copies of the items of a parallel iterator, in order.
+impl<'a, T> ParallelExtend<&'a T> for LinkedList<T>
+where
+    T: 'a + Copy + Send + Sync,
+{
+    fn par_extend<I>(&mut self, par_iter: I)
+    where
+        I: IntoParallelIterator<Item = &'a T>,
+    {
+        self.par_extend(par_iter.into_par_iter().copied());
+    }
+}
+
+/// Collections that the calling thread fills from vectors.
+macro_rules! extend_from_vecs {
+    ($([$($generics:tt)*] $collection:ty, $item:ty, $reserve:tt;)+) => {
+        $(
+            /// Takes in the items of a parallel iterator. They are made in parallel and put in by the calling thread.
+            impl<$($generics)*> ParallelExtend<$item> for $collection {
+                fn par_extend<ITER>(&mut self, par_iter: ITER)
+                where
+                    ITER: IntoParallelIterator<Item = $item>,
+                {
+                    let pieces = gather_vecs(par_iter.into_par_iter());
+                    extend_from_vecs!(@$reserve self, pieces);
+                    for piece in pieces {
+                        self.extend(piece);
+                    }
+                }
+            }
+        )+
+    };
+    (@reserve $self:ident, $pieces:ident) => { $self.reserve(total_len(&$pieces)) };
+    // Room for all would be too much if many are there already, or equal.
+    (@reserve_half $self:ident, $pieces:ident) => {
+        let len = total_len(&$pieces);
+        $self.reserve(if $self.is_empty() { len } else { len.div_ceil(2) })
+    };
+    (@cannot_reserve $self:ident, $pieces:ident) => {};
+}
+
+extend_from_vecs! {
+    [T: Send] VecDeque<T>, T, reserve;
+    ['a, T: 'a + Copy + Send + Sync] VecDeque<T>, &'a T, reserve;
+    [T: Ord + Send] BinaryHeap<T>, T, reserve;
+    ['a, T: 'a + Copy + Ord + Send + Sync] BinaryHeap<T>, &'a T, reserve;
+    [K: Eq + Hash + Send, V: Send, S: BuildHasher + Send] HashMap<K, V, S>, (K, V), reserve_half;
+    [
+        'a, K: 'a + Copy + Eq + Hash + Send + Sync, V: 'a + Copy + Send + Sync, S: BuildHasher + Send
+    ] HashMap<K, V, S>, (&'a K, &'a V), reserve_half;
+    [T: Eq + Hash + Send, S: BuildHasher + Send] HashSet<T, S>, T, reserve_half;
+    ['a, T: 'a + Copy + Eq + Hash + Send + Sync, S: BuildHasher + Send] HashSet<T, S>, &'a T, reserve_half;
+    [K: Ord + Send, V: Send] BTreeMap<K, V>, (K, V), cannot_reserve;
+    [
+        'a, K: 'a + Copy + Ord + Send + Sync, V: 'a + Copy + Send + Sync
+    ] BTreeMap<K, V>, (&'a K, &'a V), cannot_reserve;
+    [T: Ord + Send] BTreeSet<T>, T, cannot_reserve;
+    ['a, T: 'a + Copy + Ord + Send + Sync] BTreeSet<T>, &'a T, cannot_reserve;
+}
+
+/// Strings that are gathered in pieces and strung together.
+macro_rules! extend_string {
+    ($([$($generics:tt)*] $string:ty, $item:ty;)+) => {
+        $(
+            /// Appends the items of a parallel iterator, in order.
+            impl<$($generics)*> ParallelExtend<$item> for $string {
+                fn par_extend<I>(&mut self, par_iter: I)
+                where
+                    I: IntoParallelIterator<Item = $item>,
+                {
+                    let mut pieces: LinkedList<$string> = gather(par_iter.into_par_iter());
+                    if self.is_empty() && self.capacity() == 0 {
+                        *self = pieces.pop_front().unwrap_or_default();
+                    }
+                    self.reserve(pieces.iter().map(|piece| piece.len()).sum());
+                    self.extend(pieces);
+                }
+            }
+        )+
+    };
+}
+
+extend_string! {
+    [] String, char;
+    ['a] String, &'a char;
+    ['a] String, &'a str;
+    [] String, String;
+    [] String, Box<str>;
+    ['a] String, Cow<'a, str>;
+    ['a] OsString, &'a OsStr;
+    [] OsString, OsString;
+    ['a] OsString, Cow<'a, OsStr>;
+}
+
+/// Runs the iterator; there is nothing to keep.
+impl ParallelExtend<()> for () {
+    fn par_extend<I>(&mut self, par_iter: I)
+    where
+        I: IntoParallelIterator<Item = ()>,
+    {
+        par_iter.into_par_iter().drive_unindexed(Nothing);
+    }
+}

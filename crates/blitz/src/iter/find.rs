@@ -1,0 +1,139 @@
+//! `find_any` and, built on it, `any` and `all`: some hit, whichever is found first in time.
+//!
+//! All pieces share one flag. It is read once per block, not once per item, so that the search itself is the same loop as
+//! `Iterator::find`.
+
+use super::ParallelIterator;
+use super::plumbing::Folder;
+use super::recipe::{Everywhere, Recipe};
+use std::ops::ControlFlow::{Break, Continue};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+pub(super) fn find<I, P>(iter: I, predicate: P) -> Option<I::Item>
+where
+    I: ParallelIterator,
+    P: Fn(&I::Item) -> bool + Sync,
+{
+    iter.drive_unindexed(Everywhere(Find {
+        predicate: &predicate,
+        found: &AtomicBool::new(false),
+    }))
+}
+
+struct Find<'p, P> {
+    predicate: &'p P,
+    found: &'p AtomicBool,
+}
+
+impl<P> Clone for Find<'_, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<P> Copy for Find<'_, P> {}
+
+impl<'p, T, P> Recipe<T> for Find<'p, P>
+where
+    T: Send,
+    P: Fn(&T) -> bool + Sync,
+{
+    type Result = Option<T>;
+    type Folder = Searching<'p, T, P>;
+
+    #[inline]
+    fn begin(self) -> Self::Folder {
+        Searching {
+            predicate: self.predicate,
+            found: self.found,
+            hit: None,
+        }
+    }
+
+    #[inline]
+    fn combine(self, left: Option<T>, right: Option<T>) -> Option<T> {
+        left.or(right)
+    }
+
+    #[inline]
+    fn full(self) -> bool {
+        self.found.load(Relaxed)
+    }
+}
+
+struct Searching<'p, T, P> {
+    predicate: &'p P,
+    found: &'p AtomicBool,
+    hit: Option<T>,
+}
+
+impl<T, P> Folder<T> for Searching<'_, T, P>
+where
+    P: Fn(&T) -> bool,
+{
+    type Result = Option<T>;
+
+    #[inline]
+    fn consume(mut self, item: T) -> Self {
+        if (self.predicate)(&item) {
+            self.found.store(true, Relaxed);
+            self.hit = Some(item);
+        }
+        self
+    }
+
+    #[inline]
+    fn consume_iter<I>(mut self, iter: I) -> Self
+    where
+        I: IntoIterator<Item = T>,
+    {
+        self.hit = first_hit(iter.into_iter(), self.predicate, || {
+            self.found.load(Relaxed)
+        });
+        if self.hit.is_some() {
+            self.found.store(true, Relaxed);
+        }
+        self
+    }
+
+    #[inline]
+    fn complete(self) -> Option<T> {
+        self.hit
+    }
+
+    #[inline]
+    fn full(&self) -> bool {
+        self.found.load(Relaxed)
+    }
+}
+
+/// Longer pieces look up now and then whether they may stop. Blocks of a measured loop are shorter.
+const LONG: usize = 1 << 16;
+
+/// The first item that satisfies the predicate, unless `stop` says first that it is no longer wanted.
+#[inline]
+pub(super) fn first_hit<I, P, S>(mut iter: I, predicate: P, stop: S) -> Option<I::Item>
+where
+    I: Iterator,
+    P: Fn(&I::Item) -> bool,
+    S: Fn() -> bool,
+{
+    if iter.size_hint().1.is_some_and(|most| most <= LONG) {
+        return iter.find(|item| predicate(item));
+    }
+    loop {
+        let mut left = LONG / 16;
+        let search = iter.try_for_each(|item| {
+            if predicate(&item) {
+                return Break(Some(item));
+            }
+            left -= 1;
+            if left == 0 { Break(None) } else { Continue(()) }
+        });
+        match search {
+            Break(None) if !stop() => {}
+            Break(hit) => return hit,
+            Continue(()) => return None,
+        }
+    }
+}

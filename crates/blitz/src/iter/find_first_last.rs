@@ -1,0 +1,307 @@
+//! `find_first` and `find_last`: the hit that comes first, or last, in order.
+//!
+//! Which hit wins is decided by the reducers, which keep order. What makes the search stop early is a shared bound. Every
+//! piece stands for an interval of `u64`s, halved with every cut, so that intervals lie in the order of their pieces. A piece
+//! with a hit records its interval; a piece that lies entirely beyond the best record has nothing to contribute and is full.
+//! When an interval cannot be halved any more its pieces share it, and merely stop each other no longer.
+//!
+//! The bound is read once per block. For `find_first` the search in a block is `Iterator::find`. `find_last` cannot run
+//! backwards, because a folder is fed forwards, so a piece has to look at all of its items.
+
+use super::ParallelIterator;
+use super::find::first_hit;
+use super::plumbing::{Consumer, Folder, Reducer, UnindexedConsumer};
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+pub(super) fn find_first<I, P>(iter: I, predicate: P) -> Option<I::Item>
+where
+    I: ParallelIterator,
+    P: Fn(&I::Item) -> bool + Sync,
+{
+    search::<Leftmost, _, _>(iter, predicate)
+}
+
+pub(super) fn find_last<I, P>(iter: I, predicate: P) -> Option<I::Item>
+where
+    I: ParallelIterator,
+    P: Fn(&I::Item) -> bool + Sync,
+{
+    search::<Rightmost, _, _>(iter, predicate)
+}
+
+fn search<W, I, P>(iter: I, predicate: P) -> Option<I::Item>
+where
+    W: Wanted,
+    I: ParallelIterator,
+    P: Fn(&I::Item) -> bool + Sync,
+{
+    let best = AtomicU64::new(W::NO_HIT);
+    iter.drive_unindexed(SearchConsumer {
+        predicate: &predicate,
+        interval: Cell::new((0, u64::MAX)),
+        best: &best,
+        wanted: W::default(),
+    })
+}
+
+/// Which of several hits is wanted.
+trait Wanted: Copy + Default + Send {
+    /// The bound while there is no hit.
+    const NO_HIT: u64;
+
+    /// Does a hit with the bound `best` make the interval pointless?
+    fn beats(best: u64, interval: (u64, u64)) -> bool;
+
+    /// Records a hit in the interval.
+    fn record(best: &AtomicU64, interval: (u64, u64));
+
+    /// The better of two hits, left before right.
+    fn better<T>(left: Option<T>, right: Option<T>) -> Option<T>;
+
+    /// The wanted one of the hit before and those in `iter`.
+    fn hit_in<T, I>(
+        before: Option<T>,
+        iter: I,
+        predicate: impl Fn(&T) -> bool,
+        stop: impl Fn() -> bool,
+    ) -> Option<T>
+    where
+        I: Iterator<Item = T>;
+
+    /// The first hit of a piece is all that it can contribute.
+    const ONE_HIT_IS_ENOUGH: bool;
+}
+
+#[derive(Clone, Copy, Default)]
+struct Leftmost;
+
+impl Wanted for Leftmost {
+    const NO_HIT: u64 = u64::MAX;
+    const ONE_HIT_IS_ENOUGH: bool = true;
+
+    #[inline]
+    fn beats(best: u64, interval: (u64, u64)) -> bool {
+        best < interval.0
+    }
+
+    fn record(best: &AtomicU64, interval: (u64, u64)) {
+        best.fetch_min(interval.0, Relaxed);
+    }
+
+    #[inline]
+    fn better<T>(left: Option<T>, right: Option<T>) -> Option<T> {
+        left.or(right)
+    }
+
+    #[inline]
+    fn hit_in<T, I>(
+        before: Option<T>,
+        iter: I,
+        predicate: impl Fn(&T) -> bool,
+        stop: impl Fn() -> bool,
+    ) -> Option<T>
+    where
+        I: Iterator<Item = T>,
+    {
+        before.or_else(|| first_hit(iter, predicate, stop))
+    }
+}
+
+#[derive(Clone, Copy, Default)]
+struct Rightmost;
+
+impl Wanted for Rightmost {
+    const NO_HIT: u64 = 0;
+    const ONE_HIT_IS_ENOUGH: bool = false;
+
+    #[inline]
+    fn beats(best: u64, interval: (u64, u64)) -> bool {
+        best > interval.1
+    }
+
+    fn record(best: &AtomicU64, interval: (u64, u64)) {
+        best.fetch_max(interval.1, Relaxed);
+    }
+
+    #[inline]
+    fn better<T>(left: Option<T>, right: Option<T>) -> Option<T> {
+        right.or(left)
+    }
+
+    #[inline]
+    fn hit_in<T, I>(
+        before: Option<T>,
+        iter: I,
+        predicate: impl Fn(&T) -> bool,
+        stop: impl Fn() -> bool,
+    ) -> Option<T>
+    where
+        I: Iterator<Item = T>,
+    {
+        let mut iter = iter;
+        let mut last = before;
+        // `first_hit` again and again: it looks at `stop` now and then.
+        while let Some(hit) = first_hit(iter.by_ref(), &predicate, &stop) {
+            last = Some(hit);
+        }
+        last
+    }
+}
+
+struct SearchConsumer<'p, P, W> {
+    predicate: &'p P,
+    interval: Cell<(u64, u64)>,
+    best: &'p AtomicU64,
+    wanted: W,
+}
+
+impl<P, W> SearchConsumer<'_, P, W> {
+    /// Keeps the right half of the interval and returns a consumer for the left one.
+    #[inline]
+    fn cut(&self) -> Self
+    where
+        W: Copy,
+    {
+        let (low, high) = self.interval.get();
+        let middle = low.midpoint(high);
+        self.interval.set((middle, high));
+        SearchConsumer {
+            interval: Cell::new((low, middle)),
+            ..*self
+        }
+    }
+}
+
+impl<'p, T, P, W> Consumer<T> for SearchConsumer<'p, P, W>
+where
+    T: Send,
+    P: Fn(&T) -> bool + Sync,
+    W: Wanted,
+{
+    type Folder = SearchFolder<'p, T, P, W>;
+    type Reducer = BetterHit<W>;
+    type Result = Option<T>;
+
+    #[inline]
+    fn split_at(self, index: usize) -> (Self, Self, BetterHit<W>) {
+        let reducer = BetterHit(self.wanted);
+        if index == 0 {
+            // An empty piece needs no interval of its own.
+            let interval = self.interval.clone();
+            return (SearchConsumer { interval, ..self }, self, reducer);
+        }
+        (self.cut(), self, reducer)
+    }
+
+    #[inline]
+    fn into_folder(self) -> Self::Folder {
+        SearchFolder {
+            predicate: self.predicate,
+            interval: self.interval.get(),
+            best: self.best,
+            hit: None,
+            wanted: PhantomData,
+        }
+    }
+
+    #[inline]
+    fn full(&self) -> bool {
+        W::beats(self.best.load(Relaxed), self.interval.get())
+    }
+
+    #[inline]
+    fn can_resume(&self, _folder: &Self::Folder) -> bool {
+        true
+    }
+
+    #[inline]
+    fn resume(self, mut folder: Self::Folder) -> Self::Folder {
+        // The piece now reaches from the beginning of the folder's interval to the end of this one.
+        folder.interval.1 = self.interval.get().1;
+        folder
+    }
+}
+
+impl<T, P, W> UnindexedConsumer<T> for SearchConsumer<'_, P, W>
+where
+    T: Send,
+    P: Fn(&T) -> bool + Sync,
+    W: Wanted,
+{
+    #[inline]
+    fn split_off_left(&self) -> Self {
+        self.cut()
+    }
+
+    #[inline]
+    fn to_reducer(&self) -> BetterHit<W> {
+        BetterHit(self.wanted)
+    }
+}
+
+struct SearchFolder<'p, T, P, W> {
+    predicate: &'p P,
+    interval: (u64, u64),
+    best: &'p AtomicU64,
+    hit: Option<T>,
+    wanted: PhantomData<W>,
+}
+
+impl<T, P, W> Folder<T> for SearchFolder<'_, T, P, W>
+where
+    P: Fn(&T) -> bool,
+    W: Wanted,
+{
+    type Result = Option<T>;
+
+    #[inline]
+    fn consume(self, item: T) -> Self {
+        self.consume_iter(std::iter::once(item))
+    }
+
+    #[inline]
+    fn consume_iter<I>(mut self, iter: I) -> Self
+    where
+        I: IntoIterator<Item = T>,
+    {
+        let found = Cell::new(false);
+        let predicate = |item: &T| {
+            let hit = (self.predicate)(item);
+            if hit {
+                found.set(true);
+            }
+            hit
+        };
+        let stop = || W::beats(self.best.load(Relaxed), self.interval);
+        self.hit = W::hit_in(self.hit, iter.into_iter(), predicate, stop);
+        if found.get() {
+            W::record(self.best, self.interval);
+        }
+        self
+    }
+
+    #[inline]
+    fn complete(self) -> Option<T> {
+        self.hit
+    }
+
+    #[inline]
+    fn full(&self) -> bool {
+        (W::ONE_HIT_IS_ENOUGH && self.hit.is_some())
+            || W::beats(self.best.load(Relaxed), self.interval)
+    }
+}
+
+struct BetterHit<W>(W);
+
+impl<T, W> Reducer<Option<T>> for BetterHit<W>
+where
+    W: Wanted,
+{
+    #[inline]
+    fn reduce(self, left: Option<T>, right: Option<T>) -> Option<T> {
+        W::better(left, right)
+    }
+}

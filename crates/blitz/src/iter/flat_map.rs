@@ -1,0 +1,445 @@
+//! `flat_map` and `flatten`: each item opened into another parallel iterator.
+//!
+//! # How inner loops share one folder
+//!
+//! The items of all inner iterators of a piece should go into one folder: a folder and a reduction for each inner iterator
+//! would cost more than most inner loops. But an inner iterator is driven into a *consumer*, which may be cut and sent to
+//! other threads, while the folder must stay on its thread. So the folder lies in a [`Home`] while an inner iterator runs, and
+//! the leftmost consumer of the inner loop knows where. Where that consumer becomes a folder on the right thread, as it does
+//! unless somebody took even the beginning, it takes the folder from there and puts it back when complete. Consumers further
+//! right begin folders of their own, whose results follow.
+
+use super::plumbing::{Consumer, Folder, Reducer, UnindexedConsumer, this_thread};
+use super::stage::debug_fields;
+use super::{IntoParallelIterator, ParallelIterator};
+use std::cell::Cell;
+
+/// Yields everything in the parallel iterators a closure makes. Made by
+/// [`flat_map`](super::ParallelIterator::flat_map).
+///
+/// # Examples
+///
+/// ```
+/// use blitz::prelude::*;
+/// let flat: Vec<u32> = (1..4u32).into_par_iter().flat_map(|n| 0..n).collect();
+/// assert_eq!(flat, [0, 0, 1, 0, 1, 2]);
+/// ```
+#[must_use = "parallel iterators do nothing until they are driven"]
+#[derive(Clone)]
+pub struct FlatMap<I, F> {
+    base: I,
+    op: F,
+}
+
+impl<I, F> FlatMap<I, F> {
+    pub(super) fn new(base: I, op: F) -> Self {
+        FlatMap { base, op }
+    }
+}
+
+debug_fields! { FlatMap[I, F] shows base: I }
+
+impl<I, F, PI> ParallelIterator for FlatMap<I, F>
+where
+    I: ParallelIterator,
+    F: Fn(I::Item) -> PI + Sync + Send,
+    PI: IntoParallelIterator,
+{
+    type Item = PI::Item;
+
+    fn drive_unindexed<C>(self, consumer: C) -> C::Result
+    where
+        C: UnindexedConsumer<Self::Item>,
+    {
+        self.base.drive_unindexed(Opening {
+            base: consumer,
+            op: &self.op,
+        })
+    }
+}
+
+/// Yields everything in its items, which are parallel iterators. Made by
+/// [`flatten`](super::ParallelIterator::flatten).
+///
+/// # Examples
+///
+/// ```
+/// use blitz::prelude::*;
+/// let rows = vec![vec![1, 2], vec![3]];
+/// assert_eq!(rows.into_par_iter().flatten().collect::<Vec<_>>(), [1, 2, 3]);
+/// ```
+#[must_use = "parallel iterators do nothing until they are driven"]
+#[derive(Debug, Clone)]
+pub struct Flatten<I> {
+    base: I,
+}
+
+impl<I> Flatten<I> {
+    pub(super) fn new(base: I) -> Self {
+        Flatten { base }
+    }
+}
+
+impl<I> ParallelIterator for Flatten<I>
+where
+    I: ParallelIterator<Item: IntoParallelIterator>,
+{
+    type Item = <I::Item as IntoParallelIterator>::Item;
+
+    fn drive_unindexed<C>(self, consumer: C) -> C::Result
+    where
+        C: UnindexedConsumer<Self::Item>,
+    {
+        self.base.drive_unindexed(Opening {
+            base: consumer,
+            op: &<I::Item as IntoParallelIterator>::into_par_iter,
+        })
+    }
+}
+
+/// The consumer of the outer items.
+struct Opening<'f, C, F> {
+    base: C,
+    op: &'f F,
+}
+
+impl<'f, T, C, F, PI> Consumer<T> for Opening<'f, C, F>
+where
+    PI: IntoParallelIterator,
+    C: UnindexedConsumer<PI::Item>,
+    F: Fn(T) -> PI + Sync,
+{
+    type Folder = OpeningFolder<'f, PI::Item, C, F>;
+    type Reducer = C::Reducer;
+    type Result = C::Result;
+
+    #[inline]
+    fn split_at(self, _index: usize) -> (Self, Self, C::Reducer) {
+        // Positions of outer items say nothing about those of inner ones.
+        let reducer = self.base.to_reducer();
+        (self.split_off_left(), self, reducer)
+    }
+
+    #[inline]
+    fn into_folder(self) -> Self::Folder {
+        OpeningFolder {
+            base: self.base,
+            op: self.op,
+            folder: None,
+            done: None,
+        }
+    }
+
+    #[inline]
+    fn full(&self) -> bool {
+        self.base.full()
+    }
+
+    #[inline]
+    fn can_resume(&self, _folder: &Self::Folder) -> bool {
+        true
+    }
+
+    #[inline]
+    fn resume(self, folder: Self::Folder) -> Self::Folder {
+        // The base is cut with each inner iterator, so it has to be the one for what follows.
+        OpeningFolder {
+            base: self.base,
+            ..folder
+        }
+    }
+}
+
+impl<T, C, F, PI> UnindexedConsumer<T> for Opening<'_, C, F>
+where
+    PI: IntoParallelIterator,
+    C: UnindexedConsumer<PI::Item>,
+    F: Fn(T) -> PI + Sync,
+{
+    #[inline]
+    fn split_off_left(&self) -> Self {
+        Opening {
+            base: self.base.split_off_left(),
+            op: self.op,
+        }
+    }
+
+    #[inline]
+    fn to_reducer(&self) -> C::Reducer {
+        self.base.to_reducer()
+    }
+}
+
+/// The folder of the outer items: `done`, then what is in `folder`.
+struct OpeningFolder<'f, U, C, F>
+where
+    C: Consumer<U>,
+{
+    base: C,
+    op: &'f F,
+    folder: Option<C::Folder>,
+    done: Option<C::Result>,
+}
+
+impl<U, C, F> OpeningFolder<'_, U, C, F>
+where
+    C: UnindexedConsumer<U>,
+{
+    /// Puts `result` behind everything so far.
+    fn append(&mut self, result: C::Result) {
+        let before = match self.folder.take() {
+            Some(folder) => self.close(folder),
+            None => self.done.take(),
+        };
+        self.done = Some(match before {
+            Some(before) => self.base.to_reducer().reduce(before, result),
+            None => result,
+        });
+    }
+
+    fn close(&mut self, folder: C::Folder) -> Option<C::Result> {
+        let result = folder.complete();
+        Some(match self.done.take() {
+            Some(done) => self.base.to_reducer().reduce(done, result),
+            None => result,
+        })
+    }
+}
+
+impl<T, U, C, F, PI> Folder<T> for OpeningFolder<'_, U, C, F>
+where
+    U: Send,
+    PI: IntoParallelIterator<Item = U>,
+    C: UnindexedConsumer<U>,
+    F: Fn(T) -> PI,
+{
+    type Result = C::Result;
+
+    #[inline]
+    fn consume(mut self, item: T) -> Self {
+        let inner = (self.op)(item).into_par_iter();
+        let folder = match self.folder.take() {
+            Some(folder) => folder,
+            None => self.base.split_off_left().into_folder(),
+        };
+        let home = Home {
+            owner: this_thread(),
+            folder: Cell::new(Some(folder)),
+        };
+        let elsewhere = inner.drive_unindexed(Inner {
+            base: self.base.split_off_left(),
+            home: Cell::new(WayHome::to(&home)),
+        });
+        self.folder = home.folder.into_inner();
+        if let Some(result) = elsewhere {
+            self.append(result);
+        }
+        self
+    }
+
+    #[inline]
+    fn complete(mut self) -> C::Result {
+        let all = match self.folder.take() {
+            Some(folder) => self.close(folder),
+            None => self.done.take(),
+        };
+        all.unwrap_or_else(|| self.base.into_folder().complete())
+    }
+
+    #[inline]
+    fn full(&self) -> bool {
+        self.folder.as_ref().is_some_and(|folder| folder.full()) || self.base.full()
+    }
+}
+
+/// Where the folder of a piece lies while an inner iterator runs.
+struct Home<F> {
+    owner: usize,
+    folder: Cell<Option<F>>,
+}
+
+/// A reference to a [`Home`], on its way through consumers that may go anywhere; or none.
+struct WayHome<'h, F>(Option<&'h Home<F>>);
+
+impl<F> Clone for WayHome<'_, F> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<F> Copy for WayHome<'_, F> {}
+
+impl<F> Default for WayHome<'_, F> {
+    fn default() -> Self {
+        WayHome(None)
+    }
+}
+
+// SAFETY: `Home` is not `Sync`, but all that another thread does with it is to read `owner`, which never changes, and find
+// that it is not the owner (`WayHome::arrive`).
+unsafe impl<F> Send for WayHome<'_, F> {}
+
+impl<'h, F> WayHome<'h, F> {
+    #[inline]
+    fn to(home: &'h Home<F>) -> Self {
+        WayHome(Some(home))
+    }
+
+    /// The home, if this is its thread.
+    #[inline]
+    fn arrive(self) -> Option<&'h Home<F>> {
+        self.0.filter(|home| home.owner == this_thread())
+    }
+}
+
+/// The consumer of inner items. The result is `None` if everything went into the folder at home.
+struct Inner<'h, U, C>
+where
+    C: Consumer<U>,
+{
+    base: C,
+    home: Cell<WayHome<'h, C::Folder>>,
+}
+
+impl<'h, U, C> Consumer<U> for Inner<'h, U, C>
+where
+    C: Consumer<U>,
+{
+    type Folder = InnerFolder<'h, C::Folder>;
+    type Reducer = InnerReducer<C::Reducer>;
+    type Result = Option<C::Result>;
+
+    #[inline]
+    fn split_at(self, index: usize) -> (Self, Self, Self::Reducer) {
+        let (left, right, reducer) = self.base.split_at(index);
+        (
+            Inner {
+                base: left,
+                home: self.home,
+            },
+            Inner {
+                base: right,
+                home: Cell::default(),
+            },
+            InnerReducer(reducer),
+        )
+    }
+
+    #[inline]
+    fn into_folder(self) -> Self::Folder {
+        if let Some(home) = self.home.get().arrive()
+            && let Some(folder) = home.folder.take()
+        {
+            if self.base.can_resume(&folder) {
+                return InnerFolder {
+                    base: self.base.resume(folder),
+                    home: Some(home),
+                };
+            }
+            home.folder.set(Some(folder));
+        }
+        InnerFolder {
+            base: self.base.into_folder(),
+            home: None,
+        }
+    }
+
+    #[inline]
+    fn full(&self) -> bool {
+        self.base.full()
+    }
+
+    #[inline]
+    fn can_resume(&self, folder: &Self::Folder) -> bool {
+        self.base.can_resume(&folder.base)
+    }
+
+    #[inline]
+    fn resume(self, folder: Self::Folder) -> Self::Folder {
+        InnerFolder {
+            base: self.base.resume(folder.base),
+            home: folder.home,
+        }
+    }
+}
+
+impl<U, C> UnindexedConsumer<U> for Inner<'_, U, C>
+where
+    C: UnindexedConsumer<U>,
+{
+    #[inline]
+    fn split_off_left(&self) -> Self {
+        Inner {
+            base: self.base.split_off_left(),
+            home: Cell::new(self.home.take()),
+        }
+    }
+
+    #[inline]
+    fn to_reducer(&self) -> Self::Reducer {
+        InnerReducer(self.base.to_reducer())
+    }
+}
+
+struct InnerFolder<'h, F> {
+    base: F,
+    home: Option<&'h Home<F>>,
+}
+
+impl<U, F> Folder<U> for InnerFolder<'_, F>
+where
+    F: Folder<U>,
+{
+    type Result = Option<F::Result>;
+
+    #[inline]
+    fn consume(self, item: U) -> Self {
+        InnerFolder {
+            base: self.base.consume(item),
+            home: self.home,
+        }
+    }
+
+    #[inline]
+    fn consume_iter<I>(self, iter: I) -> Self
+    where
+        I: IntoIterator<Item = U>,
+    {
+        InnerFolder {
+            base: self.base.consume_iter(iter),
+            home: self.home,
+        }
+    }
+
+    #[inline]
+    fn complete(self) -> Option<F::Result> {
+        match self.home {
+            Some(home) => {
+                home.folder.set(Some(self.base));
+                None
+            }
+            None => Some(self.base.complete()),
+        }
+    }
+
+    #[inline]
+    fn full(&self) -> bool {
+        self.base.full()
+    }
+}
+
+struct InnerReducer<R>(R);
+
+impl<T, R> Reducer<Option<T>> for InnerReducer<R>
+where
+    R: Reducer<T>,
+{
+    #[inline]
+    fn reduce(self, left: Option<T>, right: Option<T>) -> Option<T> {
+        match (left, right) {
+            (Some(left), Some(right)) => Some(self.0.reduce(left, right)),
+            // Nothing on the left: it went home, and everything that was there comes before what is on the right.
+            (left, right) => left.or(right),
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! `fold` and `fold_with`: each piece folded to one value, which is then the item.
+//!
+//! How many values come out depends on how often the loop was cut, which depends on who came to help: at least one per
+//! piece, in order. A loop nobody helped with yields exactly one.
+
+use super::ParallelIterator;
+use super::plumbing::{Consumer, Folder, UnindexedConsumer};
+use super::stage::debug_fields;
+use std::sync::{Mutex, PoisonError};
+
+/// Folds each piece, starting from what a closure makes. Made by [`fold`](super::ParallelIterator::fold).
+///
+/// # Examples
+///
+/// ```
+/// use blitz::prelude::*;
+/// let letters: String = ["a", "b", "c"].par_iter()
+///     .fold(String::new, |text, letter| text + letter)
+///     .reduce(String::new, |left, right| left + &right);
+/// assert_eq!(letters, "abc");
+/// ```
+#[must_use = "parallel iterators do nothing until they are driven"]
+#[derive(Clone)]
+pub struct Fold<I, ID, F> {
+    base: I,
+    identity: ID,
+    op: F,
+}
+
+impl<I, ID, F> Fold<I, ID, F> {
+    pub(super) fn new(base: I, identity: ID, op: F) -> Self {
+        Fold { base, identity, op }
+    }
+}
+
+debug_fields! { Fold[I, ID, F] shows base: I }
+
+impl<U, I, ID, F> ParallelIterator for Fold<I, ID, F>
+where
+    I: ParallelIterator,
+    F: Fn(U, I::Item) -> U + Sync + Send,
+    ID: Fn() -> U + Sync + Send,
+    U: Send,
+{
+    type Item = U;
+
+    fn drive_unindexed<C>(self, consumer: C) -> C::Result
+    where
+        C: UnindexedConsumer<U>,
+    {
+        self.base.drive_unindexed(FoldFrom {
+            base: consumer,
+            start: Make(&self.identity),
+            op: &self.op,
+        })
+    }
+}
+
+/// Folds each piece, starting from a clone of a given value. Made by
+/// [`fold_with`](super::ParallelIterator::fold_with).
+///
+/// # Examples
+///
+/// ```
+/// use blitz::prelude::*;
+/// let total: i32 = (1..=4).into_par_iter().fold_with(0, |sum, n| sum + n * n).sum();
+/// assert_eq!(total, 30);
+/// ```
+#[must_use = "parallel iterators do nothing until they are driven"]
+#[derive(Clone)]
+pub struct FoldWith<I, U, F> {
+    base: I,
+    value: U,
+    op: F,
+}
+
+impl<I, U, F> FoldWith<I, U, F> {
+    pub(super) fn new(base: I, value: U, op: F) -> Self {
+        FoldWith { base, value, op }
+    }
+}
+
+debug_fields! { FoldWith[I, U, F] shows base: I, value: U }
+
+impl<U, I, F> ParallelIterator for FoldWith<I, U, F>
+where
+    I: ParallelIterator,
+    F: Fn(U, I::Item) -> U + Sync + Send,
+    U: Send + Clone,
+{
+    type Item = U;
+
+    fn drive_unindexed<C>(self, consumer: C) -> C::Result
+    where
+        C: UnindexedConsumer<U>,
+    {
+        self.base.drive_unindexed(FoldFrom {
+            base: consumer,
+            start: Given(&Mutex::new(self.value)),
+            op: &self.op,
+        })
+    }
+}
+
+/// Where the value comes from that a piece starts with.
+pub(super) trait Start: Clone + Send {
+    type Value;
+    fn value(self) -> Self::Value;
+}
+
+/// A clone of a given value.
+///
+/// The clone is made where a piece begins, not where the consumer is cut: most cuts are taken back. The value need not be
+/// `Sync`, so it sits behind a lock.
+pub(super) struct Given<'g, U>(pub(super) &'g Mutex<U>);
+
+impl<U> Clone for Given<'_, U> {
+    #[inline]
+    fn clone(&self) -> Self {
+        Given(self.0)
+    }
+}
+
+impl<U> Start for Given<'_, U>
+where
+    U: Clone + Send,
+{
+    type Value = U;
+
+    fn value(self) -> U {
+        // A clone that panicked leaves the original as it was.
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+}
+
+/// Whatever a closure makes.
+pub(super) struct Make<'m, ID>(pub(super) &'m ID);
+
+impl<ID> Clone for Make<'_, ID> {
+    #[inline]
+    fn clone(&self) -> Self {
+        Make(self.0)
+    }
+}
+
+impl<ID, U> Start for Make<'_, ID>
+where
+    ID: Fn() -> U + Sync,
+{
+    type Value = U;
+
+    #[inline]
+    fn value(self) -> U {
+        (self.0)()
+    }
+}
+
+/// The consumer that folds its piece and passes one value on.
+struct FoldFrom<'f, C, S, F> {
+    base: C,
+    start: S,
+    op: &'f F,
+}
+
+impl<'f, T, C, S, F> Consumer<T> for FoldFrom<'f, C, S, F>
+where
+    S: Start,
+    C: Consumer<S::Value>,
+    F: Fn(S::Value, T) -> S::Value + Sync,
+{
+    type Folder = FoldFolder<'f, C::Folder, S::Value, F>;
+    type Reducer = C::Reducer;
+    type Result = C::Result;
+
+    #[inline]
+    fn split_at(self, index: usize) -> (Self, Self, C::Reducer) {
+        let (left, right, reducer) = self.base.split_at(index);
+        let left = FoldFrom {
+            base: left,
+            start: self.start.clone(),
+            op: self.op,
+        };
+        let right = FoldFrom {
+            base: right,
+            start: self.start,
+            op: self.op,
+        };
+        (left, right, reducer)
+    }
+
+    #[inline]
+    fn into_folder(self) -> Self::Folder {
+        FoldFolder {
+            base: self.base.into_folder(),
+            value: self.start.value(),
+            op: self.op,
+        }
+    }
+
+    #[inline]
+    fn full(&self) -> bool {
+        self.base.full()
+    }
+
+    #[inline]
+    fn can_resume(&self, folder: &Self::Folder) -> bool {
+        self.base.can_resume(&folder.base)
+    }
+
+    #[inline]
+    fn resume(self, folder: Self::Folder) -> Self::Folder {
+        FoldFolder {
+            base: self.base.resume(folder.base),
+            ..folder
+        }
+    }
+}
+
+impl<T, C, S, F> UnindexedConsumer<T> for FoldFrom<'_, C, S, F>
+where
+    S: Start,
+    C: UnindexedConsumer<S::Value>,
+    F: Fn(S::Value, T) -> S::Value + Sync,
+{
+    #[inline]
+    fn split_off_left(&self) -> Self {
+        FoldFrom {
+            base: self.base.split_off_left(),
+            start: self.start.clone(),
+            op: self.op,
+        }
+    }
+
+    #[inline]
+    fn to_reducer(&self) -> C::Reducer {
+        self.base.to_reducer()
+    }
+}
+
+struct FoldFolder<'f, G, U, F> {
+    base: G,
+    value: U,
+    op: &'f F,
+}
+
+impl<T, G, U, F> Folder<T> for FoldFolder<'_, G, U, F>
+where
+    G: Folder<U>,
+    F: Fn(U, T) -> U,
+{
+    type Result = G::Result;
+
+    #[inline]
+    fn consume(self, item: T) -> Self {
+        FoldFolder {
+            value: (self.op)(self.value, item),
+            ..self
+        }
+    }
+
+    #[inline]
+    fn consume_iter<I>(self, iter: I) -> Self
+    where
+        I: IntoIterator<Item = T>,
+    {
+        let FoldFolder { base, value, op } = self;
+        let value = iter
+            .into_iter()
+            .take_while(|_| !base.full())
+            .fold(value, op);
+        FoldFolder { base, value, op }
+    }
+
+    #[inline]
+    fn complete(self) -> G::Result {
+        self.base.consume(self.value).complete()
+    }
+
+    #[inline]
+    fn full(&self) -> bool {
+        self.base.full()
+    }
+}

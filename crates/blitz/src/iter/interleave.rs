@@ -1,0 +1,262 @@
+//! `interleave` and `interleave_shortest`: two iterators, turn by turn.
+//!
+//! The order is `a b a b …`; when one side runs out, the other goes on alone. Everything below follows from that: with
+//! `a_len` and `b_len` items left and a side whose turn it is, the first `n` items take `ceil(n / 2)` from the side
+//! whose turn it is and `floor(n / 2)` from the other, unless one of them has fewer.
+
+use super::IndexedParallelIterator;
+use super::plumbing::{Producer, ProducerCallback};
+use super::skip_take::Take;
+use crate::delegate::indexed_source;
+
+/// Alternates between two iterators until both are used up. Made by
+/// [`interleave`](super::IndexedParallelIterator::interleave).
+///
+/// # Examples
+///
+/// ```
+/// use blitz::prelude::*;
+/// let mixed: Vec<i32> = vec![1, 2].into_par_iter().interleave(vec![10, 20, 30, 40]).collect();
+/// assert_eq!(mixed, [1, 10, 2, 20, 30, 40]);
+/// ```
+#[must_use = "parallel iterators do nothing until they are driven"]
+#[derive(Debug, Clone)]
+pub struct Interleave<I, J> {
+    i: I,
+    j: J,
+}
+
+impl<I, J> Interleave<I, J> {
+    pub(super) fn new(i: I, j: J) -> Self {
+        Interleave { i, j }
+    }
+}
+
+indexed_source! {
+    impl [
+        I: IndexedParallelIterator, J: IndexedParallelIterator<Item = I::Item>
+    ] Interleave<I, J> => I::Item;
+    fn len(self) { self.i.len().checked_add(self.j.len()).expect("overflow") }
+    fn with_producer(self, callback) {
+        let lens = (self.i.len(), self.j.len());
+        self.i.with_producer(First { callback, lens, j: self.j })
+    }
+}
+
+/// Alternates between two iterators until the one whose turn it is has run out. Made by
+/// [`interleave_shortest`](super::IndexedParallelIterator::interleave_shortest).
+///
+/// # Examples
+///
+/// ```
+/// use blitz::prelude::*;
+/// let mixed: Vec<i32> = vec![1, 2].into_par_iter().interleave_shortest(vec![10, 20, 30]).collect();
+/// assert_eq!(mixed, [1, 10, 2, 20]);
+/// ```
+#[must_use = "parallel iterators do nothing until they are driven"]
+#[derive(Debug, Clone)]
+pub struct InterleaveShortest<I, J> {
+    inner: Interleave<Take<I>, Take<J>>,
+}
+
+impl<I, J> InterleaveShortest<I, J>
+where
+    I: IndexedParallelIterator,
+    J: IndexedParallelIterator<Item = I::Item>,
+{
+    pub(super) fn new(i: I, j: J) -> Self {
+        // `i` goes first, so it may have one more.
+        let j_len = j.len().min(i.len());
+        let i_len = i.len().min(j.len().saturating_add(1));
+        InterleaveShortest {
+            inner: Interleave::new(Take::new(i, i_len), Take::new(j, j_len)),
+        }
+    }
+}
+
+indexed_source! {
+    impl [
+        I: IndexedParallelIterator, J: IndexedParallelIterator<Item = I::Item>
+    ] InterleaveShortest<I, J> => I::Item;
+    fn len(self) { self.inner.len() }
+    fn with_producer(self, callback) { self.inner.with_producer(callback) }
+}
+
+struct First<CB, J> {
+    callback: CB,
+    lens: (usize, usize),
+    j: J,
+}
+
+impl<T, CB, J> ProducerCallback<T> for First<CB, J>
+where
+    J: IndexedParallelIterator<Item = T>,
+    CB: ProducerCallback<T>,
+{
+    type Output = CB::Output;
+
+    fn callback<P>(self, i: P) -> CB::Output
+    where
+        P: Producer<Item = T>,
+    {
+        self.j.with_producer(Second {
+            callback: self.callback,
+            lens: self.lens,
+            i,
+        })
+    }
+}
+
+struct Second<CB, I> {
+    callback: CB,
+    lens: (usize, usize),
+    i: I,
+}
+
+impl<T, CB, I> ProducerCallback<T> for Second<CB, I>
+where
+    I: Producer<Item = T>,
+    CB: ProducerCallback<T>,
+{
+    type Output = CB::Output;
+
+    fn callback<P>(self, j: P) -> CB::Output
+    where
+        P: Producer<Item = T>,
+    {
+        self.callback.callback(Interleaved {
+            i: self.i,
+            j,
+            i_len: self.lens.0,
+            j_len: self.lens.1,
+            i_is_next: true,
+        })
+    }
+}
+
+/// Two producers, the lengths they do not know themselves, and whose turn it is.
+struct Interleaved<I, J> {
+    i: I,
+    j: J,
+    i_len: usize,
+    j_len: usize,
+    i_is_next: bool,
+}
+
+/// How many of the first `n` items come from `i` and how many from `j`.
+fn shares(n: usize, i_len: usize, j_len: usize, i_is_next: bool) -> (usize, usize) {
+    let (floor, ceil) = (n / 2, n.div_ceil(2));
+    let (i, j) = if i_is_next {
+        (ceil, floor)
+    } else {
+        (floor, ceil)
+    };
+    if i > i_len {
+        (i_len, n - i_len)
+    } else if j > j_len {
+        (n - j_len, j_len)
+    } else {
+        (i, j)
+    }
+}
+
+impl<I, J> Producer for Interleaved<I, J>
+where
+    I: Producer,
+    J: Producer<Item = I::Item>,
+{
+    type Item = I::Item;
+    type IntoIter = InterleaveIter<I::IntoIter, J::IntoIter>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        InterleaveIter {
+            i: self.i.into_iter(),
+            j: self.j.into_iter(),
+            i_is_next: self.i_is_next,
+        }
+    }
+
+    fn min_len(&self) -> usize {
+        self.i.min_len().max(self.j.min_len())
+    }
+
+    fn max_len(&self) -> usize {
+        self.i.max_len().min(self.j.max_len())
+    }
+
+    fn split_at(self, index: usize) -> (Self, Self) {
+        let (i_share, j_share) = shares(index, self.i_len, self.j_len, self.i_is_next);
+        let (i_left, i_right) = self.i.split_at(i_share);
+        let (j_left, j_right) = self.j.split_at(j_share);
+        let left = Interleaved {
+            i: i_left,
+            j: j_left,
+            i_len: i_share,
+            j_len: j_share,
+            i_is_next: self.i_is_next,
+        };
+        let right = Interleaved {
+            i: i_right,
+            j: j_right,
+            i_len: self.i_len - i_share,
+            j_len: self.j_len - j_share,
+            // If one side has run out the turn no longer matters.
+            i_is_next: self.i_is_next ^ (index % 2 == 1),
+        };
+        (left, right)
+    }
+}
+
+struct InterleaveIter<I, J> {
+    i: I,
+    j: J,
+    i_is_next: bool,
+}
+
+impl<I, J> Iterator for InterleaveIter<I, J>
+where
+    I: ExactSizeIterator,
+    J: ExactSizeIterator<Item = I::Item>,
+{
+    type Item = I::Item;
+
+    #[inline]
+    fn next(&mut self) -> Option<I::Item> {
+        self.i_is_next = !self.i_is_next;
+        if self.i_is_next {
+            // It was `j`'s turn.
+            self.j.next().or_else(|| self.i.next())
+        } else {
+            self.i.next().or_else(|| self.j.next())
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let len = self.i.len() + self.j.len();
+        (len, Some(len))
+    }
+}
+
+impl<I, J> DoubleEndedIterator for InterleaveIter<I, J>
+where
+    I: DoubleEndedIterator + ExactSizeIterator,
+    J: DoubleEndedIterator<Item = I::Item> + ExactSizeIterator,
+{
+    #[inline]
+    fn next_back(&mut self) -> Option<I::Item> {
+        // The last item belongs to the side that has more; if they have the same, to the one whose turn it is not.
+        let (i_len, j_len) = (self.i.len(), self.j.len());
+        if i_len > j_len || (i_len == j_len && !self.i_is_next) {
+            self.i.next_back()
+        } else {
+            self.j.next_back()
+        }
+    }
+}
+
+impl<I, J> ExactSizeIterator for InterleaveIter<I, J>
+where
+    I: ExactSizeIterator,
+    J: ExactSizeIterator<Item = I::Item>,
+{
+}

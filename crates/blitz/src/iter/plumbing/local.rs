@@ -1,0 +1,262 @@
+//! What one thread makes of its part of a loop, and how that survives a fork.
+//!
+//! # Why moving a folder is sound
+//!
+//! A folder need not be `Send`: it must stay on the thread that began it. The two closures of a join do not know where
+//! they will run, so they carry a reference to the [`Local`] of the thread that forked, and look at it only after
+//! comparing that thread with their own. A closure on another thread begins its own folder. A closure on the same thread
+//! takes the folder *out* of the `Local` and puts it back when done; if it is not there (the left half panicked, or this
+//! closure was run by a `yield_now` in the middle of the left half) it begins its own as well.
+
+use super::pace::Pace;
+use super::{Consumer, Folder, Reducer};
+use std::cell::Cell;
+
+/// What one thread has made of its part of a loop so far, and how fast.
+pub(super) struct Local<T, C>
+where
+    C: Consumer<T>,
+{
+    /// The thread it belongs to.
+    owner: usize,
+    pub(super) pace: Pace,
+    made: Cell<Made<C::Result, C::Reducer, C::Folder>>,
+    /// The folder is out of `made`, being fed.
+    busy: Cell<bool>,
+    /// The folder has had enough.
+    full: Cell<bool>,
+    /// This thread has forked, so it has a seat in the pool, so its left halves run here.
+    seated: Cell<bool>,
+}
+
+/// The results so far: `done` and then what is in `folder`, to be put together by `joint`.
+struct Made<R, D, F> {
+    done: Option<R>,
+    joint: Option<D>,
+    folder: Option<F>,
+}
+
+impl<R, D, F> Default for Made<R, D, F> {
+    #[inline]
+    fn default() -> Self {
+        Made {
+            done: None,
+            joint: None,
+            folder: None,
+        }
+    }
+}
+
+impl<T, C> Local<T, C>
+where
+    C: Consumer<T>,
+{
+    #[inline]
+    pub(super) fn new(pace: Pace) -> Self {
+        Local {
+            owner: this_thread(),
+            pace,
+            made: Cell::default(),
+            busy: Cell::new(false),
+            full: Cell::new(false),
+            seated: Cell::new(false),
+        }
+    }
+
+    /// Feeds the folder through `fold`: the one that is there, if `consumer` can go on with it, or a new one.
+    #[inline]
+    pub(super) fn feed(&self, consumer: C, fold: impl FnOnce(C::Folder) -> C::Folder) {
+        let mut made = self.made.take();
+        let folder = match made.folder.take() {
+            Some(folder) if consumer.can_resume(&folder) => consumer.resume(folder),
+            Some(folder) => {
+                made.folder = Some(folder);
+                begin_next(&mut made, consumer)
+            }
+            None if made.done.is_some() => begin_next(&mut made, consumer),
+            None => consumer.into_folder(),
+        };
+        self.fold(made, folder, fold);
+    }
+
+    /// As [`feed`](Self::feed), for items that belong to the same consumer as those before; only a new folder needs to have
+    /// one split off.
+    #[inline]
+    pub(super) fn feed_more(
+        &self,
+        split_off: impl FnOnce() -> C,
+        fold: impl FnOnce(C::Folder) -> C::Folder,
+    ) {
+        let mut made = self.made.take();
+        let folder = match made.folder.take() {
+            Some(folder) => folder,
+            None if made.done.is_some() => begin_next(&mut made, split_off()),
+            None => split_off().into_folder(),
+        };
+        self.fold(made, folder, fold);
+    }
+
+    #[inline]
+    fn fold(
+        &self,
+        made: Made<C::Result, C::Reducer, C::Folder>,
+        folder: C::Folder,
+        fold: impl FnOnce(C::Folder) -> C::Folder,
+    ) {
+        self.made.set(made);
+        self.busy.set(true);
+        let folder = fold(folder);
+        self.busy.set(false);
+        self.full.set(folder.full());
+        let mut made = self.made.take();
+        made.folder = Some(folder);
+        self.made.set(made);
+    }
+
+    /// The folder has had enough.
+    #[inline]
+    pub(super) fn is_full(&self) -> bool {
+        self.full.get()
+    }
+
+    /// Nothing more is wanted. There must be a result, though, and only a consumer can begin one.
+    #[cold]
+    pub(super) fn skip(&self, consumer: C) {
+        let mut made = self.made.take();
+        if made.done.is_none() && made.folder.is_none() {
+            made.folder = Some(consumer.into_folder());
+        }
+        self.made.set(made);
+    }
+
+    /// A reducer for what is already made and what the coming fork makes, in case both of its halves run elsewhere. That
+    /// can happen to the first fork of a thread, if it gets no seat in the pool.
+    #[inline]
+    pub(super) fn spare_reducer(&self, consumer: C) -> (C, Option<C::Reducer>) {
+        if self.seated.replace(true) {
+            return (consumer, None);
+        }
+        let (_, consumer, reducer) = consumer.split_at(0);
+        (consumer, Some(reducer))
+    }
+
+    /// Takes in what the halves of a fork have made elsewhere; what they made here is in the folder already.
+    #[inline]
+    pub(super) fn take_in(
+        &self,
+        left: Option<C::Result>,
+        right: Option<C::Result>,
+        reducer: C::Reducer,
+        spare: Option<C::Reducer>,
+    ) {
+        match (left, right) {
+            (None, None) => {}
+            (None, Some(right)) => self.append(right, reducer),
+            (Some(left), Some(right)) => {
+                let both = reducer.reduce(left, right);
+                let spare = spare.expect("a thread with a seat runs the left half itself");
+                self.append(both, spare);
+            }
+            (Some(_), None) => {
+                unreachable!("the left half left this thread, the right one did not")
+            }
+        }
+    }
+
+    /// Puts `result`, which comes after everything here, behind it.
+    #[cold]
+    fn append(&self, result: C::Result, reducer: C::Reducer) {
+        let mut made = self.made.take();
+        made.close::<T>();
+        made.done = Some(match made.done {
+            Some(done) => reducer.reduce(done, result),
+            None => result,
+        });
+        self.made.set(made);
+    }
+
+    /// The result of it all. Something must have been fed or skipped.
+    #[inline]
+    pub(super) fn finish(self) -> C::Result {
+        let mut made = self.made.into_inner();
+        made.close::<T>();
+        made.done.expect("a loop has at least one piece")
+    }
+}
+
+/// Completes the folder, if any, and begins a new one behind it.
+#[cold]
+fn begin_next<T, C>(made: &mut Made<C::Result, C::Reducer, C::Folder>, consumer: C) -> C::Folder
+where
+    C: Consumer<T>,
+{
+    made.close::<T>();
+    // Cut off nothing, for the sake of the reducer.
+    let (_, consumer, reducer) = consumer.split_at(0);
+    made.joint = Some(reducer);
+    consumer.into_folder()
+}
+
+impl<R, D, F> Made<R, D, F>
+where
+    D: Reducer<R>,
+{
+    /// Completes the folder, if there is one.
+    #[inline]
+    fn close<T>(&mut self)
+    where
+        F: Folder<T, Result = R>,
+    {
+        if let Some(folder) = self.folder.take() {
+            let result = folder.complete();
+            self.done = Some(match (self.done.take(), self.joint.take()) {
+                (Some(done), Some(joint)) => joint.reduce(done, result),
+                _ => result,
+            });
+        }
+    }
+}
+
+/// A `Local` on its way through a closure that may run anywhere.
+pub(super) struct Here<'l, T, C>(&'l Local<T, C>)
+where
+    C: Consumer<T>;
+
+impl<T, C> Clone for Here<'_, T, C>
+where
+    C: Consumer<T>,
+{
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T, C> Copy for Here<'_, T, C> where C: Consumer<T> {}
+
+// SAFETY: the `Local` is not `Sync`, but all that another thread does with it is to read `owner`, which never changes, and
+// find that it is not the owner (`Here::local`). The reference is alive: the join that runs the closure does not return
+// before the closure has.
+unsafe impl<T, C> Send for Here<'_, T, C> where C: Consumer<T> {}
+
+impl<'l, T, C> Here<'l, T, C>
+where
+    C: Consumer<T>,
+{
+    #[inline]
+    pub(super) fn new(local: &'l Local<T, C>) -> Self {
+        Here(local)
+    }
+
+    /// The `Local`, if this is its thread and it is not in the middle of something.
+    #[inline]
+    pub(super) fn local(self) -> Option<&'l Local<T, C>> {
+        (self.0.owner == this_thread() && !self.0.busy.get()).then_some(self.0)
+    }
+}
+
+/// A number that no other living thread has.
+#[inline]
+pub(crate) fn this_thread() -> usize {
+    thread_local! { static MARK: u8 = const { 0 } }
+    MARK.with(|mark| mark as *const u8 as usize)
+}

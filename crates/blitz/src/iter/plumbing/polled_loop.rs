@@ -1,0 +1,247 @@
+//! Loops over sources that cannot be cut beforehand.
+//!
+//! A tree that is still to be discovered and an iterator that only knows `next` have no middle to cut at. Such a loop runs
+//! its source in blocks and looks up between them: once enough work seems to be ahead, and somebody is there for it, it
+//! shares. How much is ahead is unknown; it is taken to be as much as has been done (the best guess about something of
+//! unknown length).
+//!
+//! * A source of [`Steps`] gives away the later half of what it has pending, again and again.
+//! * A sequential iterator ([`pull_in_turns`]) is put behind a lock, from which every thread pulls its items.
+
+use super::local::{Here, Local};
+use super::pace::{Pace, Site};
+use super::{Folder, UnindexedConsumer};
+use crate::engine::current_num_threads;
+use crate::engine::demand::join_context_expecting;
+use std::cell::Cell;
+use std::sync::{Mutex, TryLockError};
+
+/// Shares nest inside each other, and so do their stack frames.
+const DEEPEST: u32 = 64;
+
+/// Blocks stay short in items, too: the next one may wait for something.
+const LONGEST_BLOCK: usize = 1024;
+
+/// A source that discovers its items step by step.
+pub(crate) trait Steps: Send + Sized {
+    /// What it yields.
+    type Item;
+
+    /// Feeds up to `limit` items to `folder`; fewer if it is full or none is left.
+    fn step<F>(&mut self, folder: F, limit: usize) -> F
+    where
+        F: Folder<Self::Item>;
+
+    /// No item is left.
+    fn is_done(&self) -> bool;
+
+    /// Cuts off about half of what is pending, all of it later in order than what stays. `None` if that is not possible
+    /// right now.
+    fn split_off(&mut self) -> Option<Self>;
+}
+
+/// Runs a stepwise source into `consumer`.
+pub(crate) fn run_steps<S, C>(steps: S, consumer: C) -> C::Result
+where
+    S: Steps,
+    C: UnindexedConsumer<S::Item>,
+{
+    let site = Site::of(run_steps::<S, C> as fn(S, C) -> C::Result as usize);
+    run_steps_at(site, 0.0, steps, consumer)
+}
+
+fn run_steps_at<S, C>(site: &'static Site, rate: f32, steps: S, consumer: C) -> C::Result
+where
+    S: Steps,
+    C: UnindexedConsumer<S::Item>,
+{
+    let local = Local::new(Pace::at_rate(site, rate));
+    local.pace.start();
+    step_along(steps, consumer, 0, &local);
+    local.pace.remember();
+    local.finish()
+}
+
+fn step_along<S, C>(mut steps: S, consumer: C, depth: u32, local: &Local<S::Item, C>)
+where
+    S: Steps,
+    C: UnindexedConsumer<S::Item>,
+{
+    let pace = &local.pace;
+    let mut block = 1;
+    while !(steps.is_done() || local.is_full() || consumer.full()) {
+        local.feed_more(
+            || consumer.split_off_left(),
+            |folder| steps.step(folder, block),
+        );
+        pace.note(block as f32);
+        block = pace.next_block(block, LONGEST_BLOCK);
+        if depth < DEEPEST
+            && pace.should_share(pace.items_measured())
+            && let Some(later) = steps.split_off()
+        {
+            let (site, rate) = (pace.site(), pace.rate());
+            let expected = pace.estimate_ticks(pace.items_measured());
+            let (reducer, spare) = (consumer.to_reducer(), consumer.to_reducer());
+            let (left, right) = (consumer.split_off_left(), consumer);
+            let here = Here::new(local);
+            let (left, right) = join_context_expecting(
+                expected,
+                move |_| match here.local() {
+                    Some(local) => {
+                        step_along(steps, left, depth + 1, local);
+                        None
+                    }
+                    None => Some(run_steps_at(site, rate, steps, left)),
+                },
+                move |_| match here.local() {
+                    Some(local) => {
+                        step_along(later, right, depth, local);
+                        None
+                    }
+                    None => Some(run_steps_at(site, rate, later, right)),
+                },
+            );
+            return local.take_in(left, right, reducer, Some(spare));
+        }
+    }
+    local.skip(consumer);
+}
+
+/// Runs a sequential iterator into `consumer`; its items are processed in parallel, in no particular order.
+///
+/// It begins as the plain loop. Once sharing seems worth it, every thread that comes to help pulls one item at a time, never
+/// more: an item in hand must not wait for the next, which may depend on it.
+///
+/// # Why it does not deadlock
+///
+/// A thread that finds the lock taken waits for a thread inside `next`. If `next` itself uses the pool, that thread may in
+/// turn wait, but only runs descendants of what it waits for, which cannot be a pull of this iterator; so it needs no
+/// lock to finish. The exception is a `next` that asks for unrelated work (`yield_now`), and gets a pull. So a thread that
+/// is inside any `next` never waits for a lock: if it cannot have it, it gives up pulling. Whoever has the lock is still
+/// there and goes on, so nothing is left over.
+pub(crate) fn pull_in_turns<I, C>(iter: I, consumer: C) -> C::Result
+where
+    I: Iterator<Item: Send> + Send,
+    C: UnindexedConsumer<I::Item>,
+{
+    let mut iter = iter.fuse();
+    let site = Site::of(pull_in_turns::<I, C> as fn(I, C) -> C::Result as usize);
+    let local = Local::new(Pace::at_rate(site, 0.0));
+    let pace = &local.pace;
+    let mut block = 1;
+    pace.start();
+    loop {
+        if local.is_full() || consumer.full() {
+            local.skip(consumer);
+            return local.finish();
+        }
+        let mut pulled = 0;
+        local.feed_more(
+            || consumer.split_off_left(),
+            |folder| folder.consume_iter(iter.by_ref().take(block).inspect(|_| pulled += 1)),
+        );
+        if pulled < block {
+            return local.finish();
+        }
+        pace.note(block as f32);
+        block = pace.next_block(block, LONGEST_BLOCK);
+        if pace.should_share(pace.items_measured()) {
+            break;
+        }
+    }
+    let expected = pace.estimate_ticks(pace.items_measured());
+    let iter = Mutex::new(iter);
+    help_pull(current_num_threads(), expected, &iter, consumer, &local);
+    local.finish()
+}
+
+/// Forks into `threads` pulls.
+fn help_pull<I, C>(
+    threads: usize,
+    expected: u64,
+    iter: &Mutex<I>,
+    consumer: C,
+    local: &Local<I::Item, C>,
+) where
+    I: Iterator<Item: Send> + Send,
+    C: UnindexedConsumer<I::Item>,
+{
+    if threads <= 1 {
+        return local.feed(consumer, |folder| pull(iter, folder));
+    }
+    let half = threads / 2;
+    let (reducer, spare) = (consumer.to_reducer(), consumer.to_reducer());
+    let (left, right) = (consumer.split_off_left(), consumer);
+    let (site, rate) = (local.pace.site(), local.pace.rate());
+    let elsewhere = move |threads, consumer| {
+        let local = Local::new(Pace::at_rate(site, rate));
+        help_pull(threads, expected, iter, consumer, &local);
+        local.finish()
+    };
+    let here = Here::new(local);
+    let (left, right) = join_context_expecting(
+        expected,
+        move |_| match here.local() {
+            Some(local) => {
+                help_pull(half, expected, iter, left, local);
+                None
+            }
+            None => Some(elsewhere(half, left)),
+        },
+        move |_| match here.local() {
+            Some(local) => {
+                help_pull(threads - half, expected, iter, right, local);
+                None
+            }
+            None => Some(elsewhere(threads - half, right)),
+        },
+    );
+    local.take_in(left, right, reducer, Some(spare));
+}
+
+thread_local! {
+    /// How many calls of `next` of shared iterators this thread is in the middle of.
+    static INSIDE_NEXT: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Counts a call of `next`, also if it panics.
+struct InsideNext;
+
+impl InsideNext {
+    fn enter() -> Self {
+        INSIDE_NEXT.set(INSIDE_NEXT.get() + 1);
+        InsideNext
+    }
+}
+
+impl Drop for InsideNext {
+    fn drop(&mut self) {
+        INSIDE_NEXT.set(INSIDE_NEXT.get() - 1);
+    }
+}
+
+/// Pulls items until none is left, the folder is full, or this thread must not wait.
+fn pull<I, F>(iter: &Mutex<I>, mut folder: F) -> F
+where
+    I: Iterator,
+    F: Folder<I::Item>,
+{
+    while !folder.full() {
+        let lock = match iter.try_lock() {
+            Err(TryLockError::WouldBlock) if INSIDE_NEXT.get() == 0 => iter.lock().ok(),
+            attempt => attempt.ok(),
+        };
+        // A poisoned lock means that `next` has panicked; the thread it happened on passes the panic on.
+        let Some(mut iter) = lock else { break };
+        let inside = InsideNext::enter();
+        let item = iter.next();
+        drop(inside);
+        drop(iter);
+        match item {
+            Some(item) => folder = folder.consume(item),
+            None => break,
+        }
+    }
+    folder
+}

@@ -1,0 +1,189 @@
+//! `reduce` and `reduce_with`: items put together two by two, in order.
+
+use super::ParallelIterator;
+use super::plumbing::Folder;
+use super::recipe::{Everywhere, Recipe};
+
+pub(super) fn reduce<I, ID, F>(iter: I, identity: ID, op: F) -> I::Item
+where
+    I: ParallelIterator,
+    ID: Fn() -> I::Item + Sync,
+    F: Fn(I::Item, I::Item) -> I::Item + Sync,
+{
+    iter.drive_unindexed(Everywhere(Reduce {
+        identity: &identity,
+        op: &op,
+    }))
+}
+
+struct Reduce<'f, ID, F> {
+    identity: &'f ID,
+    op: &'f F,
+}
+
+impl<ID, F> Clone for Reduce<'_, ID, F> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<ID, F> Copy for Reduce<'_, ID, F> {}
+
+impl<'f, T, ID, F> Recipe<T> for Reduce<'f, ID, F>
+where
+    T: Send,
+    ID: Fn() -> T + Sync,
+    F: Fn(T, T) -> T + Sync,
+{
+    type Result = T;
+    type Folder = Reduced<'f, T, F>;
+
+    #[inline]
+    fn begin(self) -> Self::Folder {
+        Reduced {
+            value: (self.identity)(),
+            op: self.op,
+        }
+    }
+
+    #[inline]
+    fn combine(self, left: T, right: T) -> T {
+        (self.op)(left, right)
+    }
+}
+
+struct Reduced<'f, T, F> {
+    value: T,
+    op: &'f F,
+}
+
+impl<T, F> Folder<T> for Reduced<'_, T, F>
+where
+    F: Fn(T, T) -> T,
+{
+    type Result = T;
+
+    #[inline]
+    fn consume(self, item: T) -> Self {
+        Reduced {
+            value: (self.op)(self.value, item),
+            op: self.op,
+        }
+    }
+
+    #[inline]
+    fn consume_iter<I>(self, iter: I) -> Self
+    where
+        I: IntoIterator<Item = T>,
+    {
+        Reduced {
+            value: iter.into_iter().fold(self.value, self.op),
+            op: self.op,
+        }
+    }
+
+    #[inline]
+    fn complete(self) -> T {
+        self.value
+    }
+
+    #[inline]
+    fn full(&self) -> bool {
+        false
+    }
+}
+
+pub(super) fn reduce_with<I, F>(iter: I, op: F) -> Option<I::Item>
+where
+    I: ParallelIterator,
+    F: Fn(I::Item, I::Item) -> I::Item + Sync,
+{
+    iter.drive_unindexed(Everywhere(ReduceWith { op: &op }))
+}
+
+struct ReduceWith<'f, F> {
+    op: &'f F,
+}
+
+impl<F> Clone for ReduceWith<'_, F> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<F> Copy for ReduceWith<'_, F> {}
+
+impl<'f, T, F> Recipe<T> for ReduceWith<'f, F>
+where
+    T: Send,
+    F: Fn(T, T) -> T + Sync,
+{
+    type Result = Option<T>;
+    type Folder = ReducedWith<'f, T, F>;
+
+    #[inline]
+    fn begin(self) -> Self::Folder {
+        ReducedWith {
+            value: None,
+            op: self.op,
+        }
+    }
+
+    #[inline]
+    fn combine(self, left: Option<T>, right: Option<T>) -> Option<T> {
+        match (left, right) {
+            (Some(left), Some(right)) => Some((self.op)(left, right)),
+            (left, right) => left.or(right),
+        }
+    }
+}
+
+struct ReducedWith<'f, T, F> {
+    value: Option<T>,
+    op: &'f F,
+}
+
+impl<T, F> Folder<T> for ReducedWith<'_, T, F>
+where
+    F: Fn(T, T) -> T,
+{
+    type Result = Option<T>;
+
+    #[inline]
+    fn consume(self, item: T) -> Self {
+        let value = match self.value {
+            Some(value) => (self.op)(value, item),
+            None => item,
+        };
+        ReducedWith {
+            value: Some(value),
+            op: self.op,
+        }
+    }
+
+    #[inline]
+    fn consume_iter<I>(self, iter: I) -> Self
+    where
+        I: IntoIterator<Item = T>,
+    {
+        let mut iter = iter.into_iter();
+        let value = match self.value {
+            Some(value) => Some(iter.fold(value, self.op)),
+            None => match iter.next() {
+                Some(first) => Some(iter.fold(first, self.op)),
+                None => None,
+            },
+        };
+        ReducedWith { value, op: self.op }
+    }
+
+    #[inline]
+    fn complete(self) -> Option<T> {
+        self.value
+    }
+
+    #[inline]
+    fn full(&self) -> bool {
+        false
+    }
+}

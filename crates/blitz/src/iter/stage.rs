@@ -1,0 +1,395 @@
+//! Adaptors that pass items on: the part they have in common.
+//!
+//! `map`, `filter`, `inspect`, `take_any` and their relatives all do the same thing: between the producer and the
+//! consumer of somebody else they put a step that turns each incoming item into zero or more outgoing ones. What
+//! differs is that step, the [`Stage`]. How it is cut in two, handed to other threads, reduced and stopped is written
+//! once, here.
+//!
+//! A [`Plan`] is the sendable recipe of a stage; it travels with the consumer and begins one stage per piece. Most
+//! stages are their own plan. `map_init` is not: its state is made where it is used and need not be `Send`.
+//!
+//! A stage gets whole iterators ([`Stage::feed_iter`]) and wraps them in the iterator adaptor of the same name from
+//! `std`, so that a chain of stages compiles to the same loop as the sequential chain.
+
+use super::plumbing::{Consumer, Folder, Producer, ProducerCallback, UnindexedConsumer};
+
+/// One step between producer and consumer, at work on one piece.
+pub(super) trait Stage<In> {
+    /// What it passes on.
+    type Out;
+
+    /// Passes on what `item` becomes.
+    fn feed<F>(&mut self, folder: F, item: In) -> F
+    where
+        F: Folder<Self::Out>;
+
+    /// Passes on what all items of `iter` become, until the folder is full.
+    fn feed_iter<F, I>(&mut self, folder: F, iter: I) -> F
+    where
+        F: Folder<Self::Out>,
+        I: Iterator<Item = In>;
+
+    /// True when nothing more will be passed on.
+    #[inline]
+    fn full(&self) -> bool {
+        false
+    }
+}
+
+/// The recipe of a stage, from which each piece begins its own.
+pub(super) trait Plan<In>: Clone + Send {
+    /// The stage it begins.
+    type Stage: Stage<In>;
+
+    /// Begins the stage for one piece.
+    fn begin(self) -> Self::Stage;
+
+    /// True when nothing more will be passed on anywhere.
+    #[inline]
+    fn full(&self) -> bool {
+        false
+    }
+}
+
+/// Makes a stage that can be cloned its own plan.
+macro_rules! its_own_plan {
+    ([$($generics:tt)*] $stage:ty) => {
+        impl<$($generics)* In> $crate::iter::stage::Plan<In> for $stage
+        where
+            Self: $crate::iter::stage::Stage<In> + Clone + Send,
+        {
+            type Stage = Self;
+
+            #[inline]
+            fn begin(self) -> Self {
+                self
+            }
+
+            #[inline]
+            fn full(&self) -> bool {
+                $crate::iter::stage::Stage::full(self)
+            }
+        }
+    };
+}
+
+/// What the stage of a plan passes on.
+pub(super) type Out<In, P> = <<P as Plan<In>>::Stage as Stage<In>>::Out;
+
+/// A plan whose stage passes on exactly one item per item, so that positions survive it.
+pub(super) trait IndexedPlan<In>: Plan<In> {
+    /// The stage wrapped around a sequential iterator.
+    type Iter<I>: Iterator<Item = Out<In, Self>> + DoubleEndedIterator + ExactSizeIterator
+    where
+        I: Iterator<Item = In> + DoubleEndedIterator + ExactSizeIterator;
+
+    /// Wraps the stage around a sequential iterator.
+    fn over<I>(self, iter: I) -> Self::Iter<I>
+    where
+        I: Iterator<Item = In> + DoubleEndedIterator + ExactSizeIterator;
+}
+
+/// The consumer that runs a stage and passes on to `base`.
+#[derive(Clone)]
+pub(super) struct Staged<C, P> {
+    base: C,
+    plan: P,
+}
+
+impl<C, P> Staged<C, P> {
+    #[inline]
+    pub(super) fn new(base: C, plan: P) -> Self {
+        Staged { base, plan }
+    }
+}
+
+impl<In, C, P> Consumer<In> for Staged<C, P>
+where
+    P: Plan<In>,
+    C: Consumer<Out<In, P>>,
+{
+    type Folder = StagedFolder<C::Folder, P::Stage>;
+    type Reducer = C::Reducer;
+    type Result = C::Result;
+
+    #[inline]
+    fn split_at(self, index: usize) -> (Self, Self, C::Reducer) {
+        let (left, right, reducer) = self.base.split_at(index);
+        (
+            Staged::new(left, self.plan.clone()),
+            Staged::new(right, self.plan),
+            reducer,
+        )
+    }
+
+    #[inline]
+    fn into_folder(self) -> Self::Folder {
+        StagedFolder {
+            base: self.base.into_folder(),
+            stage: self.plan.begin(),
+        }
+    }
+
+    #[inline]
+    fn full(&self) -> bool {
+        self.plan.full() || self.base.full()
+    }
+
+    #[inline]
+    fn can_resume(&self, folder: &Self::Folder) -> bool {
+        self.base.can_resume(&folder.base)
+    }
+
+    #[inline]
+    fn resume(self, folder: Self::Folder) -> Self::Folder {
+        StagedFolder {
+            base: self.base.resume(folder.base),
+            stage: folder.stage,
+        }
+    }
+}
+
+impl<In, C, P> UnindexedConsumer<In> for Staged<C, P>
+where
+    P: Plan<In>,
+    C: UnindexedConsumer<Out<In, P>>,
+{
+    #[inline]
+    fn split_off_left(&self) -> Self {
+        Staged::new(self.base.split_off_left(), self.plan.clone())
+    }
+
+    #[inline]
+    fn to_reducer(&self) -> C::Reducer {
+        self.base.to_reducer()
+    }
+}
+
+/// The folder that runs a stage and passes on to `base`.
+pub(super) struct StagedFolder<F, S> {
+    base: F,
+    stage: S,
+}
+
+impl<In, F, S> Folder<In> for StagedFolder<F, S>
+where
+    S: Stage<In>,
+    F: Folder<S::Out>,
+{
+    type Result = F::Result;
+
+    #[inline]
+    fn consume(mut self, item: In) -> Self {
+        self.base = self.stage.feed(self.base, item);
+        self
+    }
+
+    #[inline]
+    fn consume_iter<I>(mut self, iter: I) -> Self
+    where
+        I: IntoIterator<Item = In>,
+    {
+        self.base = self.stage.feed_iter(self.base, iter.into_iter());
+        self
+    }
+
+    #[inline]
+    fn complete(self) -> F::Result {
+        self.base.complete()
+    }
+
+    #[inline]
+    fn full(&self) -> bool {
+        self.stage.full() || self.base.full()
+    }
+}
+
+/// The producer of a base whose items go through a stage first.
+pub(super) struct StagedProducer<P, S> {
+    base: P,
+    plan: S,
+}
+
+impl<P, S> Producer for StagedProducer<P, S>
+where
+    P: Producer,
+    S: IndexedPlan<P::Item>,
+{
+    type Item = Out<P::Item, S>;
+    type IntoIter = S::Iter<P::IntoIter>;
+
+    #[inline]
+    fn into_iter(self) -> Self::IntoIter {
+        self.plan.over(self.base.into_iter())
+    }
+
+    #[inline]
+    fn min_len(&self) -> usize {
+        self.base.min_len()
+    }
+
+    #[inline]
+    fn max_len(&self) -> usize {
+        self.base.max_len()
+    }
+
+    #[inline]
+    fn split_at(self, index: usize) -> (Self, Self) {
+        let (left, right) = self.base.split_at(index);
+        let plan = self.plan.clone();
+        (
+            StagedProducer { base: left, plan },
+            StagedProducer {
+                base: right,
+                plan: self.plan,
+            },
+        )
+    }
+
+    #[inline]
+    fn fold_with<F>(self, folder: F) -> F
+    where
+        F: Folder<Self::Item>,
+    {
+        let folder = StagedFolder {
+            base: folder,
+            stage: self.plan.begin(),
+        };
+        self.base.fold_with(folder).base
+    }
+}
+
+/// The callback that wraps a producer in a stage and passes it on.
+pub(super) struct WithStage<CB, S> {
+    pub(super) callback: CB,
+    pub(super) plan: S,
+}
+
+impl<T, CB, S> ProducerCallback<T> for WithStage<CB, S>
+where
+    S: IndexedPlan<T>,
+    CB: ProducerCallback<Out<T, S>>,
+{
+    type Output = CB::Output;
+
+    #[inline]
+    fn callback<P>(self, base: P) -> CB::Output
+    where
+        P: Producer<Item = T>,
+    {
+        self.callback.callback(StagedProducer {
+            base,
+            plan: self.plan,
+        })
+    }
+}
+
+/// Implements `ParallelIterator` for an adaptor with a field `base`, from the plan of its stage.
+///
+/// `keeps the length` adds `opt_len` and `IndexedParallelIterator`; it needs an [`IndexedPlan`].
+macro_rules! staged_adaptor {
+    (
+        impl [$($generics:tt)*] $adaptor:ty => $item:ty
+        $(where [$($bounds:tt)*])?;
+        fn plan($this:ident) $plan:block
+    ) => {
+        impl<$($generics)*> $crate::iter::ParallelIterator for $adaptor
+        where
+            I: $crate::iter::ParallelIterator,
+            $($($bounds)*)?
+        {
+            type Item = $item;
+
+            fn drive_unindexed<C>($this, consumer: C) -> C::Result
+            where
+                C: $crate::iter::plumbing::UnindexedConsumer<Self::Item>,
+            {
+                let plan = $plan;
+                $this.base.drive_unindexed($crate::iter::stage::Staged::new(consumer, plan))
+            }
+        }
+    };
+    (
+        impl [$($generics:tt)*] $adaptor:ty => $item:ty, keeps the length
+        $(where [$($bounds:tt)*])?;
+        fn plan($this:ident) $plan:block
+    ) => {
+        impl<$($generics)*> $crate::iter::ParallelIterator for $adaptor
+        where
+            I: $crate::iter::ParallelIterator,
+            $($($bounds)*)?
+        {
+            type Item = $item;
+
+            fn drive_unindexed<C>($this, consumer: C) -> C::Result
+            where
+                C: $crate::iter::plumbing::UnindexedConsumer<Self::Item>,
+            {
+                let plan = $plan;
+                $this.base.drive_unindexed($crate::iter::stage::Staged::new(consumer, plan))
+            }
+
+            fn opt_len(&self) -> Option<usize> {
+                self.base.opt_len()
+            }
+        }
+
+        impl<$($generics)*> $crate::iter::IndexedParallelIterator for $adaptor
+        where
+            I: $crate::iter::IndexedParallelIterator,
+            $($($bounds)*)?
+        {
+            fn drive<C>($this, consumer: C) -> C::Result
+            where
+                C: $crate::iter::plumbing::Consumer<Self::Item>,
+            {
+                let plan = $plan;
+                $this.base.drive($crate::iter::stage::Staged::new(consumer, plan))
+            }
+
+            fn len(&self) -> usize {
+                self.base.len()
+            }
+
+            fn with_producer<CB>($this, callback: CB) -> CB::Output
+            where
+                CB: $crate::iter::plumbing::ProducerCallback<Self::Item>,
+            {
+                let plan = $plan;
+                $this.base.with_producer($crate::iter::stage::WithStage { callback, plan })
+            }
+        }
+    };
+}
+
+/// Implements `Debug` for an adaptor by showing the named fields; closures cannot be shown.
+macro_rules! debug_fields {
+    ($adaptor:ident [$($generic:ident),*] shows $($field:ident: $shown:ident),+) => {
+        impl<$($generic),*> std::fmt::Debug for $adaptor<$($generic),*>
+        where
+            $($shown: std::fmt::Debug,)+
+        {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.debug_struct(stringify!($adaptor))
+                    $(.field(stringify!($field), &self.$field))+
+                    .finish()
+            }
+        }
+    };
+}
+
+/// Makes a stage that holds nothing but shared references its own plan.
+macro_rules! plan_by_reference {
+    ($stage:ident<$lifetime:lifetime, $($generic:ident),*> { $($field:tt),+ }) => {
+        impl<$lifetime, $($generic),*> Clone for $stage<$lifetime, $($generic),*> {
+            #[inline]
+            fn clone(&self) -> Self {
+                $stage { $($field: self.$field),+ }
+            }
+        }
+
+        $crate::iter::stage::its_own_plan! { [$lifetime, $($generic: Sync,)*] $stage<$lifetime, $($generic),*> }
+    };
+}
+
+pub(super) use {debug_fields, its_own_plan, plan_by_reference, staged_adaptor};

@@ -1,0 +1,505 @@
+//! `unzip`, `partition` and `partition_map`: one iterator into two collections.
+//!
+//! A collection takes items in through `par_extend`, which wants an iterator and drives it into a consumer of its own,
+//! unknown here. To feed two collections in one pass, the first is given an iterator ([`ForLeft`]) that, when driven, gives
+//! the second an iterator ([`ForRight`]) that, when driven, has both consumers in hand and drives the real iterator into
+//! the pair of them.
+
+use super::plumbing::{Consumer, Folder, Reducer, UnindexedConsumer};
+use super::{Either, FromParallelIterator, IntoParallelIterator, ParallelExtend, ParallelIterator};
+
+/// Sends each item to the left consumer, the right one, or in parts to both.
+trait Sort<T>: Copy + Send {
+    type Left: Send;
+    type Right: Send;
+
+    /// Both sides get exactly one item per item, so the length of both is known if that of the iterator is.
+    const KEEPS_THE_LENGTH: bool = false;
+
+    fn sort<A, B>(self, item: T, left: A, right: B) -> (A, B)
+    where
+        A: Folder<Self::Left>,
+        B: Folder<Self::Right>;
+}
+
+pub(super) fn unzip<I, A, B, FromA, FromB>(iter: I) -> (FromA, FromB)
+where
+    I: ParallelIterator<Item = (A, B)>,
+    FromA: Default + Send + ParallelExtend<A>,
+    FromB: Default + Send + ParallelExtend<B>,
+    A: Send,
+    B: Send,
+{
+    into_new_collections(iter, Apart)
+}
+
+pub(super) fn partition<I, A, B, P>(iter: I, predicate: P) -> (A, B)
+where
+    I: ParallelIterator,
+    A: Default + Send + ParallelExtend<I::Item>,
+    B: Default + Send + ParallelExtend<I::Item>,
+    P: Fn(&I::Item) -> bool + Sync,
+{
+    into_new_collections(iter, ByPredicate(&predicate))
+}
+
+pub(super) fn partition_map<I, A, B, P, L, R>(iter: I, predicate: P) -> (A, B)
+where
+    I: ParallelIterator,
+    A: Default + Send + ParallelExtend<L>,
+    B: Default + Send + ParallelExtend<R>,
+    P: Fn(I::Item) -> Either<L, R> + Sync,
+    L: Send,
+    R: Send,
+{
+    into_new_collections(iter, ByEither(&predicate))
+}
+
+fn into_new_collections<I, S, A, B>(iter: I, sort: S) -> (A, B)
+where
+    I: ParallelIterator,
+    S: Sort<I::Item>,
+    A: Default + Send + ParallelExtend<S::Left>,
+    B: Default + Send + ParallelExtend<S::Right>,
+{
+    let (mut a, mut b) = (A::default(), B::default());
+    into_collections(iter, sort, &mut a, &mut b);
+    (a, b)
+}
+
+fn into_collections<I, S, A, B>(iter: I, sort: S, a: &mut A, b: &mut B)
+where
+    I: ParallelIterator,
+    S: Sort<I::Item>,
+    A: Send + ParallelExtend<S::Left>,
+    B: Send + ParallelExtend<S::Right>,
+{
+    a.par_extend(ForLeft { iter, sort, b });
+}
+
+/// Takes pairs apart.
+#[derive(Clone, Copy)]
+struct Apart;
+
+impl<A, B> Sort<(A, B)> for Apart
+where
+    A: Send,
+    B: Send,
+{
+    type Left = A;
+    type Right = B;
+    const KEEPS_THE_LENGTH: bool = true;
+
+    #[inline]
+    fn sort<FA, FB>(self, (a, b): (A, B), left: FA, right: FB) -> (FA, FB)
+    where
+        FA: Folder<A>,
+        FB: Folder<B>,
+    {
+        (left.consume(a), right.consume(b))
+    }
+}
+
+struct ByPredicate<'p, P>(&'p P);
+
+impl<P> Clone for ByPredicate<'_, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<P> Copy for ByPredicate<'_, P> {}
+
+impl<T, P> Sort<T> for ByPredicate<'_, P>
+where
+    T: Send,
+    P: Fn(&T) -> bool + Sync,
+{
+    type Left = T;
+    type Right = T;
+
+    #[inline]
+    fn sort<A, B>(self, item: T, left: A, right: B) -> (A, B)
+    where
+        A: Folder<T>,
+        B: Folder<T>,
+    {
+        if (self.0)(&item) {
+            (left.consume(item), right)
+        } else {
+            (left, right.consume(item))
+        }
+    }
+}
+
+struct ByEither<'p, P>(&'p P);
+
+impl<P> Clone for ByEither<'_, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<P> Copy for ByEither<'_, P> {}
+
+impl<T, P, L, R> Sort<T> for ByEither<'_, P>
+where
+    P: Fn(T) -> Either<L, R> + Sync,
+    L: Send,
+    R: Send,
+{
+    type Left = L;
+    type Right = R;
+
+    #[inline]
+    fn sort<A, B>(self, item: T, left: A, right: B) -> (A, B)
+    where
+        A: Folder<L>,
+        B: Folder<R>,
+    {
+        match (self.0)(item) {
+            Either::Left(item) => (left.consume(item), right),
+            Either::Right(item) => (left, right.consume(item)),
+        }
+    }
+}
+
+/// What the left collection is given.
+struct ForLeft<'b, I, S, B> {
+    iter: I,
+    sort: S,
+    b: &'b mut B,
+}
+
+impl<I, S, B> ParallelIterator for ForLeft<'_, I, S, B>
+where
+    I: ParallelIterator,
+    S: Sort<I::Item>,
+    B: Send + ParallelExtend<S::Right>,
+{
+    type Item = S::Left;
+
+    fn drive_unindexed<C>(self, consumer: C) -> C::Result
+    where
+        C: UnindexedConsumer<S::Left>,
+    {
+        let mut result = None;
+        self.b.par_extend(ForRight {
+            iter: self.iter,
+            sort: self.sort,
+            left: consumer,
+            left_result: &mut result,
+        });
+        // The left collection waits for the result of its own consumer, which nobody else can make up.
+        result.expect("the right collection did not drive its iterator")
+    }
+
+    fn opt_len(&self) -> Option<usize> {
+        if S::KEEPS_THE_LENGTH {
+            self.iter.opt_len()
+        } else {
+            None
+        }
+    }
+}
+
+/// What the right collection is given.
+struct ForRight<'r, I, S, C, R> {
+    iter: I,
+    sort: S,
+    left: C,
+    left_result: &'r mut Option<R>,
+}
+
+impl<I, S, C> ParallelIterator for ForRight<'_, I, S, C, C::Result>
+where
+    I: ParallelIterator,
+    S: Sort<I::Item>,
+    C: UnindexedConsumer<S::Left>,
+{
+    type Item = S::Right;
+
+    fn drive_unindexed<D>(self, consumer: D) -> D::Result
+    where
+        D: UnindexedConsumer<S::Right>,
+    {
+        let (left, right) = self.iter.drive_unindexed(SortConsumer {
+            sort: self.sort,
+            left: self.left,
+            right: consumer,
+        });
+        *self.left_result = Some(left);
+        right
+    }
+
+    fn opt_len(&self) -> Option<usize> {
+        if S::KEEPS_THE_LENGTH {
+            self.iter.opt_len()
+        } else {
+            None
+        }
+    }
+}
+
+/// A consumer of pairs, made of two consumers.
+pub(super) struct PairConsumer;
+
+impl PairConsumer {
+    #[expect(
+        clippy::new_ret_no_self,
+        reason = "the consumer it makes has private parts"
+    )]
+    pub(super) fn new<A, B, CA, CB>(
+        left: CA,
+        right: CB,
+    ) -> impl Consumer<(A, B), Result = (CA::Result, CB::Result)>
+    where
+        A: Send,
+        B: Send,
+        CA: Consumer<A>,
+        CB: Consumer<B>,
+    {
+        SortConsumer {
+            sort: Apart,
+            left,
+            right,
+        }
+    }
+}
+
+struct SortConsumer<S, A, B> {
+    sort: S,
+    left: A,
+    right: B,
+}
+
+impl<T, S, A, B> Consumer<T> for SortConsumer<S, A, B>
+where
+    S: Sort<T>,
+    A: Consumer<S::Left>,
+    B: Consumer<S::Right>,
+{
+    type Folder = SortFolder<S, A::Folder, B::Folder>;
+    type Reducer = SortReducer<A::Reducer, B::Reducer>;
+    type Result = (A::Result, B::Result);
+
+    #[inline]
+    fn split_at(self, index: usize) -> (Self, Self, Self::Reducer) {
+        let sort = self.sort;
+        let (a_left, a_right, a) = self.left.split_at(index);
+        let (b_left, b_right, b) = self.right.split_at(index);
+        (
+            SortConsumer {
+                sort,
+                left: a_left,
+                right: b_left,
+            },
+            SortConsumer {
+                sort,
+                left: a_right,
+                right: b_right,
+            },
+            SortReducer(a, b),
+        )
+    }
+
+    #[inline]
+    fn into_folder(self) -> Self::Folder {
+        SortFolder {
+            sort: self.sort,
+            left: self.left.into_folder(),
+            right: self.right.into_folder(),
+        }
+    }
+
+    #[inline]
+    fn full(&self) -> bool {
+        // One side may be full while the other still wants items.
+        self.left.full() && self.right.full()
+    }
+
+    #[inline]
+    fn can_resume(&self, folder: &Self::Folder) -> bool {
+        self.left.can_resume(&folder.left) && self.right.can_resume(&folder.right)
+    }
+
+    #[inline]
+    fn resume(self, folder: Self::Folder) -> Self::Folder {
+        SortFolder {
+            sort: folder.sort,
+            left: self.left.resume(folder.left),
+            right: self.right.resume(folder.right),
+        }
+    }
+}
+
+impl<T, S, A, B> UnindexedConsumer<T> for SortConsumer<S, A, B>
+where
+    S: Sort<T>,
+    A: UnindexedConsumer<S::Left>,
+    B: UnindexedConsumer<S::Right>,
+{
+    #[inline]
+    fn split_off_left(&self) -> Self {
+        SortConsumer {
+            sort: self.sort,
+            left: self.left.split_off_left(),
+            right: self.right.split_off_left(),
+        }
+    }
+
+    #[inline]
+    fn to_reducer(&self) -> Self::Reducer {
+        SortReducer(self.left.to_reducer(), self.right.to_reducer())
+    }
+}
+
+struct SortFolder<S, A, B> {
+    sort: S,
+    left: A,
+    right: B,
+}
+
+impl<T, S, A, B> Folder<T> for SortFolder<S, A, B>
+where
+    S: Sort<T>,
+    A: Folder<S::Left>,
+    B: Folder<S::Right>,
+{
+    type Result = (A::Result, B::Result);
+
+    #[inline]
+    fn consume(self, item: T) -> Self {
+        let sort = self.sort;
+        let (left, right) = sort.sort(item, self.left, self.right);
+        SortFolder { sort, left, right }
+    }
+
+    #[inline]
+    fn complete(self) -> Self::Result {
+        (self.left.complete(), self.right.complete())
+    }
+
+    #[inline]
+    fn full(&self) -> bool {
+        self.left.full() && self.right.full()
+    }
+}
+
+struct SortReducer<A, B>(A, B);
+
+impl<A, B, RA, RB> Reducer<(RA, RB)> for SortReducer<A, B>
+where
+    A: Reducer<RA>,
+    B: Reducer<RB>,
+{
+    #[inline]
+    fn reduce(self, left: (RA, RB), right: (RA, RB)) -> (RA, RB) {
+        (
+            self.0.reduce(left.0, right.0),
+            self.1.reduce(left.1, right.1),
+        )
+    }
+}
+
+/// Takes pairs apart into two collections.
+impl<A, B, FromA, FromB> ParallelExtend<(A, B)> for (FromA, FromB)
+where
+    A: Send,
+    B: Send,
+    FromA: Send + ParallelExtend<A>,
+    FromB: Send + ParallelExtend<B>,
+{
+    fn par_extend<I>(&mut self, par_iter: I)
+    where
+        I: IntoParallelIterator<Item = (A, B)>,
+    {
+        into_collections(par_iter.into_par_iter(), Apart, &mut self.0, &mut self.1);
+    }
+}
+
+/// Sorts `Left`s and `Right`s into two collections.
+impl<L, R, A, B> ParallelExtend<Either<L, R>> for (A, B)
+where
+    L: Send,
+    R: Send,
+    A: Send + ParallelExtend<L>,
+    B: Send + ParallelExtend<R>,
+{
+    fn par_extend<I>(&mut self, par_iter: I)
+    where
+        I: IntoParallelIterator<Item = Either<L, R>>,
+    {
+        let as_it_is = |item| item;
+        into_collections(
+            par_iter.into_par_iter(),
+            ByEither(&as_it_is),
+            &mut self.0,
+            &mut self.1,
+        );
+    }
+}
+
+/// Takes pairs apart into two new collections.
+impl<A, B, FromA, FromB> FromParallelIterator<(A, B)> for (FromA, FromB)
+where
+    A: Send,
+    B: Send,
+    FromA: Send + FromParallelIterator<A>,
+    FromB: Send + FromParallelIterator<B>,
+{
+    fn from_par_iter<I>(par_iter: I) -> Self
+    where
+        I: IntoParallelIterator<Item = (A, B)>,
+    {
+        let (a, b): (FromParts<FromA>, FromParts<FromB>) = par_iter.into_par_iter().unzip();
+        (a.whole(), b.whole())
+    }
+}
+
+/// Sorts `Left`s and `Right`s into two new collections.
+impl<L, R, A, B> FromParallelIterator<Either<L, R>> for (A, B)
+where
+    L: Send,
+    R: Send,
+    A: Send + FromParallelIterator<L>,
+    B: Send + FromParallelIterator<R>,
+{
+    fn from_par_iter<I>(par_iter: I) -> Self
+    where
+        I: IntoParallelIterator<Item = Either<L, R>>,
+    {
+        let (a, b): (FromParts<A>, FromParts<B>) =
+            par_iter.into_par_iter().partition_map(|item| item);
+        (a.whole(), b.whole())
+    }
+}
+
+/// Lets something that can be built from an iterator stand in for something that can be extended, once.
+struct FromParts<C>(Option<C>);
+
+impl<C> Default for FromParts<C> {
+    fn default() -> Self {
+        FromParts(None)
+    }
+}
+
+impl<C> FromParts<C> {
+    fn whole(self) -> C {
+        self.0.expect("extended exactly once")
+    }
+}
+
+impl<T, C> ParallelExtend<T> for FromParts<C>
+where
+    T: Send,
+    C: Send + FromParallelIterator<T>,
+{
+    fn par_extend<I>(&mut self, par_iter: I)
+    where
+        I: IntoParallelIterator<Item = T>,
+    {
+        debug_assert!(self.0.is_none(), "extended exactly once");
+        self.0 = Some(C::from_par_iter(par_iter));
+    }
+}

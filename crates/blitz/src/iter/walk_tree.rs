@@ -1,0 +1,308 @@
+//! `walk_tree` and its relatives: all nodes of a tree that is discovered on the way.
+//!
+//! The walk keeps its own stack of pending nodes, so deep trees do not overflow the thread's. Pending nodes lie in the
+//! order in which they come up, the next on top. To share, the walk gives away half of the bottom-most group of siblings:
+//! they come last in order, and lie closest to the root, so they are likely to have the most below them.
+
+use super::ParallelIterator;
+use super::plumbing::{Folder, Steps, UnindexedConsumer, run_steps};
+use super::stage::debug_fields;
+
+/// A parallel iterator over a tree: `root`, and what `children_of` makes of every node, in no particular order.
+///
+/// Use it when the order does not matter; it is the fastest of the three.
+///
+/// # Examples
+///
+/// All numbers below 100 that can be reached from 1 by doubling or by adding ten:
+///
+/// ```
+/// use blitz::prelude::*;
+/// let count = blitz::iter::walk_tree(1u32, |&n| [n * 2, n + 10].into_iter().filter(|&m| m < 100)).count();
+/// assert!(count > 50);
+/// ```
+pub fn walk_tree<S, B, I>(root: S, children_of: B) -> WalkTree<S, B>
+where
+    S: Send,
+    B: Fn(&S) -> I + Send + Sync,
+    I: IntoIterator<Item = S, IntoIter: DoubleEndedIterator>,
+{
+    WalkTree { root, children_of }
+}
+
+/// A parallel iterator over a tree in prefix order: each node before everything below it, children from left to right.
+///
+/// # Examples
+///
+/// ```
+/// use blitz::prelude::*;
+/// let halves = |&(from, to): &(u32, u32)| {
+///     let middle = (from + to) / 2;
+///     if to - from > 1 { vec![(from, middle), (middle, to)] } else { vec![] }
+/// };
+/// let order: Vec<_> = blitz::iter::walk_tree_prefix((0, 4), halves).collect();
+/// assert_eq!(order, [(0, 4), (0, 2), (0, 1), (1, 2), (2, 4), (2, 3), (3, 4)]);
+/// ```
+pub fn walk_tree_prefix<S, B, I>(root: S, children_of: B) -> WalkTreePrefix<S, B>
+where
+    S: Send,
+    B: Fn(&S) -> I + Send + Sync,
+    I: IntoIterator<Item = S, IntoIter: DoubleEndedIterator>,
+{
+    WalkTreePrefix { root, children_of }
+}
+
+/// A parallel iterator over a tree in postfix order: each node after everything below it, children from left to right.
+///
+/// # Examples
+///
+/// ```
+/// use blitz::prelude::*;
+/// let order: Vec<_> = blitz::iter::walk_tree_postfix(3u32, |&n| (0..n).rev().take(1)).collect();
+/// assert_eq!(order, [0, 1, 2, 3]);
+/// ```
+pub fn walk_tree_postfix<S, B, I>(root: S, children_of: B) -> WalkTreePostfix<S, B>
+where
+    S: Send,
+    B: Fn(&S) -> I + Send + Sync,
+    I: IntoIterator<Item = S>,
+{
+    WalkTreePostfix { root, children_of }
+}
+
+/// Yields the nodes of a tree in no particular order. Made by [`walk_tree`].
+///
+/// # Examples
+///
+/// ```
+/// use blitz::prelude::*;
+/// let leaf: blitz::iter::WalkTree<i32, _> = blitz::iter::walk_tree(7, |_| None);
+/// assert_eq!(leaf.sum::<i32>(), 7);
+/// ```
+#[must_use = "parallel iterators do nothing until they are driven"]
+pub struct WalkTree<S, B> {
+    root: S,
+    children_of: B,
+}
+
+debug_fields! { WalkTree[S, B] shows root: S }
+
+impl<S, B, I> ParallelIterator for WalkTree<S, B>
+where
+    S: Send,
+    B: Fn(&S) -> I + Send + Sync,
+    I: IntoIterator<Item = S, IntoIter: DoubleEndedIterator>,
+{
+    type Item = S;
+
+    fn drive_unindexed<C>(self, consumer: C) -> C::Result
+    where
+        C: UnindexedConsumer<S>,
+    {
+        walk_tree_prefix(self.root, self.children_of).drive_unindexed(consumer)
+    }
+}
+
+/// Yields the nodes of a tree in prefix order. Made by [`walk_tree_prefix`].
+///
+/// # Examples
+///
+/// ```
+/// use blitz::prelude::*;
+/// let leaf: blitz::iter::WalkTreePrefix<i32, _> = blitz::iter::walk_tree_prefix(7, |_| None);
+/// assert_eq!(leaf.count(), 1);
+/// ```
+#[must_use = "parallel iterators do nothing until they are driven"]
+pub struct WalkTreePrefix<S, B> {
+    root: S,
+    children_of: B,
+}
+
+debug_fields! { WalkTreePrefix[S, B] shows root: S }
+
+impl<S, B, I> ParallelIterator for WalkTreePrefix<S, B>
+where
+    S: Send,
+    B: Fn(&S) -> I + Send + Sync,
+    I: IntoIterator<Item = S, IntoIter: DoubleEndedIterator>,
+{
+    type Item = S;
+
+    fn drive_unindexed<C>(self, consumer: C) -> C::Result
+    where
+        C: UnindexedConsumer<S>,
+    {
+        let walk = Prefix {
+            pending: vec![(0, self.root)],
+            children_of: &self.children_of,
+        };
+        run_steps(walk, consumer)
+    }
+}
+
+/// Yields the nodes of a tree in postfix order. Made by [`walk_tree_postfix`].
+///
+/// # Examples
+///
+/// ```
+/// use blitz::prelude::*;
+/// let leaf: blitz::iter::WalkTreePostfix<i32, _> = blitz::iter::walk_tree_postfix(7, |_| None);
+/// assert_eq!(leaf.max(), Some(7));
+/// ```
+#[must_use = "parallel iterators do nothing until they are driven"]
+pub struct WalkTreePostfix<S, B> {
+    root: S,
+    children_of: B,
+}
+
+debug_fields! { WalkTreePostfix[S, B] shows root: S }
+
+impl<S, B, I> ParallelIterator for WalkTreePostfix<S, B>
+where
+    S: Send,
+    B: Fn(&S) -> I + Send + Sync,
+    I: IntoIterator<Item = S>,
+{
+    type Item = S;
+
+    fn drive_unindexed<C>(self, consumer: C) -> C::Result
+    where
+        C: UnindexedConsumer<S>,
+    {
+        let walk = Postfix {
+            pending: vec![(0, Task::Open(self.root))],
+            children_of: &self.children_of,
+        };
+        run_steps(walk, consumer)
+    }
+}
+
+/// How many entries at the bottom of `pending` to give away: half of the lowest group that is worth something.
+///
+/// Entries carry their depth; siblings are neighbours of the same depth. `counts` tells which entries have a subtree.
+fn share<T>(pending: &[(usize, T)], counts: impl Fn(&T) -> bool) -> usize {
+    let Some(first) = pending.iter().position(|(_, entry)| counts(entry)) else {
+        return 0;
+    };
+    let depth = pending[first].0;
+    let siblings = pending[first..]
+        .iter()
+        .take_while(|(d, entry)| *d == depth && counts(entry))
+        .count();
+    // Something must stay.
+    if first + siblings < pending.len() {
+        first + siblings.div_ceil(2)
+    } else if siblings > 1 {
+        first + siblings / 2
+    } else {
+        0
+    }
+}
+
+/// Cuts the `count` bottom entries off, without moving the others more than once.
+fn cut_off_bottom<T>(pending: &mut Vec<T>, count: usize) -> Option<Vec<T>> {
+    (count > 0).then(|| pending.drain(..count).collect())
+}
+
+struct Prefix<'b, S, B> {
+    pending: Vec<(usize, S)>,
+    children_of: &'b B,
+}
+
+impl<S, B, I> Steps for Prefix<'_, S, B>
+where
+    S: Send,
+    B: Fn(&S) -> I + Sync,
+    I: IntoIterator<Item = S, IntoIter: DoubleEndedIterator>,
+{
+    type Item = S;
+
+    fn step<F>(&mut self, mut folder: F, limit: usize) -> F
+    where
+        F: Folder<S>,
+    {
+        for _ in 0..limit {
+            let Some((depth, node)) = self.pending.pop() else {
+                break;
+            };
+            let children = (self.children_of)(&node).into_iter();
+            self.pending
+                .extend(children.rev().map(|child| (depth + 1, child)));
+            folder = folder.consume(node);
+            if folder.full() {
+                break;
+            }
+        }
+        folder
+    }
+
+    fn is_done(&self) -> bool {
+        self.pending.is_empty()
+    }
+
+    fn split_off(&mut self) -> Option<Self> {
+        let count = share(&self.pending, |_| true);
+        let pending = cut_off_bottom(&mut self.pending, count)?;
+        Some(Prefix { pending, ..*self })
+    }
+}
+
+/// What is to be done about a node.
+enum Task<S> {
+    /// Find its children, which come first.
+    Open(S),
+    /// It is its turn.
+    Yield(S),
+}
+
+struct Postfix<'b, S, B> {
+    pending: Vec<(usize, Task<S>)>,
+    children_of: &'b B,
+}
+
+impl<S, B, I> Steps for Postfix<'_, S, B>
+where
+    S: Send,
+    B: Fn(&S) -> I + Sync,
+    I: IntoIterator<Item = S>,
+{
+    type Item = S;
+
+    fn step<F>(&mut self, mut folder: F, limit: usize) -> F
+    where
+        F: Folder<S>,
+    {
+        let mut left = limit;
+        while left > 0 {
+            match self.pending.pop() {
+                None => break,
+                Some((depth, Task::Open(node))) => {
+                    let children = (self.children_of)(&node).into_iter();
+                    self.pending.push((depth, Task::Yield(node)));
+                    let first = self.pending.len();
+                    self.pending
+                        .extend(children.map(|child| (depth + 1, Task::Open(child))));
+                    self.pending[first..].reverse();
+                }
+                Some((_, Task::Yield(node))) => {
+                    folder = folder.consume(node);
+                    if folder.full() {
+                        break;
+                    }
+                    left -= 1;
+                }
+            }
+        }
+        folder
+    }
+
+    fn is_done(&self) -> bool {
+        self.pending.is_empty()
+    }
+
+    fn split_off(&mut self) -> Option<Self> {
+        let count = share(&self.pending, |task| matches!(task, Task::Open(_)));
+        let pending = cut_off_bottom(&mut self.pending, count)?;
+        Some(Postfix { pending, ..*self })
+    }
+}

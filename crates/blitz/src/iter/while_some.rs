@@ -1,0 +1,92 @@
+//! `while_some`: the insides of `Some`s, until somebody meets a `None`.
+
+use super::ParallelIterator;
+use super::plumbing::{Folder, UnindexedConsumer};
+use super::stage::{Stage, Staged, its_own_plan};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// Unwraps `Some`s and stops everybody at the first `None`. Made by
+/// [`while_some`](super::ParallelIterator::while_some).
+///
+/// # Examples
+///
+/// ```
+/// use blitz::prelude::*;
+/// let all = [Some(1), Some(2)];
+/// assert_eq!(all.into_par_iter().while_some().sum::<i32>(), 3);
+/// ```
+#[must_use = "parallel iterators do nothing until they are driven"]
+#[derive(Debug, Clone)]
+pub struct WhileSome<I> {
+    base: I,
+}
+
+impl<I> WhileSome<I> {
+    pub(super) fn new(base: I) -> Self {
+        WhileSome { base }
+    }
+}
+
+impl<I, T> ParallelIterator for WhileSome<I>
+where
+    I: ParallelIterator<Item = Option<T>>,
+    T: Send,
+{
+    type Item = T;
+
+    fn drive_unindexed<C>(self, consumer: C) -> C::Result
+    where
+        C: UnindexedConsumer<T>,
+    {
+        let stage = Unwrap {
+            met_none: &AtomicBool::new(false),
+        };
+        self.base.drive_unindexed(Staged::new(consumer, stage))
+    }
+}
+
+/// Unwraps until a `None` was met, here or elsewhere.
+#[derive(Clone)]
+struct Unwrap<'n> {
+    met_none: &'n AtomicBool,
+}
+
+its_own_plan! { ['n,] Unwrap<'n> }
+
+impl<T> Stage<Option<T>> for Unwrap<'_> {
+    type Out = T;
+
+    #[inline]
+    fn feed<F>(&mut self, folder: F, item: Option<T>) -> F
+    where
+        F: Folder<T>,
+    {
+        match item {
+            Some(inside) => folder.consume(inside),
+            None => {
+                self.met_none.store(true, Relaxed);
+                folder
+            }
+        }
+    }
+
+    #[inline]
+    fn feed_iter<F, I>(&mut self, folder: F, iter: I) -> F
+    where
+        F: Folder<T>,
+        I: Iterator<Item = Option<T>>,
+    {
+        folder.consume_iter(iter.map_while(|item| {
+            if item.is_none() {
+                self.met_none.store(true, Relaxed);
+            }
+            // An item that arrives after somebody's `None` may be dropped: the result no longer counts on it.
+            item.filter(|_| !self.met_none.load(Relaxed))
+        }))
+    }
+
+    #[inline]
+    fn full(&self) -> bool {
+        self.met_none.load(Relaxed)
+    }
+}
