@@ -63,7 +63,6 @@ indexed_source! {
     }
 }
 
-#[cfg(sources_full)] // WAITS for the adaptors
 #[cfg(test)]
 mod tests {
     use crate::prelude::*;

@@ -154,7 +154,6 @@ impl<T: Send> Producer for OptionProducer<T> {
 /// assert_eq!(halves(&[2, 4, 6]), Some(vec![1, 2, 3]));
 /// assert_eq!(halves(&[2, 3, 6]), None);
 /// ```
-#[cfg(sources_full)] // WAITS for the adaptors
 impl<C, T> FromParallelIterator<Option<T>> for Option<C>
 where
     C: FromParallelIterator<T>,
@@ -179,7 +178,6 @@ where
     }
 }
 
-#[cfg(sources_full)] // WAITS for the adaptors
 #[cfg(test)]
 mod tests {
     use crate::prelude::*;

@@ -81,7 +81,6 @@ where
     }
 }
 
-#[cfg(sources_full)] // WAITS for the adaptors
 #[cfg(test)]
 mod tests {
     use crate::iter::Either;

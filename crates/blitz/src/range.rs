@@ -286,7 +286,6 @@ where
 impl<T> FusedIterator for Counted<T> where Range<T>: FusedIterator<Item = T> {}
 
 /// Characters are counted without the surrogates, so that a range of them is a range of consecutive numbers.
-#[cfg(sources_full)] // WAITS for the adaptors
 pub(crate) mod ordinal {
     use crate::iter::{Map, ParallelIterator};
     use std::ops::Range;
@@ -313,7 +312,6 @@ pub(crate) mod ordinal {
     }
 }
 
-#[cfg(sources_full)] // WAITS for the adaptors
 impl Iter<char> {
     #[inline]
     fn ordinals(&self) -> Range<u32> {
@@ -321,7 +319,6 @@ impl Iter<char> {
     }
 }
 
-#[cfg(sources_full)] // WAITS for the adaptors
 impl ParallelIterator for Iter<char> {
     type Item = char;
 
@@ -334,7 +331,6 @@ impl ParallelIterator for Iter<char> {
     }
 }
 
-#[cfg(sources_full)] // WAITS for the adaptors
 impl IndexedParallelIterator for Iter<char> {
     fn drive<C: Consumer<char>>(self, consumer: C) -> C::Result {
         ordinal::characters(self.ordinals()).drive(consumer)
@@ -349,6 +345,5 @@ impl IndexedParallelIterator for Iter<char> {
     }
 }
 
-#[cfg(sources_full)] // WAITS for the adaptors
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,3 @@
-#![cfg(sources_full)] // WAITS for the adaptors
 //! Parallel iterators over ranges `a..=b` of every integer type and of `char`.
 //!
 //! `a..=b` is `a..b + 1`, and driven as such, unless `b` is the type's largest value: then it is `a..b` followed by `b`.

@@ -107,7 +107,6 @@ delegate_indexed! { impl ['a, T: Send] IterMut<'a, T> => &'a mut T }
 /// assert_eq!(parse(&["1", "2"]), Ok(vec![1, 2]));
 /// assert!(parse(&["1", "two"]).is_err());
 /// ```
-#[cfg(sources_full)] // WAITS for the adaptors
 impl<C, T, E> FromParallelIterator<Result<T, E>> for Result<C, E>
 where
     C: FromParallelIterator<T>,
@@ -139,7 +138,6 @@ where
     }
 }
 
-#[cfg(sources_full)] // WAITS for the adaptors
 #[cfg(test)]
 mod tests {
     use crate::prelude::*;

@@ -60,7 +60,6 @@ impl Drop for Drain<'_> {
     }
 }
 
-#[cfg(sources_full)] // WAITS for the adaptors
 #[cfg(test)]
 mod tests {
     use crate::prelude::*;

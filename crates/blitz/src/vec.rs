@@ -273,6 +273,5 @@ unsafe fn drop_items<T>(items: &mut [MaybeUninit<T>]) {
     unsafe { ptr::drop_in_place(items as *mut [T]) }
 }
 
-#[cfg(sources_full)] // WAITS for the adaptors
 #[cfg(test)]
 mod tests;

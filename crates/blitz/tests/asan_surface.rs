@@ -1,4 +1,3 @@
-#![cfg(sources_full)] // WAITS for the adaptors
 //! Every path of this crate that moves or places items by `unsafe` code, small enough for the address sanitizer.
 //!
 //! Items live on the heap, so a double drop, a read after a drop or a write out of bounds is something the sanitizer sees; and

@@ -13,7 +13,6 @@ pub mod btree_set;
 pub mod hash_map;
 pub mod hash_set;
 pub mod linked_list;
-#[cfg(sources_full)] // WAITS for the adaptors
 pub mod vec_deque;
 
 mod as_vec;
@@ -49,6 +48,5 @@ macro_rules! gathered {
 }
 use gathered;
 
-#[cfg(sources_full)] // WAITS for the adaptors
 #[cfg(test)]
 mod tests;

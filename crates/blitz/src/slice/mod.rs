@@ -8,7 +8,6 @@
 //! Nothing here allocates: all iterators borrow the slice and split by moving pointers. The types are public so that they can
 //! be named; you rarely need to.
 
-#[cfg(sources_full)] // WAITS for the adaptors
 mod cached_key;
 mod chunks;
 mod iter;
@@ -20,7 +19,6 @@ mod sort;
 mod split;
 mod windows;
 
-#[cfg(sources_full)] // WAITS for the adaptors
 #[cfg(test)]
 pub(crate) mod tests;
 

@@ -1,6 +1,6 @@
 //! The methods every exclusive slice gains: chunks and parts to write to, and sorting.
 
-use super::sort;
+use super::{cached_key, sort};
 use super::{ChunkByMut, ChunksExactMut, ChunksMut, RChunksExactMut, RChunksMut, SplitInclusiveMut, SplitMut};
 use std::cmp::Ordering;
 
@@ -202,13 +202,12 @@ pub trait ParallelSliceMut<T: Send> {
     /// numbers.par_sort_by_cached_key(|n| n.to_string());
     /// assert_eq!(numbers, [10, 100, 9]);
     /// ```
-    #[cfg(sources_full)] // WAITS for the adaptors
     fn par_sort_by_cached_key<K, F>(&mut self, f: F)
     where
         F: Fn(&T) -> K + Sync,
         K: Ord + Send,
     {
-        super::cached_key::sort(self.as_parallel_slice_mut(), &f);
+        cached_key::sort(self.as_parallel_slice_mut(), &f);
     }
 
     /// Sorts the slice in parallel and in place; equal elements may change places.

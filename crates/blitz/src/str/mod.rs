@@ -19,7 +19,6 @@ mod parallel_string;
 mod pattern;
 mod split;
 
-#[cfg(sources_full)] // WAITS for the adaptors
 #[cfg(test)]
 mod tests;
 

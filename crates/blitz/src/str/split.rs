@@ -144,7 +144,6 @@ impl<'ch, P: Pattern> ParallelIterator for SplitTerminator<'ch, P> {
     }
 }
 
-#[cfg(sources_full)] // WAITS for the adaptors
 impl<'ch> ParallelIterator for Lines<'ch> {
     type Item = &'ch str;
 
