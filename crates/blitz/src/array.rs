@@ -71,9 +71,15 @@ mod tests {
     #[test]
     fn an_array_gives_its_items_by_value_by_reference_and_by_exclusive_reference() {
         let mut array = [1, 2, 3, 4, 5];
-        assert_eq!(array.into_par_iter().map(|x| x * 10).collect::<Vec<i32>>(), [10, 20, 30, 40, 50]);
+        assert_eq!(
+            array.into_par_iter().map(|x| x * 10).collect::<Vec<i32>>(),
+            [10, 20, 30, 40, 50]
+        );
         array.par_iter_mut().for_each(|x| *x += 1);
-        assert_eq!((&array).into_par_iter().copied().collect::<Vec<_>>(), [2, 3, 4, 5, 6]);
+        assert_eq!(
+            (&array).into_par_iter().copied().collect::<Vec<_>>(),
+            [2, 3, 4, 5, 6]
+        );
         assert_eq!([(); 0].into_par_iter().count(), 0);
         assert_eq!([(); 7].into_par_iter().count(), 7);
     }

@@ -5,7 +5,9 @@
 
 use crate::delegate::delegate_indexed;
 use crate::iter::plumbing::{Consumer, Folder, Producer, ProducerCallback, UnindexedConsumer};
-use crate::iter::{FromParallelIterator, IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
+use crate::iter::{
+    FromParallelIterator, IndexedParallelIterator, IntoParallelIterator, ParallelIterator,
+};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Parallel iterator over the value of an `Option`, by value.
@@ -188,7 +190,9 @@ mod tests {
         let mut empty: Option<i32> = None;
         assert_eq!(full.par_iter().len(), 1);
         assert_eq!(empty.par_iter().opt_len(), Some(0));
-        full.par_iter_mut().chain(empty.par_iter_mut()).for_each(|x| *x += 1);
+        full.par_iter_mut()
+            .chain(empty.par_iter_mut())
+            .for_each(|x| *x += 1);
         assert_eq!((full, empty), (Some(6), None));
         assert_eq!(full.into_par_iter().clone().collect::<Vec<_>>(), [6]);
         assert_eq!(full.par_iter().clone().zip(empty.par_iter()).count(), 0);
@@ -202,7 +206,10 @@ mod tests {
             let all: Vec<Option<usize>> = (0..len).map(Some).collect();
             let values = all.par_iter().copied().collect::<Option<Vec<_>>>();
             assert_eq!(values, Some((0..len).collect()));
-            for hole in [0, len / 2, len.saturating_sub(1)].into_iter().filter(|&hole| hole < len) {
+            for hole in [0, len / 2, len.saturating_sub(1)]
+                .into_iter()
+                .filter(|&hole| hole < len)
+            {
                 let mut holed = all.clone();
                 holed[hole] = None;
                 assert_eq!(holed.into_par_iter().collect::<Option<Vec<_>>>(), None);

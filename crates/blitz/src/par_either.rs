@@ -3,7 +3,9 @@
 //! Both sides have the same item type, so everything is passed on to whichever side is there.
 
 use crate::iter::plumbing::{Consumer, ProducerCallback, UnindexedConsumer};
-use crate::iter::{Either, IndexedParallelIterator, IntoParallelIterator, ParallelExtend, ParallelIterator};
+use crate::iter::{
+    Either, IndexedParallelIterator, IntoParallelIterator, ParallelExtend, ParallelIterator,
+};
 
 impl<L, R> ParallelIterator for Either<L, R>
 where
@@ -91,7 +93,11 @@ mod tests {
     fn either_side_behaves_as_the_iterator_it_holds() {
         for reversed in [false, true] {
             let numbers = (0..1000).into_par_iter();
-            let iter = if reversed { Either::Right(numbers.rev()) } else { Either::Left(numbers) };
+            let iter = if reversed {
+                Either::Right(numbers.rev())
+            } else {
+                Either::Left(numbers)
+            };
             assert_eq!(iter.len(), 1000);
             assert_eq!(iter.opt_len(), Some(1000));
             let first = iter.clone().zip(["first"]).collect::<Vec<_>>();

@@ -16,8 +16,8 @@
 //! ```
 
 use crate::iter::plumbing::{
-    Consumer, Folder, Producer, ProducerCallback, UnindexedConsumer, UnindexedProducer, bridge, bridge_producer_consumer,
-    bridge_unindexed,
+    Consumer, Folder, Producer, ProducerCallback, UnindexedConsumer, UnindexedProducer, bridge,
+    bridge_producer_consumer, bridge_unindexed,
 };
 use crate::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use std::iter::FusedIterator;
@@ -296,18 +296,28 @@ pub(crate) mod ordinal {
     #[inline]
     pub(crate) fn of(c: char) -> u32 {
         let code = c as u32;
-        if code < SURROGATES.start { code } else { code - (SURROGATES.end - SURROGATES.start) }
+        if code < SURROGATES.start {
+            code
+        } else {
+            code - (SURROGATES.end - SURROGATES.start)
+        }
     }
 
     /// The character with a number that [`of`] returned for it or for a larger one.
     #[inline]
     fn to_char(ordinal: u32) -> char {
-        let code = if ordinal < SURROGATES.start { ordinal } else { ordinal + (SURROGATES.end - SURROGATES.start) };
+        let code = if ordinal < SURROGATES.start {
+            ordinal
+        } else {
+            ordinal + (SURROGATES.end - SURROGATES.start)
+        };
         char::from_u32(code).expect("numbers up to that of a character are characters")
     }
 
     /// The parallel iterator over the characters with these numbers.
-    pub(crate) fn characters(ordinals: Range<u32>) -> Map<super::Iter<u32>, impl Fn(u32) -> char + Sync + Send> {
+    pub(crate) fn characters(
+        ordinals: Range<u32>,
+    ) -> Map<super::Iter<u32>, impl Fn(u32) -> char + Sync + Send> {
         super::Iter { range: ordinals }.map(to_char)
     }
 }

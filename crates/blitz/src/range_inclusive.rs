@@ -150,7 +150,11 @@ impl Iter<char> {
     /// The numbers of the characters, as a half-open range; the largest character leaves room for one more.
     fn ordinals(&self) -> std::ops::Range<u32> {
         let start = ordinal::of(*self.range.start());
-        if self.range.is_empty() { start..start } else { start..ordinal::of(*self.range.end()) + 1 }
+        if self.range.is_empty() {
+            start..start
+        } else {
+            start..ordinal::of(*self.range.end()) + 1
+        }
     }
 }
 

@@ -148,7 +148,9 @@ mod tests {
         let mut bad: Result<i32, &str> = Err("no");
         assert_eq!(good.par_iter().len(), 1);
         assert_eq!(bad.par_iter().len(), 0);
-        good.par_iter_mut().chain(bad.par_iter_mut()).for_each(|x| *x *= 2);
+        good.par_iter_mut()
+            .chain(bad.par_iter_mut())
+            .for_each(|x| *x *= 2);
         assert_eq!((good, bad), (Ok(10), Err("no")));
         assert_eq!(good.into_par_iter().clone().collect::<Vec<_>>(), [10]);
         assert_eq!(good.par_iter().clone().chain(bad.par_iter()).count(), 1);
@@ -160,7 +162,10 @@ mod tests {
             let all: Vec<Result<usize, String>> = (0..len).map(Ok).collect();
             let values = all.par_iter().cloned().collect::<Result<Vec<_>, _>>();
             assert_eq!(values, Ok((0..len).collect()));
-            for wrong in [0, len / 2, len.saturating_sub(1)].into_iter().filter(|&wrong| wrong < len) {
+            for wrong in [0, len / 2, len.saturating_sub(1)]
+                .into_iter()
+                .filter(|&wrong| wrong < len)
+            {
                 let mut faulty = all.clone();
                 faulty[wrong] = Err(format!("item {wrong}"));
                 let result = faulty.into_par_iter().collect::<Result<Vec<_>, _>>();

@@ -50,7 +50,9 @@ impl ParallelIterator for Drain<'_> {
     type Item = char;
 
     fn drive_unindexed<C: UnindexedConsumer<char>>(self, consumer: C) -> C::Result {
-        self.string[self.range.clone()].par_chars().drive_unindexed(consumer)
+        self.string[self.range.clone()]
+            .par_chars()
+            .drive_unindexed(consumer)
     }
 }
 
@@ -69,7 +71,9 @@ mod tests {
 
     #[test]
     fn every_range_between_characters_is_drained_as_std_does() {
-        let bounds: Vec<usize> = (0..=TEXT.len()).filter(|&i| TEXT.is_char_boundary(i)).collect();
+        let bounds: Vec<usize> = (0..=TEXT.len())
+            .filter(|&i| TEXT.is_char_boundary(i))
+            .collect();
         for &start in &bounds {
             for &end in bounds.iter().filter(|&&end| end >= start) {
                 let (mut expected, mut actual) = (TEXT.to_string(), TEXT.to_string());
@@ -87,7 +91,9 @@ mod tests {
     #[test]
     fn the_range_is_removed_although_the_consumer_panics() {
         let mut text = TEXT.to_string();
-        let result = catch_unwind(AssertUnwindSafe(|| text.par_drain(1..).for_each(|c| assert!(c != '😀'))));
+        let result = catch_unwind(AssertUnwindSafe(|| {
+            text.par_drain(1..).for_each(|c| assert!(c != '😀'))
+        }));
         assert!(result.is_err());
         assert_eq!(text, "a");
     }

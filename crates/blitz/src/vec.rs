@@ -208,7 +208,10 @@ impl<'data, T: Send> Producer for MovingProducer<'data, T> {
     #[inline]
     fn split_at(mut self, index: usize) -> (Self, Self) {
         let (left, right) = mem::take(&mut self.items).split_at_mut(index);
-        (MovingProducer { items: left }, MovingProducer { items: right })
+        (
+            MovingProducer { items: left },
+            MovingProducer { items: right },
+        )
     }
 }
 

@@ -20,10 +20,24 @@ fn maps_give_every_entry_once() {
         assert_eq!(tree.par_iter().opt_len(), Some(len));
         assert_eq!(hash.par_iter().opt_len(), Some(len));
 
-        assert!(tree.par_iter().clone().collect::<Vec<_>>().into_iter().eq(&tree));
-        assert!(hash.par_iter().clone().collect::<Vec<_>>().into_iter().eq(&hash));
-        tree.par_iter_mut().for_each(|(key, value)| *value += *key as u64);
-        hash.par_iter_mut().for_each(|(key, value)| *value += *key as u64);
+        assert!(
+            tree.par_iter()
+                .clone()
+                .collect::<Vec<_>>()
+                .into_iter()
+                .eq(&tree)
+        );
+        assert!(
+            hash.par_iter()
+                .clone()
+                .collect::<Vec<_>>()
+                .into_iter()
+                .eq(&hash)
+        );
+        tree.par_iter_mut()
+            .for_each(|(key, value)| *value += *key as u64);
+        hash.par_iter_mut()
+            .for_each(|(key, value)| *value += *key as u64);
         assert!(tree.iter().all(|(key, value)| *value == *key as u64 + 1));
 
         let from_tree: Vec<(usize, u64)> = tree.into_par_iter().collect();
@@ -39,10 +53,31 @@ fn sets_give_every_item_once() {
     for len in SIZES {
         let tree: BTreeSet<usize> = (0..len).collect();
         let mut hash: HashSet<usize> = (0..len).collect();
-        assert!(tree.par_iter().clone().collect::<Vec<_>>().into_iter().eq(&tree));
-        assert!(hash.par_iter().clone().collect::<Vec<_>>().into_iter().eq(&hash));
-        assert!(tree.into_par_iter().collect::<Vec<_>>().into_iter().eq(0..len));
-        assert!(sorted(hash.clone().into_par_iter().collect()).into_iter().eq(0..len));
+        assert!(
+            tree.par_iter()
+                .clone()
+                .collect::<Vec<_>>()
+                .into_iter()
+                .eq(&tree)
+        );
+        assert!(
+            hash.par_iter()
+                .clone()
+                .collect::<Vec<_>>()
+                .into_iter()
+                .eq(&hash)
+        );
+        assert!(
+            tree.into_par_iter()
+                .collect::<Vec<_>>()
+                .into_iter()
+                .eq(0..len)
+        );
+        assert!(
+            sorted(hash.clone().into_par_iter().collect())
+                .into_iter()
+                .eq(0..len)
+        );
         let capacity = hash.capacity();
         drop(hash.par_drain());
         assert_eq!((hash.len(), hash.capacity()), (0, capacity));
@@ -53,7 +88,13 @@ fn sets_give_every_item_once() {
 fn lists_keep_their_order() {
     for len in SIZES {
         let mut list: LinkedList<usize> = (0..len).collect();
-        assert!(list.par_iter().clone().collect::<Vec<_>>().into_iter().eq(&list));
+        assert!(
+            list.par_iter()
+                .clone()
+                .collect::<Vec<_>>()
+                .into_iter()
+                .eq(&list)
+        );
         list.par_iter_mut().for_each(|x| *x += 1);
         let owned = list.into_par_iter();
         assert!(owned.clone().collect::<Vec<_>>().into_iter().eq(1..=len));
@@ -65,7 +106,9 @@ fn lists_keep_their_order() {
 fn wrapped(len: usize) -> VecDeque<String> {
     let mut deque = VecDeque::with_capacity(len);
     deque.extend((len / 2..len).map(|i| i.to_string()));
-    (0..len / 2).rev().for_each(|i| deque.push_front(i.to_string()));
+    (0..len / 2)
+        .rev()
+        .for_each(|i| deque.push_front(i.to_string()));
     deque
 }
 
@@ -79,7 +122,13 @@ fn deques_cut_anywhere_give_the_items_of_the_whole() {
         for start in 0..=len {
             for end in start..=len {
                 let (mut a, mut b) = (wrapped(len), wrapped(len));
-                check_every_split!({ a = wrapped(len); a.par_drain(start..end) }, b.drain(start..end));
+                check_every_split!(
+                    {
+                        a = wrapped(len);
+                        a.par_drain(start..end)
+                    },
+                    b.drain(start..end)
+                );
                 assert_eq!(a, b);
                 let mut unused = wrapped(len);
                 drop(unused.par_drain(start..end));
@@ -94,7 +143,11 @@ fn heaps_give_every_item_once_and_stay_heaps() {
     for len in SIZES {
         let mut heap: BinaryHeap<usize> = (0..len).collect();
         assert!(heap.par_iter().clone().eq(heap.as_slice()));
-        assert!(sorted(heap.clone().into_par_iter().collect()).into_iter().eq(0..len));
+        assert!(
+            sorted(heap.clone().into_par_iter().collect())
+                .into_iter()
+                .eq(0..len)
+        );
         let capacity = heap.capacity();
         assert_eq!(heap.par_drain().len(), len);
         assert_eq!((heap.len(), heap.capacity()), (0, capacity));
@@ -116,8 +169,19 @@ fn a_panic_in_the_middle_of_a_drain_drops_everything_once_and_restores_the_colle
         let mut set: HashMap<usize, Arc<i32>> = tokens().enumerate().collect();
         let mut deque: VecDeque<Arc<i32>> = tokens().collect();
         assert!(catch_unwind(AssertUnwindSafe(|| heap.par_drain().for_each(boom))).is_err());
-        assert!(catch_unwind(AssertUnwindSafe(|| set.par_drain().map(|(_, token)| token).for_each(boom))).is_err());
-        assert!(catch_unwind(AssertUnwindSafe(|| deque.par_drain(..len - len / 3).for_each(boom))).is_err());
+        assert!(
+            catch_unwind(AssertUnwindSafe(|| set
+                .par_drain()
+                .map(|(_, token)| token)
+                .for_each(boom)))
+            .is_err()
+        );
+        assert!(
+            catch_unwind(AssertUnwindSafe(|| deque
+                .par_drain(..len - len / 3)
+                .for_each(boom)))
+            .is_err()
+        );
         assert_eq!((heap.len(), set.len(), deque.len()), (0, 0, len / 3));
         assert_eq!(Arc::strong_count(&token), 1 + len / 3);
     }

@@ -44,10 +44,19 @@ fn indexed_ranges_cut_anywhere_give_the_items_of_the_whole() {
     check_every_split!((0..7usize).into_par_iter(), 0..7usize);
     check_every_split!((250..255u8).into_par_iter(), 250..255u8);
     check_every_split!((-3..4i32).into_par_iter(), -3..4i32);
-    check_every_split!((isize::MIN..isize::MIN + 5).into_par_iter(), isize::MIN..isize::MIN + 5);
-    check_every_split!((u32::MAX - 5..u32::MAX).into_par_iter(), u32::MAX - 5..u32::MAX);
+    check_every_split!(
+        (isize::MIN..isize::MIN + 5).into_par_iter(),
+        isize::MIN..isize::MIN + 5
+    );
+    check_every_split!(
+        (u32::MAX - 5..u32::MAX).into_par_iter(),
+        u32::MAX - 5..u32::MAX
+    );
     check_every_split!(('x'..'~').into_par_iter(), 'x'..'~');
-    check_every_split!(('\u{D7FD}'..'\u{E003}').into_par_iter(), '\u{D7FD}'..'\u{E003}');
+    check_every_split!(
+        ('\u{D7FD}'..'\u{E003}').into_par_iter(),
+        '\u{D7FD}'..'\u{E003}'
+    );
 }
 
 #[test]
@@ -57,7 +66,10 @@ fn a_signed_range_longer_than_its_type_can_count_splits_in_the_right_place() {
     let (left, right) = Producer::split_at(Span(i64::MIN..i64::MAX), 1 << 63);
     assert_eq!((left.0, right.0), (i64::MIN..0, 0..i64::MAX));
     assert_eq!(Span(i128::MIN..i128::MAX).length(), u128::MAX);
-    assert_eq!((i64::MIN..i64::MAX).into_par_iter().opt_len(), Some(usize::MAX));
+    assert_eq!(
+        (i64::MIN..i64::MAX).into_par_iter().opt_len(),
+        Some(usize::MAX)
+    );
     assert_eq!((isize::MIN..isize::MAX).into_par_iter().len(), usize::MAX);
 }
 
@@ -74,10 +86,16 @@ fn a_range_knows_its_length_exactly_if_it_fits() {
 #[test]
 fn wide_ranges_split_to_any_depth_give_the_items_of_the_whole() {
     for range in [0..0, 0..1, 0..2, 5..22u64] {
-        for_every_depth(|| Span(range.clone()), |items| assert!(items.into_iter().eq(range.clone())));
+        for_every_depth(
+            || Span(range.clone()),
+            |items| assert!(items.into_iter().eq(range.clone())),
+        );
     }
     for range in [-9..9, i128::MIN..i128::MIN + 20, i128::MAX - 20..i128::MAX] {
-        for_every_depth(|| Span(range.clone()), |items| assert!(items.into_iter().eq(range.clone())));
+        for_every_depth(
+            || Span(range.clone()),
+            |items| assert!(items.into_iter().eq(range.clone())),
+        );
     }
     for len in 0..12 {
         let expected: Vec<u64> = (10..10 + len).collect();
@@ -107,7 +125,17 @@ fn halves_of_an_astronomical_range_meet() {
 
 #[test]
 fn characters_skip_the_surrogates() {
-    let cases = ['\0', 'a', '\u{D7FE}', '\u{D7FF}', '\u{E000}', '\u{E001}', '\u{FFFF}', '\u{10FFFE}', char::MAX];
+    let cases = [
+        '\0',
+        'a',
+        '\u{D7FE}',
+        '\u{D7FF}',
+        '\u{E000}',
+        '\u{E001}',
+        '\u{FFFF}',
+        '\u{10FFFE}',
+        char::MAX,
+    ];
     for start in cases {
         for end in cases {
             let range = start..end;
@@ -117,7 +145,11 @@ fn characters_skip_the_surrogates() {
                 assert_eq!(iter.len(), range.clone().count(), "{range:?}");
                 assert!(iter.eq(range.clone().collect::<Vec<_>>()), "{range:?}");
             } else {
-                assert_eq!(iter.clone().find_first(|_| true), range.clone().next(), "{range:?}");
+                assert_eq!(
+                    iter.clone().find_first(|_| true),
+                    range.clone().next(),
+                    "{range:?}"
+                );
                 assert_eq!(iter.max(), range.clone().next_back(), "{range:?}");
             }
         }
@@ -133,5 +165,10 @@ fn an_integer_literal_takes_its_type_from_its_use() {
     let halves: Vec<_> = (0..10).into_par_iter().map(halve).collect();
     assert_eq!(halves, [0i64, 0, 1, 1, 2, 2, 3, 3, 4, 4]);
     assert_eq!((0..10).into_par_iter().position_any(|x| x == 5u16), Some(5));
-    assert!((0..10).into_par_iter().zip(0..10).all(|(a, b)| i8::eq(&a, &b)));
+    assert!(
+        (0..10)
+            .into_par_iter()
+            .zip(0..10)
+            .all(|(a, b)| i8::eq(&a, &b))
+    );
 }

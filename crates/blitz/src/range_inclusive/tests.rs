@@ -53,27 +53,56 @@ fn indexed_ranges_cut_anywhere_give_the_items_of_the_whole() {
     check_every_split!((-3..=3i16).into_par_iter(), -3..=3i16);
     check_every_split!((32_762..=32_767i16).into_par_iter(), 32_762..=32_767i16);
     check_every_split!(('x'..='}').into_par_iter(), 'x'..='}');
-    check_every_split!(('\u{D7FD}'..='\u{E002}').into_par_iter(), '\u{D7FD}'..='\u{E002}');
-    check_every_split!(('\u{10FFFB}'..=char::MAX).into_par_iter(), '\u{10FFFB}'..=char::MAX);
+    check_every_split!(
+        ('\u{D7FD}'..='\u{E002}').into_par_iter(),
+        '\u{D7FD}'..='\u{E002}'
+    );
+    check_every_split!(
+        ('\u{10FFFB}'..=char::MAX).into_par_iter(),
+        '\u{10FFFB}'..=char::MAX
+    );
 }
 
 #[test]
 fn whole_types_are_ranges() {
-    assert!((0..=u8::MAX).into_par_iter().eq((0..=u8::MAX).collect::<Vec<_>>()));
+    assert!(
+        (0..=u8::MAX)
+            .into_par_iter()
+            .eq((0..=u8::MAX).collect::<Vec<_>>())
+    );
     assert_eq!((i16::MIN..=i16::MAX).into_par_iter().len(), 1 << 16);
-    assert_eq!((i16::MIN..=i16::MAX).into_par_iter().map(i64::from).sum::<i64>(), -(1 << 15));
+    assert_eq!(
+        (i16::MIN..=i16::MAX)
+            .into_par_iter()
+            .map(i64::from)
+            .sum::<i64>(),
+        -(1 << 15)
+    );
     assert_eq!((0..=u32::MAX).into_par_iter().opt_len(), Some(1 << 32));
     assert_eq!((0..=u64::MAX).into_par_iter().opt_len(), None);
     assert_eq!((1..=u64::MAX).into_par_iter().opt_len(), Some(usize::MAX));
     assert_eq!((0..=usize::MAX).into_par_iter().opt_len(), None);
     assert_eq!((i128::MIN..=i128::MAX).into_par_iter().opt_len(), None);
-    assert_eq!((0..=u128::MAX).into_par_iter().find_first(|_| true), Some(0));
+    assert_eq!(
+        (0..=u128::MAX).into_par_iter().find_first(|_| true),
+        Some(0)
+    );
     assert!((0..=u64::MAX).into_par_iter().any(|x| x % 1000 == 999));
 }
 
 #[test]
 fn characters_skip_the_surrogates() {
-    let cases = ['\0', 'a', '\u{D7FE}', '\u{D7FF}', '\u{E000}', '\u{E001}', '\u{FFFF}', '\u{10FFFE}', char::MAX];
+    let cases = [
+        '\0',
+        'a',
+        '\u{D7FE}',
+        '\u{D7FF}',
+        '\u{E000}',
+        '\u{E001}',
+        '\u{FFFF}',
+        '\u{10FFFE}',
+        char::MAX,
+    ];
     for start in cases {
         for end in cases {
             let range: RangeInclusive<char> = start..=end;
@@ -82,7 +111,11 @@ fn characters_skip_the_surrogates() {
                 assert_eq!(iter.len(), range.clone().count(), "{range:?}");
                 assert!(iter.eq(range.clone().collect::<Vec<_>>()), "{range:?}");
             } else {
-                assert_eq!(iter.clone().find_first(|_| true), range.clone().next(), "{range:?}");
+                assert_eq!(
+                    iter.clone().find_first(|_| true),
+                    range.clone().next(),
+                    "{range:?}"
+                );
                 assert_eq!(iter.max(), range.clone().next_back(), "{range:?}");
             }
         }
@@ -97,6 +130,14 @@ fn an_integer_literal_takes_its_type_from_its_use() {
     }
     let halves: Vec<_> = (0..=5).into_par_iter().map(halve).collect();
     assert_eq!(halves, [0i64, 0, 1, 1, 2, 2]);
-    assert_eq!((0..=10).into_par_iter().position_any(|x| x == 5u16), Some(5));
-    assert!((0..=10).into_par_iter().zip(0..=10).all(|(a, b)| i8::eq(&a, &b)));
+    assert_eq!(
+        (0..=10).into_par_iter().position_any(|x| x == 5u16),
+        Some(5)
+    );
+    assert!(
+        (0..=10)
+            .into_par_iter()
+            .zip(0..=10)
+            .all(|(a, b)| i8::eq(&a, &b))
+    );
 }

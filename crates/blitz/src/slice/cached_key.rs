@@ -9,7 +9,9 @@
 //! key), the slice is as it was.
 
 use super::ParallelSliceMut;
-use crate::iter::{IndexedParallelIterator, IntoParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
+use crate::iter::{
+    IndexedParallelIterator, IntoParallelIterator, IntoParallelRefMutIterator, ParallelIterator,
+};
 use std::mem::MaybeUninit;
 use std::ptr;
 

@@ -1,6 +1,9 @@
 //! The methods every shared slice gains.
 
-use super::{ArrayWindows, ChunkBy, Chunks, ChunksExact, RChunks, RChunksExact, Split, SplitInclusive, Windows};
+use super::{
+    ArrayWindows, ChunkBy, Chunks, ChunksExact, RChunks, RChunksExact, Split, SplitInclusive,
+    Windows,
+};
 
 /// Parallel methods of shared slices.
 ///

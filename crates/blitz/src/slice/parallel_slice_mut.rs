@@ -1,7 +1,9 @@
 //! The methods every exclusive slice gains: chunks and parts to write to, and sorting.
 
+use super::{
+    ChunkByMut, ChunksExactMut, ChunksMut, RChunksExactMut, RChunksMut, SplitInclusiveMut, SplitMut,
+};
 use super::{cached_key, sort};
-use super::{ChunkByMut, ChunksExactMut, ChunksMut, RChunksExactMut, RChunksMut, SplitInclusiveMut, SplitMut};
 use std::cmp::Ordering;
 
 /// Parallel methods of exclusive slices.

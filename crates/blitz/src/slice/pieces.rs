@@ -145,8 +145,14 @@ pub(crate) trait AnySlice: Send + Sized {
     fn as_slice(&self) -> &[Self::Element];
     fn split_at(self, index: usize) -> (Self, Self);
     fn split(self, separator: impl Fn(&Self::Element) -> bool) -> impl Iterator<Item = Self>;
-    fn split_inclusive(self, separator: impl Fn(&Self::Element) -> bool) -> impl Iterator<Item = Self>;
-    fn chunk_by(self, together: impl Fn(&Self::Element, &Self::Element) -> bool) -> impl Iterator<Item = Self>;
+    fn split_inclusive(
+        self,
+        separator: impl Fn(&Self::Element) -> bool,
+    ) -> impl Iterator<Item = Self>;
+    fn chunk_by(
+        self,
+        together: impl Fn(&Self::Element, &Self::Element) -> bool,
+    ) -> impl Iterator<Item = Self>;
 }
 
 impl<T: Sync> AnySlice for &[T] {

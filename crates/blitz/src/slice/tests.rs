@@ -49,7 +49,8 @@ impl Cuts {
     /// All places and all passes, for an iterator of `len` items.
     pub(crate) fn of(len: usize) -> impl Iterator<Item = Cuts> {
         let places = move |first| {
-            (first..=len).flat_map(move |second| (second..=len).map(move |third| [first, second, third]))
+            (first..=len)
+                .flat_map(move |second| (second..=len).map(move |third| [first, second, third]))
         };
         let passes = [Pass::Forwards, Pass::Backwards, Pass::Fold];
         (0..=len)
@@ -177,8 +178,14 @@ fn remainders_are_those_of_std() {
         for size in 1..12 {
             let mut a: Vec<usize> = (0..len).collect();
             let mut b = a.clone();
-            assert_eq!(a.par_chunks_exact(size).remainder(), b.chunks_exact(size).remainder());
-            assert_eq!(a.par_rchunks_exact(size).remainder(), b.rchunks_exact(size).remainder());
+            assert_eq!(
+                a.par_chunks_exact(size).remainder(),
+                b.chunks_exact(size).remainder()
+            );
+            assert_eq!(
+                a.par_rchunks_exact(size).remainder(),
+                b.rchunks_exact(size).remainder()
+            );
 
             let mut chunks = a.par_chunks_exact_mut(size);
             let rest = b.chunks_exact_mut(size).into_remainder();
@@ -204,7 +211,10 @@ fn slices_of_nothing_can_be_as_long_as_they_like() {
     assert_eq!(units.par_windows(usize::MAX).count(), 1);
     let lengths: Vec<usize> = units.par_chunks(usize::MAX - 1).map(<[()]>::len).collect();
     assert_eq!(lengths, [usize::MAX - 1, 1]);
-    let lengths: Vec<usize> = units.par_rchunks(usize::MAX / 2 + 1).map(<[()]>::len).collect();
+    let lengths: Vec<usize> = units
+        .par_rchunks(usize::MAX / 2 + 1)
+        .map(<[()]>::len)
+        .collect();
     assert_eq!(lengths, [usize::MAX / 2 + 1, usize::MAX / 2]);
     assert!(units.par_iter().any(|_| true));
 }
@@ -212,7 +222,11 @@ fn slices_of_nothing_can_be_as_long_as_they_like() {
 #[test]
 fn a_size_of_zero_is_refused_with_the_documented_words() {
     fn message(f: impl FnOnce() + std::panic::UnwindSafe) -> String {
-        *catch_unwind(f).unwrap_err().downcast::<&str>().map(|text| Box::new(text.to_string())).unwrap()
+        *catch_unwind(f)
+            .unwrap_err()
+            .downcast::<&str>()
+            .map(|text| Box::new(text.to_string()))
+            .unwrap()
     }
     let zero = "chunk_size must not be zero";
     assert_eq!(message(|| drop([1].par_chunks(0))), zero);
@@ -223,18 +237,25 @@ fn a_size_of_zero_is_refused_with_the_documented_words() {
     assert_eq!(message(|| drop([1].par_chunks_exact_mut(0))), zero);
     assert_eq!(message(|| drop([1].par_rchunks_mut(0))), zero);
     assert_eq!(message(|| drop([1].par_rchunks_exact_mut(0))), zero);
-    assert_eq!(message(|| drop([1].par_windows(0))), "window_size must not be zero");
+    assert_eq!(
+        message(|| drop([1].par_windows(0))),
+        "window_size must not be zero"
+    );
 }
 
 /// All slices over two letters up to a length: every arrangement of separators there is.
 fn every_slice(longest: usize) -> impl Iterator<Item = Vec<u8>> {
-    (0..=longest)
-        .flat_map(|len| (0..1 << len).map(move |bits| (0..len).map(|bit| (bits >> bit & 1) as u8).collect()))
+    (0..=longest).flat_map(|len| {
+        (0..1 << len).map(move |bits| (0..len).map(|bit| ((bits >> bit) & 1) as u8).collect())
+    })
 }
 
 /// Checks the pieces at every depth of splitting.
 fn check_pieces<'a, C: Cutter<&'a [u8]>>(data: &'a [u8], cutter: C, expected: Vec<&'a [u8]>) {
-    for_every_depth(|| Pieces::new(data, cutter), |pieces| assert_eq!(pieces, expected, "{data:?}"));
+    for_every_depth(
+        || Pieces::new(data, cutter),
+        |pieces| assert_eq!(pieces, expected, "{data:?}"),
+    );
 }
 
 #[test]
@@ -242,8 +263,16 @@ fn pieces_split_to_any_depth_are_those_of_std() {
     for data in every_slice(9) {
         let is_separator = |x: &u8| *x == 0;
         let together = |a: &u8, b: &u8| a == b;
-        check_pieces(&data, WithoutSeparator(&is_separator), data.split(is_separator).collect());
-        check_pieces(&data, WithSeparator(&is_separator), data.split_inclusive(is_separator).collect());
+        check_pieces(
+            &data,
+            WithoutSeparator(&is_separator),
+            data.split(is_separator).collect(),
+        );
+        check_pieces(
+            &data,
+            WithSeparator(&is_separator),
+            data.split_inclusive(is_separator).collect(),
+        );
         check_pieces(&data, Between(&together), data.chunk_by(together).collect());
     }
 }
@@ -272,20 +301,30 @@ fn pieces_of_large_slices_are_those_of_std() {
             let mut b = a.clone();
             let is_separator = |x: &usize| *x == 0;
             let together = |a: &usize, b: &usize| a <= b;
-            assert_eq!(a.par_split(is_separator).collect::<Vec<_>>(), b.split(is_separator).collect::<Vec<_>>());
+            assert_eq!(
+                a.par_split(is_separator).collect::<Vec<_>>(),
+                b.split(is_separator).collect::<Vec<_>>()
+            );
             assert_eq!(
                 a.par_split_inclusive(is_separator).collect::<Vec<_>>(),
                 b.split_inclusive(is_separator).collect::<Vec<_>>()
             );
-            assert_eq!(a.par_chunk_by(together).collect::<Vec<_>>(), b.chunk_by(together).collect::<Vec<_>>());
+            assert_eq!(
+                a.par_chunk_by(together).collect::<Vec<_>>(),
+                b.chunk_by(together).collect::<Vec<_>>()
+            );
 
-            a.par_split_mut(is_separator).for_each(|piece| piece.reverse());
+            a.par_split_mut(is_separator)
+                .for_each(|piece| piece.reverse());
             b.split_mut(is_separator).for_each(|piece| piece.reverse());
             assert_eq!(a, b);
-            a.par_split_inclusive_mut(is_separator).for_each(|piece| piece.rotate_left(1));
-            b.split_inclusive_mut(is_separator).for_each(|piece| piece.rotate_left(1));
+            a.par_split_inclusive_mut(is_separator)
+                .for_each(|piece| piece.rotate_left(1));
+            b.split_inclusive_mut(is_separator)
+                .for_each(|piece| piece.rotate_left(1));
             assert_eq!(a, b);
-            a.par_chunk_by_mut(together).for_each(|run| run.fill(run.len()));
+            a.par_chunk_by_mut(together)
+                .for_each(|run| run.fill(run.len()));
             b.chunk_by_mut(together).for_each(|run| run.fill(run.len()));
             assert_eq!(a, b);
         }
@@ -354,7 +393,10 @@ fn a_panic_while_sorting_by_cached_keys_leaves_the_slice_as_it_was() {
     }
     impl Drop for Key {
         fn drop(&mut self) {
-            assert!(self.1 != Fault::Drop || self.0 != 40 || std::thread::panicking(), "no drop");
+            assert!(
+                self.1 != Fault::Drop || self.0 != 40 || std::thread::panicking(),
+                "no drop"
+            );
         }
     }
     let original: Vec<String> = (0..100).rev().map(|i| i.to_string()).collect();
@@ -365,7 +407,9 @@ fn a_panic_while_sorting_by_cached_keys_leaves_the_slice_as_it_was() {
         assert_eq!(strings, original);
     }
     let mut strings = original.clone();
-    let sorting = || strings.par_sort_by_cached_key(|text| text.parse::<u8>().unwrap().checked_sub(1).unwrap());
+    let sorting = || {
+        strings.par_sort_by_cached_key(|text| text.parse::<u8>().unwrap().checked_sub(1).unwrap())
+    };
     assert!(catch_unwind(std::panic::AssertUnwindSafe(sorting)).is_err());
     assert_eq!(strings, original);
 }

@@ -24,7 +24,11 @@ pub(super) struct Stretch<'ch, V> {
 
 impl<'ch, V> Stretch<'ch, V> {
     pub(super) fn whole(text: &'ch str, view: V) -> Self {
-        Stretch { text, start: 0, view }
+        Stretch {
+            text,
+            start: 0,
+            view,
+        }
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::pattern::Pattern;
 use super::{
-    Bytes, CharIndices, Chars, EncodeUtf16, Lines, MatchIndices, Matches, Split, SplitAsciiWhitespace, SplitInclusive,
-    SplitTerminator, SplitWhitespace,
+    Bytes, CharIndices, Chars, EncodeUtf16, Lines, MatchIndices, Matches, Split,
+    SplitAsciiWhitespace, SplitInclusive, SplitTerminator, SplitWhitespace,
 };
 
 /// Parallel methods of strings.

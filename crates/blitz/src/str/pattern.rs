@@ -27,7 +27,12 @@ pub trait Pattern: Sized + Sync + Send {
     fn fold_matches<'t, F: Folder<&'t str>>(&self, text: &'t str, folder: F) -> F;
 
     /// Passes on the matches with their byte positions, counted from `base`.
-    fn fold_match_indices<'t, F: Folder<(usize, &'t str)>>(&self, text: &'t str, base: usize, folder: F) -> F;
+    fn fold_match_indices<'t, F: Folder<(usize, &'t str)>>(
+        &self,
+        text: &'t str,
+        base: usize,
+        folder: F,
+    ) -> F;
 }
 
 /// Implements the searches by the methods of `str`, with `$pattern` as std's pattern.
@@ -74,7 +79,7 @@ macro_rules! pattern {
 }
 
 pattern!([] char, |this| *this);
-pattern!([] &[char], |this| *this);
+pattern!([] & [char], |this| *this);
 pattern!([const N: usize] [char; N], |this| *this);
 pattern!([const N: usize] &[char; N], |this| *this);
 pattern!([P: Fn(char) -> bool + Sync + Send] P, |this| this);

@@ -139,7 +139,10 @@ impl<'ch, P: Pattern> ParallelIterator for SplitTerminator<'ch, P> {
         if self.text.is_empty() {
             return consumer.into_folder().complete();
         }
-        let text = self.terminator.strip_from_end(self.text).unwrap_or(self.text);
+        let text = self
+            .terminator
+            .strip_from_end(self.text)
+            .unwrap_or(self.text);
         Split::new(text, self.terminator).drive_unindexed(consumer)
     }
 }
@@ -155,7 +158,9 @@ impl<'ch> ParallelIterator for Lines<'ch> {
                 None => line,
             }
         }
-        SplitInclusive::new(self.text, '\n').map(without_end).drive_unindexed(consumer)
+        SplitInclusive::new(self.text, '\n')
+            .map(without_end)
+            .drive_unindexed(consumer)
     }
 }
 

@@ -1,7 +1,8 @@
 //! Strings against the standard library, with characters of every length, and split to every depth.
 
 use super::chars::{
-    BytesView, CharIndicesView, CharsView, EncodeUtf16View, MatchIndicesView, MatchesView, Stretch, View,
+    BytesView, CharIndicesView, CharsView, EncodeUtf16View, MatchIndicesView, MatchesView, Stretch,
+    View,
 };
 use super::middle;
 use super::split::{AsciiWords, UnicodeWords};
@@ -17,7 +18,12 @@ fn every_text(alphabet: &[char], longest: usize) -> Vec<String> {
     for _ in 0..longest {
         let end = texts.len();
         for index in last..end {
-            texts.extend(alphabet.iter().map(|&c| format!("{}{c}", texts[index])).collect::<Vec<_>>());
+            texts.extend(
+                alphabet
+                    .iter()
+                    .map(|&c| format!("{}{c}", texts[index]))
+                    .collect::<Vec<_>>(),
+            );
         }
         last = end;
     }
@@ -26,7 +32,9 @@ fn every_text(alphabet: &[char], longest: usize) -> Vec<String> {
 
 /// A long text with lines, words, empty lines and characters of every length.
 fn long_text(len: usize) -> String {
-    let words = ["", "a", "ß", "€uro", "😀", "\u{2003}", "word", ",", "\r", "\n", "\r\n", ", ", "\t", "\n\n"];
+    let words = [
+        "", "a", "ß", "€uro", "😀", "\u{2003}", "word", ",", "\r", "\n", "\r\n", ", ", "\t", "\n\n",
+    ];
     let mut state = 1u32;
     let mut text = String::new();
     while text.len() < len {
@@ -44,12 +52,22 @@ where
     V::Item: PartialEq + Debug,
 {
     let expected: Vec<V::Item> = expected.collect();
-    for_every_depth(|| Stretch::whole(text, view), |items| assert_eq!(items, expected, "{text:?}"));
+    for_every_depth(
+        || Stretch::whole(text, view),
+        |items| assert_eq!(items, expected, "{text:?}"),
+    );
 }
 
-fn check_pieces<'t, C: Cutter<&'t str>>(text: &'t str, cutter: C, expected: impl Iterator<Item = &'t str>) {
+fn check_pieces<'t, C: Cutter<&'t str>>(
+    text: &'t str,
+    cutter: C,
+    expected: impl Iterator<Item = &'t str>,
+) {
     let expected: Vec<&str> = expected.collect();
-    for_every_depth(|| Pieces::new(text, cutter), |pieces| assert_eq!(pieces, expected, "{text:?}"));
+    for_every_depth(
+        || Pieces::new(text, cutter),
+        |pieces| assert_eq!(pieces, expected, "{text:?}"),
+    );
 }
 
 #[test]
@@ -57,7 +75,11 @@ fn the_middle_is_a_boundary_inside_the_text_if_there_is_one() {
     for text in every_text(&['a', 'ß', '€', '😀'], 5) {
         let middle = middle(&text);
         assert!(text.is_char_boundary(middle));
-        assert_eq!(middle > 0 && middle < text.len(), text.chars().count() > 1, "{text:?}");
+        assert_eq!(
+            middle > 0 && middle < text.len(),
+            text.chars().count() > 1,
+            "{text:?}"
+        );
     }
 }
 
@@ -69,7 +91,11 @@ fn characters_split_to_any_depth_are_those_of_std() {
         check_view(&text, BytesView, text.bytes());
         check_view(&text, EncodeUtf16View, text.encode_utf16());
         check_view(&text, MatchesView(&'ß'), text.matches('ß'));
-        check_view(&text, MatchIndicesView(&['ß', '😀']), text.match_indices(['ß', '😀']));
+        check_view(
+            &text,
+            MatchIndicesView(&['ß', '😀']),
+            text.match_indices(['ß', '😀']),
+        );
     }
 }
 
@@ -79,7 +105,11 @@ fn pieces_split_to_any_depth_are_those_of_std() {
         check_pieces(&text, WithoutSeparator(&','), text.split(','));
         check_pieces(&text, WithoutSeparator(&['€', ',']), text.split(['€', ',']));
         check_pieces(&text, WithSeparator(&'😀'), text.split_inclusive('😀'));
-        check_pieces(&text, WithSeparator(&char::is_alphabetic), text.split_inclusive(char::is_alphabetic));
+        check_pieces(
+            &text,
+            WithSeparator(&char::is_alphabetic),
+            text.split_inclusive(char::is_alphabetic),
+        );
     }
     for text in every_text(&['a', ' ', '\u{2003}', '€'], 5) {
         check_pieces(&text, UnicodeWords, text.split_whitespace());
@@ -91,7 +121,11 @@ fn pieces_split_to_any_depth_are_those_of_std() {
 fn check_methods(text: &str) {
     macro_rules! same {
         ($parallel:expr, $sequential:expr) => {
-            assert_eq!($parallel.collect::<Vec<_>>(), $sequential.collect::<Vec<_>>(), "{text:?}")
+            assert_eq!(
+                $parallel.collect::<Vec<_>>(),
+                $sequential.collect::<Vec<_>>(),
+                "{text:?}"
+            )
         };
     }
     same!(text.par_chars(), text.chars());
@@ -100,15 +134,27 @@ fn check_methods(text: &str) {
     same!(text.par_encode_utf16(), text.encode_utf16());
     same!(text.par_lines(), text.lines());
     same!(text.par_split_whitespace(), text.split_whitespace());
-    same!(text.par_split_ascii_whitespace(), text.split_ascii_whitespace());
+    same!(
+        text.par_split_ascii_whitespace(),
+        text.split_ascii_whitespace()
+    );
 
     macro_rules! same_with_pattern {
         ($pattern:expr) => {
             same!(text.par_split($pattern), text.split($pattern));
-            same!(text.par_split_inclusive($pattern), text.split_inclusive($pattern));
-            same!(text.par_split_terminator($pattern), text.split_terminator($pattern));
+            same!(
+                text.par_split_inclusive($pattern),
+                text.split_inclusive($pattern)
+            );
+            same!(
+                text.par_split_terminator($pattern),
+                text.split_terminator($pattern)
+            );
             same!(text.par_matches($pattern), text.matches($pattern));
-            same!(text.par_match_indices($pattern), text.match_indices($pattern));
+            same!(
+                text.par_match_indices($pattern),
+                text.match_indices($pattern)
+            );
         };
     }
     let letters = ['ß', '\n'];

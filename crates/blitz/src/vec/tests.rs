@@ -33,15 +33,19 @@ impl Ledger {
     }
 
     fn items(&self) -> Vec<Item<'_>> {
-        (0..self.drops.len()).map(|id| Item { id, ledger: self }).collect()
+        (0..self.drops.len())
+            .map(|id| Item { id, ledger: self })
+            .collect()
     }
 
     fn dropped(&self, ids: impl IntoIterator<Item = usize>) -> bool {
-        ids.into_iter().all(|id| self.drops[id].load(Ordering::Relaxed) == 1)
+        ids.into_iter()
+            .all(|id| self.drops[id].load(Ordering::Relaxed) == 1)
     }
 
     fn alive(&self, ids: impl IntoIterator<Item = usize>) -> bool {
-        ids.into_iter().all(|id| self.drops[id].load(Ordering::Relaxed) == 0)
+        ids.into_iter()
+            .all(|id| self.drops[id].load(Ordering::Relaxed) == 0)
     }
 }
 
@@ -62,7 +66,10 @@ fn check_drain(len: usize, range: Range<usize>, consume: impl Fn(crate::vec::Dra
     let _ = catch_unwind(AssertUnwindSafe(|| consume(items.par_drain(range.clone()))));
 
     let rest = || (0..range.start).chain(range.end..len);
-    assert!(items.iter().map(|item| item.id).eq(rest()), "{len} {range:?}");
+    assert!(
+        items.iter().map(|item| item.id).eq(rest()),
+        "{len} {range:?}"
+    );
     assert_eq!(items.capacity(), capacity);
     assert!(ledger.dropped(range.clone()), "{len} {range:?}");
     assert!(ledger.alive(rest()), "{len} {range:?}");
@@ -77,7 +84,13 @@ fn vectors_cut_anywhere_give_the_items_of_the_whole() {
         check_every_split!(data.clone().into_par_iter(), data.clone().into_iter());
         for range in ranges(len) {
             let (mut a, mut b) = (data.clone(), data.clone());
-            check_every_split!({ a.clone_from(&data); a.par_drain(range.clone()) }, b.drain(range.clone()));
+            check_every_split!(
+                {
+                    a.clone_from(&data);
+                    a.par_drain(range.clone())
+                },
+                b.drain(range.clone())
+            );
             assert_eq!(a, b);
         }
         check_every_split!(vec![(); len].into_par_iter(), vec![(); len].into_iter());
@@ -107,8 +120,12 @@ fn a_drain_whose_consumer_stops_early_removes_its_range() {
     for len in SIZES {
         for range in ranges(len) {
             let stop = range.start + range.len() / 3;
-            check_drain(len, range.clone(), |drain| drop(drain.find_any(|item| item.id == stop)));
-            check_drain(len, range.clone(), |drain| drop(drain.find_first(|item| item.id >= stop)));
+            check_drain(len, range.clone(), |drain| {
+                drop(drain.find_any(|item| item.id == stop))
+            });
+            check_drain(len, range.clone(), |drain| {
+                drop(drain.find_first(|item| item.id >= stop))
+            });
             check_drain(len, range, |drain| drop(drain.take(3).collect::<Vec<_>>()));
         }
     }
@@ -118,8 +135,14 @@ fn a_drain_whose_consumer_stops_early_removes_its_range() {
 fn a_drain_whose_consumer_panics_removes_its_range() {
     for len in SIZES {
         for range in ranges(len) {
-            for victim in [range.start, range.start + range.len() / 2, range.end.saturating_sub(1)] {
-                check_drain(len, range.clone(), |drain| drain.for_each(|item| assert!(item.id != victim)));
+            for victim in [
+                range.start,
+                range.start + range.len() / 2,
+                range.end.saturating_sub(1),
+            ] {
+                check_drain(len, range.clone(), |drain| {
+                    drain.for_each(|item| assert!(item.id != victim))
+                });
                 check_drain(len, range.clone(), |drain| {
                     let kept: Vec<_> = drain.inspect(|item| assert!(item.id != victim)).collect();
                     drop(kept);
@@ -136,7 +159,9 @@ fn an_item_that_panics_when_dropped_takes_no_other_with_it() {
             let mut ledger = Ledger::new(len);
             ledger.bomb = Some(bomb);
             let items = ledger.items();
-            let result = catch_unwind(AssertUnwindSafe(|| items.into_par_iter().find_first(|_| false)));
+            let result = catch_unwind(AssertUnwindSafe(|| {
+                items.into_par_iter().find_first(|_| false)
+            }));
             assert!(result.is_err());
             assert!(ledger.dropped(0..len));
 
@@ -159,7 +184,11 @@ fn owned_items_are_dropped_once_used_or_not() {
         assert!(ledger.dropped(0..len));
 
         let ledger = Ledger::new(len);
-        let kept: Vec<_> = ledger.items().into_par_iter().filter(|item| item.id % 3 == 0).collect();
+        let kept: Vec<_> = ledger
+            .items()
+            .into_par_iter()
+            .filter(|item| item.id % 3 == 0)
+            .collect();
         assert!(ledger.alive((0..len).step_by(3)));
         drop(kept);
         assert!(ledger.dropped(0..len));
@@ -167,7 +196,11 @@ fn owned_items_are_dropped_once_used_or_not() {
         let ledger = Ledger::new(len);
         let boxed = ledger.items().into_boxed_slice();
         let half = len / 2;
-        let _ = catch_unwind(AssertUnwindSafe(|| boxed.into_par_iter().for_each(|item| assert!(item.id != half))));
+        let _ = catch_unwind(AssertUnwindSafe(|| {
+            boxed
+                .into_par_iter()
+                .for_each(|item| assert!(item.id != half))
+        }));
         assert!(ledger.dropped(0..len));
     }
 }
