@@ -17,6 +17,7 @@ mod merge;
 mod order;
 mod partition;
 mod plan;
+mod radix;
 mod raw;
 mod runs;
 mod stable;
@@ -24,6 +25,7 @@ mod unstable;
 
 use self::order::{By, ByKey, Less, Natural, Order};
 use self::plan::{Plan, plan};
+pub use self::radix::RadixKey;
 use std::cmp::Ordering;
 
 /// Sorts by the elements' own order, stable.
@@ -72,6 +74,11 @@ where
     F: Fn(&T) -> K + Sync,
 {
     sort_unstable(v, &ByKey::new(key));
+}
+
+/// Sorts keys by their bits, stable.
+pub(crate) fn par_sort_radix<K: RadixKey>(v: &mut [K]) {
+    radix::sort(v);
 }
 
 /// Sorts by "comes strictly before", stable.

@@ -5,8 +5,8 @@
 //! may touch which part, and when, is argued where the pointers are used.
 
 use crate::join;
-use std::mem::MaybeUninit;
-use std::ptr;
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::ptr::{self, NonNull};
 
 /// A pointer to the first of a run of elements, free to cross threads.
 ///
@@ -51,9 +51,19 @@ impl<T> Shared<T> {
 }
 
 /// Uninitialised memory for a number of elements. Dropping it frees the memory and nothing else.
+///
+/// Large buffers ask the kernel for huge pages: touching fresh memory 4 KiB at a time costs more than sorting it does (0.4 ms per
+/// megabyte on a virtual machine, against 0.08 ms with huge pages).
 pub(crate) struct Scratch<T> {
-    memory: Vec<MaybeUninit<T>>,
+    memory: NonNull<T>,
+    layout: Layout,
 }
+
+/// The size of a huge page, or a multiple of it, wherever the kernel has them.
+const HUGE_PAGE: usize = 2 << 20;
+
+/// Buffers of this many bytes or more ask for huge pages.
+const WORTH_HUGE_PAGES: usize = 2 * HUGE_PAGE;
 
 impl<T> Scratch<T> {
     /// Memory for `len` elements.
@@ -61,22 +71,70 @@ impl<T> Scratch<T> {
     /// # Panics
     /// When the size overflows; an exhausted allocator ends the process, as with any `Vec`.
     pub(crate) fn new(len: usize) -> Self {
-        Scratch {
-            memory: Vec::with_capacity(len),
-        }
+        let layout = Self::layout(len).expect("capacity overflow");
+        Self::allocate(layout).unwrap_or_else(|| handle_alloc_error(layout))
     }
 
     /// Memory for `len` elements, or nothing if the allocator has none.
     pub(crate) fn try_new(len: usize) -> Option<Self> {
-        let mut memory = Vec::new();
-        memory.try_reserve_exact(len).ok()?;
-        Some(Scratch { memory })
+        Self::allocate(Self::layout(len)?)
+    }
+
+    fn layout(len: usize) -> Option<Layout> {
+        Layout::array::<T>(len).ok()
+    }
+
+    fn allocate(layout: Layout) -> Option<Self> {
+        if layout.size() == 0 {
+            return Some(Scratch {
+                memory: NonNull::dangling(),
+                layout,
+            });
+        }
+        // SAFETY: the layout's size is not zero.
+        let memory = NonNull::new(unsafe { alloc(layout) })?;
+        if layout.size() >= WORTH_HUGE_PAGES {
+            advise_huge_pages(memory, layout.size());
+        }
+        Some(Scratch {
+            memory: memory.cast(),
+            layout,
+        })
     }
 
     pub(crate) fn as_mut_ptr(&mut self) -> *mut T {
-        self.memory.as_mut_ptr().cast()
+        self.memory.as_ptr()
     }
 }
+
+impl<T> Drop for Scratch<T> {
+    fn drop(&mut self) {
+        if self.layout.size() != 0 {
+            // SAFETY: the memory came from `alloc` with this very layout.
+            unsafe { dealloc(self.memory.as_ptr().cast(), self.layout) };
+        }
+    }
+}
+
+/// Tells the kernel that huge pages are welcome here. A hint: if it is refused, nothing changes but the time it takes.
+#[cfg(all(target_os = "linux", not(miri)))]
+fn advise_huge_pages(start: NonNull<u8>, size: usize) {
+    use std::ffi::{c_int, c_void};
+    unsafe extern "C" {
+        fn madvise(start: *mut c_void, length: usize, advice: c_int) -> c_int;
+    }
+    const MADV_HUGEPAGE: c_int = 14;
+    const PAGE: usize = 4096;
+    // The advice concerns whole pages, those that lie entirely inside the buffer. (On systems with larger pages the kernel refuses
+    // ranges that do not start on one.)
+    let skip = start.as_ptr().align_offset(PAGE);
+    let length = size.saturating_sub(skip) & !(PAGE - 1);
+    // SAFETY: the range is part of an allocation of ours, and this advice never changes what the memory holds.
+    unsafe { madvise(start.as_ptr().add(skip).cast(), length, MADV_HUGEPAGE) };
+}
+
+#[cfg(not(all(target_os = "linux", not(miri))))]
+fn advise_huge_pages(_start: NonNull<u8>, _size: usize) {}
 
 /// Bytes that one thread copies without asking for help: about ten microseconds of memory traffic.
 const COPY_GRAIN_BYTES: usize = 128 << 10;

@@ -1,0 +1,223 @@
+//! What the radix sort moves around: plain values with a key inside, and the buckets a digit sorts them into.
+
+use super::key::{RadixKey, compare, words};
+use std::cmp::Ordering;
+use std::ptr;
+
+/// A plain value that carries its key. Copying it is all the sort ever does, so there is nothing to drop and nothing to panic.
+pub(super) trait Element: Copy + Send + Sync {
+    type Key: RadixKey;
+
+    fn key(&self) -> Self::Key;
+
+    /// An order that refines that of the keys and keeps elements apart that a stable sort must not exchange.
+    fn compare(a: &Self, b: &Self) -> Ordering;
+}
+
+/// A key sorted for its own sake. Elements with equal keys are the same bits, so every sort of them is stable.
+impl<K: RadixKey> Element for K {
+    type Key = K;
+
+    #[inline(always)]
+    fn key(&self) -> K {
+        *self
+    }
+
+    #[inline(always)]
+    fn compare(a: &K, b: &K) -> Ordering {
+        compare(*a, *b)
+    }
+}
+
+/// A key and the position of what it belongs to. Positions are distinct and ascend in the input, so any sort by both is a stable
+/// sort by the key.
+#[derive(Clone, Copy)]
+pub(super) struct Keyed<K, P> {
+    pub(super) key: K,
+    pub(super) position: P,
+}
+
+impl<K: RadixKey, P: Copy + Ord + Send + Sync> Element for Keyed<K, P> {
+    type Key = K;
+
+    #[inline(always)]
+    fn key(&self) -> K {
+        self.key
+    }
+
+    #[inline(always)]
+    fn compare(a: &Self, b: &Self) -> Ordering {
+        compare(a.key, b.key).then_with(|| a.position.cmp(&b.position))
+    }
+}
+
+/// Bits `64 * word ..` of an element's key.
+#[inline(always)]
+pub(super) fn word_of<E: Element>(element: &E, word: u32) -> u64 {
+    element.key().bits_from(64 * word)
+}
+
+/// Number of words in an element's key.
+pub(super) const fn word_count<E: Element>() -> u32 {
+    words::<E::Key>()
+}
+
+/// Two pieces of memory, both for `len` elements.
+pub(super) struct Places<E> {
+    /// Where the elements are.
+    pub(super) source: *mut E,
+    /// As much room again.
+    pub(super) other: *mut E,
+    pub(super) len: usize,
+}
+
+impl<E> Clone for Places<E> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<E> Copy for Places<E> {}
+
+// SAFETY: only addresses; the functions that take them say who may touch what lies behind.
+unsafe impl<E: Element> Send for Places<E> {}
+// SAFETY: as above.
+unsafe impl<E: Element> Sync for Places<E> {}
+
+impl<E: Element> Places<E> {
+    /// The same with the roles exchanged: the elements have moved.
+    pub(super) fn exchanged(self) -> Self {
+        Places {
+            source: self.other,
+            other: self.source,
+            len: self.len,
+        }
+    }
+
+    /// # Safety
+    /// `start + len` is within these places.
+    pub(super) unsafe fn part(self, start: usize, len: usize) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe {
+            Places {
+                source: self.source.add(start),
+                other: self.other.add(start),
+                len,
+            }
+        }
+    }
+
+    /// Moves the elements to the other place if they are wanted there.
+    ///
+    /// # Safety
+    /// The places are valid and do not overlap.
+    pub(super) unsafe fn finish(self, to_other: bool) {
+        if to_other {
+            // SAFETY: the caller's promise.
+            unsafe { ptr::copy_nonoverlapping(self.source, self.other, self.len) };
+        }
+    }
+
+    /// # Safety
+    /// The source holds elements, and nobody else touches them.
+    pub(super) unsafe fn elements<'a>(self) -> &'a mut [E] {
+        // SAFETY: the caller's promise.
+        unsafe { std::slice::from_raw_parts_mut(self.source, self.len) }
+    }
+}
+
+/// The bits of one word in which some elements differ from others.
+#[derive(Clone, Copy)]
+pub(super) struct Variation {
+    any: u64,
+    all: u64,
+}
+
+impl Variation {
+    /// The varying bits; zero if all words are the same.
+    pub(super) fn bits(self) -> u64 {
+        self.any & !self.all
+    }
+
+    pub(super) fn of<E: Element>(elements: impl IntoIterator<Item = E>, word: u32) -> Variation {
+        let mut variation = Variation {
+            any: 0,
+            all: u64::MAX,
+        };
+        for element in elements {
+            let word = word_of(&element, word);
+            variation.any |= word;
+            variation.all &= word;
+        }
+        variation
+    }
+}
+
+/// A few neighbouring bits of a word. Above them, all elements agree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Digit {
+    pub(super) word: u32,
+    shift: u32,
+    mask: u64,
+}
+
+impl Digit {
+    /// Widest digit in bits: 1024 counters of four bytes sit easily in the first-level cache.
+    pub(super) const WIDEST: u32 = 10;
+
+    /// The topmost `width` bits from the highest varying bit down.
+    ///
+    /// # Panics
+    /// When nothing varies.
+    pub(super) fn at_top_of(varying: u64, width: u32, word: u32) -> Digit {
+        let significant = u64::BITS - varying.leading_zeros();
+        assert!(
+            significant > 0,
+            "a digit needs a bit in which elements differ"
+        );
+        let width = width.clamp(1, Digit::WIDEST).min(significant);
+        Digit {
+            word,
+            shift: significant - width,
+            mask: (1 << width) - 1,
+        }
+    }
+
+    /// Number of values the digit has.
+    pub(super) fn buckets(self) -> usize {
+        self.mask as usize + 1
+    }
+
+    #[inline(always)]
+    pub(super) fn of<E: Element>(self, element: &E) -> usize {
+        ((word_of(element, self.word) >> self.shift) & self.mask) as usize
+    }
+
+    #[inline(always)]
+    pub(super) fn of_word(self, word: u64) -> usize {
+        ((word >> self.shift) & self.mask) as usize
+    }
+
+    /// The next `width` bits below this digit, if any of them varies.
+    pub(super) fn below(self, varying: u64, width: u32) -> Option<Digit> {
+        let rest = varying & ((1 << self.shift) - 1);
+        let width = width.clamp(1, Digit::WIDEST).min(self.shift);
+        let digit = Digit {
+            word: self.word,
+            shift: self.shift - width,
+            mask: (1 << width) - 1,
+        };
+        (rest >> digit.shift != 0).then_some(digit)
+    }
+
+    /// The element's bits of this word down to the digit.
+    #[inline(always)]
+    pub(super) fn prefix<E: Element>(self, element: &E) -> u64 {
+        word_of(element, self.word) >> self.shift
+    }
+
+    /// Whether elements of one bucket can still differ: in lower bits of this word, or in a later word.
+    pub(super) fn leaves_work<E: Element>(self, varying: u64) -> bool {
+        varying & ((1 << self.shift) - 1) != 0 || self.word + 1 < word_count::<E>()
+    }
+}

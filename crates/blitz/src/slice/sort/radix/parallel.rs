@@ -1,0 +1,182 @@
+//! Radix sort of a long slice on several threads: one stable pass over a [`Scale`], then every bucket by itself.
+//!
+//! The pass cuts the slice into stripes. Each stripe counts its elements per bucket; the counts, added up bucket by bucket and stripe
+//! by stripe, give every stripe its own places in every bucket, so all of them write at once without asking each other, and
+//! elements of a bucket keep their order. Buckets that are themselves long go through the same pass again, so one crowded bucket
+//! does not leave the other threads idle.
+
+use super::super::raw::{Shared, copy_in_parallel};
+use super::element::{Element, Places};
+use super::scale::Scale;
+use super::sequential;
+use crate::join;
+use std::ops::Range;
+
+/// How a parallel radix sort cuts its work.
+#[derive(Clone, Copy)]
+pub(super) struct Cut {
+    /// Slices up to this length are sorted by one thread; fits 32 bits.
+    pub(super) alone: usize,
+    /// Stripes of a parallel pass.
+    pub(super) stripes: usize,
+}
+
+/// Stripes shorter than this spend more on their counters than on their elements.
+const SHORTEST_STRIPE: usize = 8192;
+
+/// Elements a bucket should have after the pass: what one thread then sorts within its nearest caches.
+const BUCKET: usize = 4096;
+
+/// Sorts the elements, stable, by their keys from `first_word` on; they end up in the other place if `to_other` says so.
+///
+/// # Safety
+/// The source holds elements, the other place is writable, they do not overlap, and nobody else touches them.
+pub(super) unsafe fn sort<E: Element>(
+    places: Places<E>,
+    to_other: bool,
+    first_word: u32,
+    cut: Cut,
+) {
+    if places.len <= cut.alone {
+        // SAFETY: the caller's promise.
+        unsafe { sequential::sort(places, to_other, first_word) };
+        return;
+    }
+    let width = (places.len / BUCKET).max(2).ilog2() + 1;
+    // SAFETY: the caller's promise; until the buckets are sorted, everybody only reads the elements.
+    unsafe {
+        let elements = &*places.elements();
+        let Some(scale) = Scale::for_elements(elements, first_word, width) else {
+            if to_other {
+                copy_in_parallel(
+                    Shared::new(places.source),
+                    Shared::new(places.other),
+                    places.len,
+                );
+            }
+            return;
+        };
+        let ends = spread(elements, Shared::new(places.other), scale, cut.stripes);
+        sort_buckets(&ends, 0, places.exchanged(), !to_other, scale.word, cut);
+    }
+}
+
+/// Sorts neighbouring buckets. `ends` holds where each one ends, the first one starts at `start`.
+///
+/// # Safety
+/// As for [`sort`], for the range that the buckets cover.
+unsafe fn sort_buckets<E: Element>(
+    ends: &[usize],
+    start: usize,
+    places: Places<E>,
+    to_other: bool,
+    word: u32,
+    cut: Cut,
+) {
+    /// Elements in neighbouring buckets that one thread sorts without offering some to others.
+    const TOGETHER: usize = 8192;
+
+    let Some(&end) = ends.last() else { return };
+    if end - start <= TOGETHER || ends.len() == 1 {
+        let mut from = start;
+        for &to in ends {
+            if to > from {
+                // SAFETY: buckets are disjoint parts of the caller's range.
+                unsafe { sort(places.part(from, to - from), to_other, word, cut) };
+            }
+            from = to;
+        }
+        return;
+    }
+    // Cut where half of the elements are, but leave at least one bucket on each side.
+    let middle = ends
+        .partition_point(|&at| at <= start + (end - start) / 2)
+        .clamp(1, ends.len() - 1);
+    let (near, far) = ends.split_at(middle);
+    let border = near[middle - 1];
+    join(
+        // SAFETY: the two groups of buckets are disjoint.
+        || unsafe { sort_buckets(near, start, places, to_other, word, cut) },
+        // SAFETY: as above.
+        || unsafe { sort_buckets(far, border, places, to_other, word, cut) },
+    );
+}
+
+/// Copies every element to its bucket in `target`, keeping the order within buckets; returns where each bucket ends.
+///
+/// # Safety
+/// `target` is writable for all elements and overlaps nothing.
+unsafe fn spread<E: Element>(
+    elements: &[E],
+    target: Shared<E>,
+    scale: Scale,
+    stripes: usize,
+) -> Vec<usize> {
+    let mut stripes = Stripe::cut(elements.len(), stripes);
+    each_stripe(&mut stripes, &|stripe| stripe.count(elements, scale));
+    let mut next = 0;
+    let ends = (0..scale.buckets())
+        .map(|bucket| {
+            for stripe in &mut stripes {
+                next += std::mem::replace(&mut stripe.places[bucket], next);
+            }
+            next
+        })
+        .collect();
+    // SAFETY: the sums give every element of every stripe a place of its own below the number of elements.
+    each_stripe(&mut stripes, &|stripe| unsafe {
+        stripe.spread(elements, scale, target)
+    });
+    ends
+}
+
+/// A part of the slice and, per bucket, first the number of its elements, then the next free place for them.
+struct Stripe {
+    range: Range<usize>,
+    places: Vec<usize>,
+}
+
+impl Stripe {
+    /// Equal stripes of a slice of `len` elements, at most `count`.
+    fn cut(len: usize, count: usize) -> Vec<Stripe> {
+        let count = count.min(len / SHORTEST_STRIPE).max(1);
+        let position = |i: usize| (len as u128 * i as u128 / count as u128) as usize;
+        (0..count)
+            .map(|i| Stripe {
+                range: position(i)..position(i + 1),
+                places: Vec::new(),
+            })
+            .collect()
+    }
+
+    fn count<E: Element>(&mut self, elements: &[E], scale: Scale) {
+        let mut counts = vec![0; scale.buckets()];
+        for element in &elements[self.range.clone()] {
+            counts[scale.of(element)] += 1;
+        }
+        self.places = counts;
+    }
+
+    /// # Safety
+    /// The places are those set aside for this stripe's elements in `target`, by the same scale.
+    unsafe fn spread<E: Element>(&mut self, elements: &[E], scale: Scale, target: Shared<E>) {
+        let target = target.get();
+        let places = &mut *self.places;
+        for element in &elements[self.range.clone()] {
+            let place = &mut places[scale.of(element)];
+            // SAFETY: scales are pure, so this is the place that was counted for the element.
+            unsafe { target.add(*place).write(*element) };
+            *place += 1;
+        }
+    }
+}
+
+/// Runs `work` on every stripe, in parallel.
+fn each_stripe(stripes: &mut [Stripe], work: &(impl Fn(&mut Stripe) + Sync)) {
+    if let [stripe] = stripes {
+        work(stripe);
+        return;
+    }
+    let (near, far) = stripes.split_at_mut(stripes.len() / 2);
+    join(|| each_stripe(near, work), || each_stripe(far, work));
+}
