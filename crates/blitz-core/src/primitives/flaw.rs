@@ -45,6 +45,14 @@ impl<F: PartialEq> Flaws<F> {
         Self { only: Some(flaw) }
     }
 
+    /// The protocol with one thing wrong, or as shipped.
+    #[cfg(test)]
+    pub(crate) fn only_if(flawed: bool, flaw: F) -> Self {
+        Self {
+            only: flawed.then_some(flaw),
+        }
+    }
+
     /// Whether the structure is to misbehave in this way.
     pub(crate) fn has(&self, flaw: F) -> bool {
         self.only.as_ref() == Some(&flaw)

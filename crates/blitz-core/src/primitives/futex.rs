@@ -252,33 +252,6 @@ pub(crate) mod table {
     }
 }
 
-/// Runs a model that is expected to lose a wake-up.
-///
-/// A model in which everybody sleeps is a deadlock. Loom reports it but cannot unwind from it: it aborts
-/// the process, and no `should_panic` could catch it. Here a watchdog stays awake until `body` is
-/// through, so that the model becomes endless instead and fails in an orderly way, with
-/// loom's "maximum number of branches".
-#[cfg(all(test, loom))]
-pub(crate) fn model_that_oversleeps(body: impl Fn() + Send + Sync + 'static) {
-    use std::sync::atomic::{AtomicBool, Ordering};
-
-    loom::model(move || {
-        // Not loom's: the watchdog is no part of the protocol.
-        let through = std::sync::Arc::new(AtomicBool::new(false));
-        let watchdog = {
-            let through = through.clone();
-            loom::thread::spawn(move || {
-                while !through.load(Ordering::SeqCst) {
-                    loom::thread::yield_now();
-                }
-            })
-        };
-        body();
-        through.store(true, Ordering::SeqCst);
-        watchdog.join().unwrap();
-    });
-}
-
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;

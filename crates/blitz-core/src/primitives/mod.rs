@@ -10,6 +10,8 @@ pub mod fence;
 pub(crate) mod flaw;
 pub(crate) mod futex;
 pub mod injector;
+#[cfg(all(test, loom))]
+pub(crate) mod model;
 mod once_latch;
 pub(crate) mod parker;
 mod ring;

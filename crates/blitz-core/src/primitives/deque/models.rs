@@ -3,10 +3,11 @@
 //! Each model exists as shipped, where it must pass, and with flaws, where it must fail.
 
 use super::*;
+use crate::primitives::model::{Race, race};
 use loom::thread;
 
-/// Takes from the deque until it is settled whether there is something.
-fn steal(stealer: &Stealer<usize>) -> Option<usize> {
+/// Takes one item unless there is none.
+fn steal_one(stealer: &Stealer<usize>) -> Option<usize> {
     loop {
         match stealer.steal() {
             Steal::Success(item) => return Some(item),
@@ -16,25 +17,39 @@ fn steal(stealer: &Stealer<usize>) -> Option<usize> {
     }
 }
 
-/// All items `1..=n` came out, each once.
-fn assert_each_once(items: impl IntoIterator<Item = Option<usize>>, n: usize) {
-    let mut items: Vec<usize> = items.into_iter().flatten().collect();
-    items.sort_unstable();
-    assert_eq!(items, (1..=n).collect::<Vec<_>>(), "lost or doubled");
+fn steal(stealer: &Stealer<usize>, attempts: usize) -> Vec<usize> {
+    (0..attempts).filter_map(|_| steal_one(stealer)).collect()
+}
+
+/// Pops until there is nothing left; nothing can come after that, since the owner does not push.
+fn pop_all(owner: &Owner<usize>) -> Vec<usize> {
+    std::iter::from_fn(|| owner.pop()).collect()
+}
+
+/// A race at whose end all items `1..=n` have come out, each once.
+fn each_once(n: usize) -> Race<Vec<usize>> {
+    Race::new(move |taken: Vec<Vec<usize>>| {
+        let mut items = taken.concat();
+        items.sort_unstable();
+        assert_eq!(items, (1..=n).collect::<Vec<_>>(), "lost or doubled");
+    })
+}
+
+fn two_items(flaws: Flaws<Flaw>) -> (Owner<usize>, Stealer<usize>) {
+    let (owner, stealer) = with_flaws(2, flaws);
+    owner.push(1);
+    owner.push(2);
+    (owner, stealer)
 }
 
 /// The owner pops two items while a thief tries for both: the race for the last item, and the
 /// pop without a compare-and-swap beside it.
 fn owner_and_thief(flaws: Flaws<Flaw>) {
-    loom::model(move || {
-        let (owner, stealer) = with_flaws(2, flaws);
-        owner.push(1);
-        owner.push(2);
-        let thief = thread::spawn(move || [steal(&stealer), steal(&stealer)]);
-        let popped = [owner.pop(), owner.pop()];
-        let stolen = thief.join().unwrap();
-        assert_each_once(popped.into_iter().chain(stolen), 2);
-        assert!(owner.pop().is_none());
+    race::<2, _>(move || {
+        let (owner, stealer) = two_items(flaws);
+        each_once(2)
+            .thread(move || pop_all(&owner))
+            .thread(move || steal(&stealer, 2))
     });
 }
 
@@ -64,24 +79,24 @@ fn loom_without_competing_for_the_last_item_it_comes_out_twice() {
 /// What is behind a stolen item is visible to the thief, also if it learnt of the item through a
 /// store of `pop`.
 fn publication(flaws: Flaws<Flaw>) {
-    loom::model(move || {
+    race::<2, _>(move || {
         let (owner, stealer) = with_flaws::<usize>(2, flaws);
-        let content = Arc::new(loom::cell::UnsafeCell::new(0));
-        let thief = {
-            let content = content.clone();
-            thread::spawn(move || {
+        let written = Arc::new(loom::cell::UnsafeCell::new(0));
+        let read = written.clone();
+        Race::new(|_| {})
+            .thread(move || {
+                // SAFETY: nobody reads before the item is pushed; the model checks that.
+                written.with_mut(|content| unsafe { *content = 7 });
+                owner.push(1);
+                owner.push(2);
+                owner.pop();
+            })
+            .thread(move || {
                 if stealer.steal() == Steal::Success(1) {
-                    // SAFETY: written before the push; the model checks that this is ordered.
-                    assert_eq!(content.with(|content| unsafe { *content }), 7);
+                    // SAFETY: written before the push; the model checks that.
+                    assert_eq!(read.with(|content| unsafe { *content }), 7);
                 }
             })
-        };
-        // SAFETY: nobody reads before the item is pushed.
-        content.with_mut(|content| unsafe { *content = 7 });
-        owner.push(1);
-        owner.push(2);
-        owner.pop();
-        thief.join().unwrap();
     });
 }
 
@@ -104,16 +119,14 @@ fn loom_a_relaxed_pop_is_seen_as_a_race_on_the_content() {
 
 /// The owner outgrows a ring of two while a thief is at it.
 fn growth(flaws: Flaws<Flaw>) {
-    loom::model(move || {
-        let (owner, stealer) = with_flaws(2, flaws);
-        owner.push(1);
-        owner.push(2);
-        let thief = thread::spawn(move || [steal(&stealer), steal(&stealer)]);
-        owner.push(3);
-        let stolen = thief.join().unwrap();
-        let popped = [owner.pop(), owner.pop(), owner.pop()];
-        assert!(stolen[0].is_some(), "two items were there all along");
-        assert_each_once(popped.into_iter().chain(stolen), 3);
+    race::<2, _>(move || {
+        let (owner, stealer) = two_items(flaws);
+        each_once(3)
+            .thread(move || {
+                owner.push(3);
+                pop_all(&owner)
+            })
+            .thread(move || steal(&stealer, 2))
     });
 }
 
@@ -137,47 +150,60 @@ fn loom_growth_that_publishes_the_ring_unordered_is_noticed() {
 /// A ring of two is used for a second lap while a thief may still look at the first.
 #[test]
 fn loom_a_slot_is_reused_only_when_its_item_is_gone() {
-    loom::model(|| {
-        let (owner, stealer) = with_capacity(2);
-        owner.push(1);
-        owner.push(2);
-        let thief = thread::spawn(move || [steal(&stealer), steal(&stealer)]);
-        let popped = [owner.pop_oldest(), None, None];
-        owner.push(3);
-        let stolen = thief.join().unwrap();
-        let rest = [owner.pop(), owner.pop(), owner.pop()];
-        assert_each_once(popped.into_iter().chain(stolen).chain(rest), 3);
+    race::<2, _>(|| {
+        let (owner, stealer) = two_items(Flaws::NONE);
+        each_once(3)
+            .thread(move || {
+                let mut taken: Vec<_> = owner.pop_oldest().into_iter().collect();
+                owner.push(3);
+                taken.extend(pop_all(&owner));
+                taken
+            })
+            .thread(move || steal(&stealer, 2))
     });
 }
 
 #[test]
 fn loom_two_thieves_and_an_owner_take_each_item_once() {
-    loom::model(|| {
-        let (owner, stealer) = with_capacity(2);
-        owner.push(1);
-        owner.push(2);
-        let thieves =
-            [stealer.clone(), stealer].map(|stealer| thread::spawn(move || steal(&stealer)));
-        let popped = [owner.pop(), owner.pop()];
-        let stolen = thieves.map(|thief| thief.join().unwrap());
-        let rest = [owner.pop(), owner.pop()];
-        assert_each_once(popped.into_iter().chain(stolen).chain(rest), 2);
+    race::<3, _>(|| {
+        let (owner, stealer) = two_items(Flaws::NONE);
+        let other = stealer.clone();
+        each_once(2)
+            .thread(move || pop_all(&owner))
+            .thread(move || steal(&stealer, 1))
+            .thread(move || steal(&other, 1))
+    });
+}
+
+/// "Empty" is not a guess: an item that was there before and that nobody else takes is found.
+#[test]
+fn loom_an_item_that_was_there_before_is_never_overlooked() {
+    race::<2, _>(|| {
+        let (owner, stealer) = two_items(Flaws::NONE);
+        Race::new(|_| {})
+            .thread(move || {
+                // One of the two is always left for the thief.
+                owner.pop();
+                owner.push(3);
+            })
+            .thread(move || {
+                assert!(!stealer.is_empty(), "overlooked an item");
+                assert!(steal_one(&stealer).is_some(), "overlooked an item");
+            })
     });
 }
 
 /// Items left in the deque are dropped by whoever lets go last.
 #[test]
 fn loom_the_last_handle_drops_what_is_left() {
-    loom::model(|| {
+    race::<2, _>(|| {
         let counted = std::sync::Arc::new(());
         let (owner, stealer) = with_capacity(2);
         for _ in 0..3 {
             owner.push(counted.clone());
         }
-        let thief = thread::spawn(move || drop(stealer.steal()));
-        drop(owner.pop());
-        drop(owner);
-        thief.join().unwrap();
-        assert_eq!(std::sync::Arc::strong_count(&counted), 1);
+        Race::new(move |_| assert_eq!(std::sync::Arc::strong_count(&counted), 1))
+            .thread(move || drop((owner.pop(), owner)))
+            .thread(move || drop((stealer.steal(), stealer)))
     });
 }

@@ -1,41 +1,54 @@
 //! Loom models of the injector and of the ring inside it.
 //!
-//! Each model exists as shipped, where it must pass, and with flaws, where it must fail. A producer or
-//! consumer that sleeps for ever makes the
-//! model endless, which loom reports (see `futex`).
+//! Each model exists as shipped, where it must pass, and with flaws, where it must fail. The expected
+//! message "maximum number of branches" stands for a thread that sleeps for ever.
 
 use super::*;
-use crate::primitives::futex::model_that_oversleeps;
+use crate::primitives::model::{Race, oversleeping_race, race};
 use crate::sync::Arc;
-use loom::thread;
 
 const SOUND: Flaws<Flaw> = Flaws::NONE;
 const SOUND_RING: Flaws<RingFlaw> = Flaws::NONE;
 
-fn injector(
-    policy: FullPolicy,
-    flaws: Flaws<Flaw>,
-    ring_flaws: Flaws<RingFlaw>,
-) -> Arc<Injector<usize>> {
+type Queue = Arc<Injector<usize>>;
+
+fn queue(policy: FullPolicy, flaws: Flaws<Flaw>, ring_flaws: Flaws<RingFlaw>) -> Queue {
     Arc::new(Injector::with_flaws(2, policy, flaws, ring_flaws))
 }
 
-fn pop_all(queue: &Injector<usize>) -> Vec<usize> {
-    std::iter::from_fn(|| queue.pop()).collect()
+fn push_all(queue: &Queue, elements: impl IntoIterator<Item = usize>) {
+    for element in elements {
+        queue.push(element).unwrap();
+    }
+}
+
+fn pop(queue: &Queue, attempts: usize) -> Vec<usize> {
+    (0..attempts).filter_map(|_| queue.pop()).collect()
+}
+
+/// A race at whose end the popped elements and what is left in the queue are `1..=n`.
+fn each_once(queue: &Queue, n: usize) -> Race<Vec<usize>> {
+    let queue = queue.clone();
+    Race::new(move |popped: Vec<Vec<usize>>| {
+        let mut all = popped.concat();
+        all.extend(pop(&queue, n + 1));
+        all.sort_unstable();
+        assert_eq!(all, (1..=n).collect::<Vec<_>>(), "lost or doubled");
+        assert!(queue.is_empty());
+    })
 }
 
 /// One producer, one consumer.
 fn hand_over(ring_flaws: Flaws<RingFlaw>) {
-    loom::model(move || {
-        let queue = injector(FullPolicy::Refuse, SOUND, ring_flaws);
-        let producer = {
-            let queue = queue.clone();
-            thread::spawn(move || queue.push(1).unwrap())
-        };
-        let early = queue.pop();
-        producer.join().unwrap();
-        assert_eq!(early.or_else(|| queue.pop()), Some(1));
-        assert_eq!(queue.pop(), None);
+    race::<2, _>(move || {
+        let producer = queue(FullPolicy::Refuse, SOUND, ring_flaws);
+        let consumer = producer.clone();
+        each_once(&producer.clone(), 1)
+            .thread(move || {
+                push_all(&producer, [1]);
+                Vec::new()
+            })
+            .thread(move || pop(&consumer, 1))
     });
 }
 
@@ -52,40 +65,42 @@ fn loom_a_cell_filled_without_release_is_a_race() {
 
 #[test]
 fn loom_two_producers_one_consumer() {
-    loom::model(|| {
-        let queue = injector(FullPolicy::Refuse, SOUND, SOUND_RING);
-        let producers = [1, 2].map(|element| {
-            let queue = queue.clone();
-            thread::spawn(move || queue.push(element).unwrap())
-        });
-        let early = queue.pop();
-        for producer in producers {
-            producer.join().unwrap();
-        }
-        let mut all = pop_all(&queue);
-        all.extend(early);
-        all.sort_unstable();
-        assert_eq!(all, [1, 2]);
+    race::<3, _>(|| {
+        let queue = queue(FullPolicy::Refuse, SOUND, SOUND_RING);
+        let [one, two, consumer] = [(); 3].map(|()| queue.clone());
+        each_once(&queue, 2)
+            .thread(move || {
+                push_all(&one, [1]);
+                Vec::new()
+            })
+            .thread(move || {
+                push_all(&two, [2]);
+                Vec::new()
+            })
+            .thread(move || pop(&consumer, 1))
     });
 }
 
-/// One producer laps a ring of two while a consumer empties it: cells change hands in both
+/// A producer laps a ring of two while a consumer empties it: cells change hands in both
 /// directions, and "full" is met.
 fn second_lap(ring_flaws: Flaws<RingFlaw>) {
-    loom::model(move || {
-        let queue = injector(FullPolicy::Refuse, SOUND, ring_flaws);
-        queue.push(1).unwrap();
-        queue.push(2).unwrap();
-        let consumer = {
-            let queue = queue.clone();
-            thread::spawn(move || [queue.pop(), queue.pop()])
-        };
-        let refused = queue.push(3).err().map(Full::into_inner);
-        let mut all: Vec<_> = consumer.join().unwrap().into_iter().flatten().collect();
-        assert!(all.starts_with(&[1]), "the oldest was there all along");
-        all.extend(pop_all(&queue));
-        all.extend(refused);
-        assert_eq!(all, [1, 2, 3], "lost, doubled or out of order");
+    race::<2, _>(move || {
+        let queue = queue(FullPolicy::Refuse, SOUND, ring_flaws);
+        push_all(&queue, [1, 2]);
+        let [producer, consumer] = [(); 2].map(|()| queue.clone());
+        Race::new(move |mut results: Vec<Vec<usize>>| {
+            let refused = results.remove(0);
+            let mut all = results.remove(0);
+            assert_eq!(all.first(), Some(&1), "the oldest was there all along");
+            all.extend(pop(&queue, 3));
+            all.extend(refused);
+            assert_eq!(all, [1, 2, 3], "lost, doubled or out of order");
+        })
+        .thread(move || {
+            let refused = producer.push(3).err();
+            refused.map(Full::into_inner).into_iter().collect()
+        })
+        .thread(move || pop(&consumer, 2))
     });
 }
 
@@ -102,38 +117,37 @@ fn loom_a_cell_recycled_without_release_is_a_race() {
 
 #[test]
 fn loom_two_consumers_never_get_the_same_element() {
-    loom::model(|| {
-        let queue = injector(FullPolicy::Refuse, SOUND, SOUND_RING);
-        queue.push(1).unwrap();
-        let consumers = [(); 2].map(|()| {
-            let queue = queue.clone();
-            thread::spawn(move || queue.pop())
-        });
-        queue.push(2).unwrap();
-        let mut all: Vec<_> = consumers
-            .into_iter()
-            .filter_map(|consumer| consumer.join().unwrap())
-            .collect();
-        assert!(!all.is_empty(), "one element was there all along");
-        all.extend(pop_all(&queue));
-        all.sort_unstable();
-        assert_eq!(all, [1, 2]);
+    race::<3, _>(|| {
+        let queue = queue(FullPolicy::Refuse, SOUND, SOUND_RING);
+        push_all(&queue, [1]);
+        let [producer, one, two] = [(); 3].map(|()| queue.clone());
+        each_once(&queue, 2)
+            .thread(move || {
+                push_all(&producer, [2]);
+                Vec::new()
+            })
+            .thread(move || pop(&one, 1))
+            .thread(move || pop(&two, 1))
     });
 }
 
 /// A push that has happened before is found even if an older one is still in progress.
 fn older_push_in_progress(ring_flaws: Flaws<RingFlaw>) {
-    loom::model(move || {
-        let queue = injector(FullPolicy::Refuse, SOUND, ring_flaws);
-        let slow = {
-            let queue = queue.clone();
-            thread::spawn(move || queue.push(1).unwrap())
-        };
-        queue.push(2).unwrap();
-        assert!(!queue.is_empty(), "an element was overlooked");
-        assert!(queue.pop().is_some(), "an element was overlooked");
-        slow.join().unwrap();
-        assert!(queue.pop().is_some() && queue.pop().is_none());
+    race::<2, _>(move || {
+        let slow = queue(FullPolicy::Refuse, SOUND, ring_flaws);
+        let fast = slow.clone();
+        each_once(&slow.clone(), 2)
+            .thread(move || {
+                push_all(&slow, [1]);
+                Vec::new()
+            })
+            .thread(move || {
+                push_all(&fast, [2]);
+                assert!(!fast.is_empty(), "overlooked an element");
+                let popped = pop(&fast, 1);
+                assert!(!popped.is_empty(), "overlooked an element");
+                popped
+            })
     });
 }
 
@@ -143,27 +157,27 @@ fn loom_a_finished_push_is_found_behind_an_unfinished_one() {
 }
 
 #[test]
-#[should_panic(expected = "an element was overlooked")]
+#[should_panic(expected = "overlooked an element")]
 fn loom_giving_up_on_a_cell_in_flight_overlooks_elements() {
     older_push_in_progress(Flaws::only(RingFlaw::EmptyWhileInFlight));
 }
 
 /// Two consumers at a queue that has spilled: one refills the ring while the other looks.
 fn refill(flaws: Flaws<Flaw>) {
-    loom::model(move || {
-        let queue = injector(FullPolicy::Grow, flaws, SOUND_RING);
-        (1..=4).for_each(|element| queue.push(element).unwrap());
-        assert_eq!((queue.pop(), queue.pop()), (Some(1), Some(2)));
-        // The ring is empty and the list holds 3 and 4: the next pop takes 3 and moves 4.
-        let other = {
-            let queue = queue.clone();
-            thread::spawn(move || queue.pop())
+    race::<2, _>(move || {
+        let queue = queue(FullPolicy::Grow, flaws, SOUND_RING);
+        push_all(&queue, [9, 9, 1, 2]);
+        assert_eq!(pop(&queue, 2), [9, 9]);
+        // The ring is empty and the list holds 1 and 2: the next pop takes 1 and moves 2.
+        let [one, two] = [(); 2].map(|()| queue.clone());
+        let pop_one = |queue: Queue| {
+            let popped = pop(&queue, 1);
+            assert_eq!(popped.len(), 1, "overlooked an element");
+            popped
         };
-        let popped = [queue.pop(), other.join().unwrap()];
-        let mut all: Vec<_> = popped.into_iter().flatten().collect();
-        all.sort_unstable();
-        assert_eq!(all, [3, 4], "two elements for two pops");
-        assert!(queue.is_empty() && queue.pop().is_none());
+        each_once(&queue, 2)
+            .thread(move || pop_one(one))
+            .thread(move || pop_one(two))
     });
 }
 
@@ -173,23 +187,42 @@ fn loom_nothing_is_overlooked_on_its_way_from_list_to_ring() {
 }
 
 #[test]
-#[should_panic(expected = "two elements for two pops")]
+#[should_panic(expected = "overlooked an element")]
 fn loom_looking_at_the_list_last_overlooks_a_moving_element() {
     refill(Flaws::only(Flaw::SpilledReadLate));
 }
 
+#[test]
+fn loom_is_empty_never_overlooks_an_element_on_its_way_from_list_to_ring() {
+    race::<2, _>(|| {
+        let queue = queue(FullPolicy::Grow, SOUND, SOUND_RING);
+        push_all(&queue, [9, 9, 1, 2]);
+        assert_eq!(pop(&queue, 2), [9, 9]);
+        let [consumer, observer] = [(); 2].map(|()| queue.clone());
+        each_once(&queue, 2)
+            .thread(move || pop(&consumer, 1))
+            .thread(move || {
+                assert!(!observer.is_empty(), "one of two elements stays");
+                Vec::new()
+            })
+    });
+}
+
 /// One producer goes from ring to list and back while a consumer pops: order is kept.
 fn order_of_one_producer(flaws: Flaws<Flaw>) {
-    loom::model(move || {
-        let queue = injector(FullPolicy::Grow, flaws, SOUND_RING);
-        let consumer = {
-            let queue = queue.clone();
-            thread::spawn(move || [queue.pop(), queue.pop()])
-        };
-        (1..=4).for_each(|element| queue.push(element).unwrap());
-        let mut all: Vec<_> = consumer.join().unwrap().into_iter().flatten().collect();
-        all.extend(pop_all(&queue));
-        assert_eq!(all, [1, 2, 3, 4], "out of order");
+    race::<2, _>(move || {
+        let queue = queue(FullPolicy::Grow, flaws, SOUND_RING);
+        let [producer, consumer] = [(); 2].map(|()| queue.clone());
+        Race::new(move |popped: Vec<Vec<usize>>| {
+            let mut all = popped.concat();
+            all.extend(pop(&queue, 5));
+            assert_eq!(all, [1, 2, 3, 4], "lost, doubled or out of order");
+        })
+        .thread(move || {
+            push_all(&producer, 1..=4);
+            Vec::new()
+        })
+        .thread(move || pop(&consumer, 2))
     });
 }
 
@@ -206,29 +239,22 @@ fn loom_overtaking_the_list_breaks_the_order() {
 
 /// A consumer that found the ring empty must not take from the list what came long after.
 fn ring_before_list(flaws: Flaws<Flaw>) {
-    loom::model(move || {
-        let queue = injector(FullPolicy::Grow, flaws, SOUND_RING);
-        (1..=3).for_each(|element| queue.push(element).unwrap());
-        let other = {
-            let queue = queue.clone();
-            thread::spawn(move || {
-                let mut popped: Vec<_> = [queue.pop(), queue.pop()].into_iter().flatten().collect();
-                (4..=6).for_each(|element| queue.push(element).unwrap());
-                popped.dedup();
-                popped.len()
-            })
-        };
-        // Whatever we get from the producer of 4, 5 and 6 comes in its order.
-        let ours: Vec<_> = [queue.pop(), queue.pop()].into_iter().flatten().collect();
-        assert!(ours.is_sorted(), "out of order");
-        other.join().unwrap();
-        let rest = pop_all(&queue);
-        assert!(rest.is_sorted(), "out of order");
-        assert!(
-            ours.iter()
-                .all(|&early| rest.iter().all(|&late| early < late)),
-            "out of order"
-        );
+    race::<2, _>(move || {
+        let queue = queue(FullPolicy::Grow, flaws, SOUND_RING);
+        push_all(&queue, [1, 2, 3]);
+        let [producer, consumer] = [(); 2].map(|()| queue.clone());
+        Race::new(move |mut popped: Vec<Vec<usize>>| {
+            // Whatever the consumer got is in order and older than what is left.
+            let mut all = popped.remove(1);
+            all.extend(pop(&queue, 7));
+            assert!(all.is_sorted(), "out of order: {all:?}");
+        })
+        .thread(move || {
+            let popped = pop(&producer, 2);
+            push_all(&producer, 4..=6);
+            popped
+        })
+        .thread(move || pop(&consumer, 2))
     });
 }
 
@@ -244,53 +270,70 @@ fn loom_taking_from_the_list_on_an_old_look_at_the_ring_breaks_the_order() {
 }
 
 /// A producer that has to wait for room while the only consumer makes it.
-fn blocked_producer(flaws: Flaws<Flaw>) {
-    let queue = injector(FullPolicy::Block, flaws, SOUND_RING);
-    queue.push(1).unwrap();
-    queue.push(2).unwrap();
-    let producer = {
-        let queue = queue.clone();
-        thread::spawn(move || queue.push(3).unwrap())
-    };
-    assert_eq!(queue.pop(), Some(1));
-    producer.join().unwrap();
-    assert_eq!(pop_all(&queue), [2, 3]);
+fn blocked_producer(flaws: Flaws<Flaw>) -> Race<Vec<usize>> {
+    let queue = queue(FullPolicy::Block, flaws, SOUND_RING);
+    push_all(&queue, [1, 2]);
+    let [producer, consumer] = [(); 2].map(|()| queue.clone());
+    each_once(&queue, 3)
+        .thread(move || {
+            push_all(&producer, [3]);
+            Vec::new()
+        })
+        .thread(move || pop(&consumer, 1))
 }
 
 #[test]
 fn loom_a_blocked_producer_is_always_woken() {
-    loom::model(|| blocked_producer(SOUND));
+    race::<2, _>(|| blocked_producer(SOUND));
 }
 
 #[test]
 #[should_panic(expected = "maximum number of branches")]
 fn loom_sleeping_without_a_last_try_can_be_for_ever() {
-    model_that_oversleeps(|| blocked_producer(Flaws::only(Flaw::SleepWithoutLastTry)));
+    oversleeping_race::<2, _>(|flawed| {
+        blocked_producer(Flaws::only_if(flawed, Flaw::SleepWithoutLastTry))
+    });
 }
 
 #[test]
 #[should_panic(expected = "maximum number of branches")]
 fn loom_looking_for_sleepers_without_a_fence_can_miss_them() {
-    model_that_oversleeps(|| blocked_producer(Flaws::only(Flaw::NoFenceAfterPop)));
+    oversleeping_race::<2, _>(|flawed| {
+        blocked_producer(Flaws::only_if(flawed, Flaw::NoFenceAfterPop))
+    });
+}
+
+/// `pop`, with the few steps in which a cell is in flight as one. Two producers that wait for such a
+/// cell would keep each other busy for ever, as loom is not a fair scheduler.
+fn pop_at_once(queue: &Queue) -> Option<usize> {
+    loom::stop_exploring();
+    let element = queue.ring.try_pop()?;
+    loom::explore();
+    queue.announce_room();
+    Some(element)
 }
 
 #[test]
 fn loom_two_blocked_producers_are_both_woken() {
-    loom::model(|| {
-        let queue = injector(FullPolicy::Block, SOUND, SOUND_RING);
-        queue.push(1).unwrap();
-        queue.push(2).unwrap();
-        let producers = [3, 4].map(|element| {
-            let queue = queue.clone();
-            thread::spawn(move || queue.push(element).unwrap())
-        });
-        assert_eq!((queue.pop(), queue.pop()), (Some(1), Some(2)));
-        for producer in producers {
-            producer.join().unwrap();
-        }
-        let mut rest = pop_all(&queue);
-        rest.sort_unstable();
-        assert_eq!(rest, [3, 4]);
+    race::<3, _>(|| {
+        let queue = queue(FullPolicy::Block, SOUND, SOUND_RING);
+        push_all(&queue, [1, 2]);
+        let [one, two, consumer] = [(); 3].map(|()| queue.clone());
+        each_once(&queue, 4)
+            .thread(move || {
+                push_all(&one, [3]);
+                Vec::new()
+            })
+            .thread(move || {
+                push_all(&two, [4]);
+                Vec::new()
+            })
+            .thread(move || {
+                vec![
+                    pop_at_once(&consumer).unwrap(),
+                    pop_at_once(&consumer).unwrap(),
+                ]
+            })
     });
 }
 
@@ -298,22 +341,24 @@ fn loom_two_blocked_producers_are_both_woken() {
 #[test]
 fn loom_a_sleeper_and_a_producer_never_miss_each_other() {
     for policy in [FullPolicy::Grow, FullPolicy::Refuse] {
-        loom::model(move || {
-            let queue = injector(policy, SOUND, SOUND_RING);
-            let asleep = Arc::new(crate::sync::AtomicBool::new(false));
-            let sleeper = {
-                let (queue, asleep) = (queue.clone(), asleep.clone());
-                thread::spawn(move || {
-                    asleep.store(true, Ordering::Relaxed);
-                    fence(Ordering::SeqCst);
-                    queue.is_empty()
-                })
-            };
-            queue.push(1).unwrap();
-            fence(Ordering::SeqCst);
-            let seen_asleep = asleep.load(Ordering::Relaxed);
-            let saw_empty = sleeper.join().unwrap();
-            assert!(seen_asleep || !saw_empty, "lost wake-up");
+        race::<2, _>(move || {
+            let pushed = queue(policy, SOUND, SOUND_RING);
+            let looked = pushed.clone();
+            let announced = Arc::new(crate::sync::AtomicBool::new(false));
+            let asleep = announced.clone();
+            Race::new(|saw_the_other: Vec<bool>| {
+                assert!(saw_the_other.contains(&true), "lost wake-up");
+            })
+            .thread(move || {
+                push_all(&pushed, [1]);
+                fence(Ordering::SeqCst);
+                asleep.load(Ordering::Relaxed)
+            })
+            .thread(move || {
+                announced.store(true, Ordering::Relaxed);
+                fence(Ordering::SeqCst);
+                !looked.is_empty()
+            })
         });
     }
 }

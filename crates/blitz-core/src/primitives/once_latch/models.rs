@@ -1,13 +1,12 @@
-//! Loom models of the latch. A waiter that sleeps for ever makes the
-//! model endless, which loom reports (see `futex`).
+//! Loom models of the latch. The expected message "maximum number of branches" stands for a waiter
+//! that sleeps for ever.
 
 use super::*;
-use crate::primitives::futex::model_that_oversleeps;
+use crate::primitives::model::{Race, oversleeping_race, race};
 use crate::sync::Arc;
 use loom::cell::UnsafeCell;
-use loom::thread;
 
-/// A latch and what it guards, as in a job: the waiter takes the memory back when it is set.
+/// A latch and what it guards, as in a job.
 struct Guarded {
     latch: OnceLatch,
     value: UnsafeCell<u32>,
@@ -21,9 +20,14 @@ impl Guarded {
         })
     }
 
-    fn read(&self) -> u32 {
+    fn read(&self) {
         // SAFETY: after the latch is set nobody writes; the model checks that this is ordered.
-        self.value.with(|value| unsafe { *value })
+        assert_eq!(self.value.with(|value| unsafe { *value }), 7);
+    }
+
+    fn wait_and_read(&self) {
+        self.latch.wait();
+        self.read();
     }
 
     fn write_and_set(&self) {
@@ -34,81 +38,79 @@ impl Guarded {
     }
 }
 
-fn waiters(count: usize, flaws: Flaws<Flaw>) {
-    let guarded = Guarded::new(flaws);
-    let threads: Vec<_> = (0..count)
-        .map(|_| {
-            let guarded = guarded.clone();
-            thread::spawn(move || {
-                guarded.latch.wait();
-                assert_eq!(guarded.read(), 7);
-            })
-        })
-        .collect();
-    guarded.write_and_set();
-    for thread in threads {
-        thread.join().unwrap();
-    }
+fn one_waiter(flaws: Flaws<Flaw>) -> Race<()> {
+    let setter = Guarded::new(flaws);
+    let waiter = setter.clone();
+    Race::new(|_| {})
+        .thread(move || setter.write_and_set())
+        .thread(move || waiter.wait_and_read())
 }
 
 #[test]
 fn loom_a_waiter_never_sleeps_through_set() {
-    loom::model(|| waiters(1, Flaws::NONE));
-}
-
-#[test]
-fn loom_two_waiters_never_sleep_through_set() {
-    loom::model(|| waiters(2, Flaws::NONE));
+    race::<2, _>(|| one_waiter(Flaws::NONE));
 }
 
 #[test]
 #[should_panic(expected = "maximum number of branches")]
 fn loom_looking_for_sleepers_before_setting_misses_them() {
-    model_that_oversleeps(|| waiters(1, Flaws::only(Flaw::LookThenSet)));
+    oversleeping_race::<2, _>(|flawed| one_waiter(Flaws::only_if(flawed, Flaw::LookThenSet)));
 }
 
 #[test]
 #[should_panic(expected = "maximum number of branches")]
 fn loom_going_to_sleep_without_looking_can_be_for_ever() {
-    model_that_oversleeps(|| waiters(1, Flaws::only(Flaw::SleepBlindly)));
+    oversleeping_race::<2, _>(|flawed| one_waiter(Flaws::only_if(flawed, Flaw::SleepBlindly)));
 }
 
 #[test]
 #[should_panic(expected = "Causality violation")]
 fn loom_a_relaxed_set_does_not_publish_the_value() {
-    loom::model(|| waiters(1, Flaws::only(Flaw::RelaxedSet)));
+    race::<2, _>(|| one_waiter(Flaws::only(Flaw::RelaxedSet)));
+}
+
+#[test]
+fn loom_two_waiters_never_sleep_through_set() {
+    race::<3, _>(|| {
+        let setter = Guarded::new(Flaws::NONE);
+        let [one, two] = [(); 2].map(|()| setter.clone());
+        Race::new(|_| {})
+            .thread(move || setter.write_and_set())
+            .thread(move || one.wait_and_read())
+            .thread(move || two.wait_and_read())
+    });
 }
 
 #[test]
 fn loom_probing_sees_the_value_once_it_sees_the_latch() {
-    loom::model(|| {
-        let guarded = Guarded::new(Flaws::NONE);
-        let setter = {
-            let guarded = guarded.clone();
-            thread::spawn(move || guarded.write_and_set())
-        };
-        if guarded.latch.probe() {
-            assert_eq!(guarded.read(), 7);
-        }
-        setter.join().unwrap();
+    race::<2, _>(|| {
+        let setter = Guarded::new(Flaws::NONE);
+        let prober = setter.clone();
+        Race::new(|_| {})
+            .thread(move || setter.write_and_set())
+            .thread(move || {
+                if prober.latch.probe() {
+                    prober.read();
+                }
+            })
     });
 }
 
 /// The waiter takes the latch apart as soon as it is set. Loom objects to any access by the setter
 /// that is not ordered before that.
 fn freed_when_set(flaws: Flaws<Flaw>) {
-    loom::model(move || {
-        let guarded = Guarded::new(flaws);
-        let setter = {
-            let guarded = guarded.clone();
-            thread::spawn(move || guarded.write_and_set())
-        };
-        guarded.latch.wait();
-        let state = &raw const guarded.latch.state;
-        // SAFETY: in the sound protocol the setter is done with the word, so this is the only access.
-        // The word is replaced by garbage, like memory that is put to another use.
-        unsafe { (*state.cast_mut()).with_mut(|word| *word = UNSET) };
-        setter.join().unwrap();
+    race::<2, _>(move || {
+        let setter = Guarded::new(flaws);
+        let waiter = setter.clone();
+        Race::new(|_| {})
+            .thread(move || setter.write_and_set())
+            .thread(move || {
+                waiter.latch.wait();
+                let state = &raw const waiter.latch.state;
+                // SAFETY: in the sound protocol the setter is done with the word, so this is the only
+                // access. The word is overwritten, like memory that is put to another use.
+                unsafe { (*state.cast_mut()).with_mut(|word| *word = UNSET) };
+            })
     });
 }
 
