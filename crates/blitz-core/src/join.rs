@@ -18,7 +18,7 @@
 
 use crate::global;
 use crate::guest;
-use crate::join_stack::{Job, JoinStack, Popped};
+use crate::join_stack::{Job, JoinStack, Place, Popped, Pushed};
 use crate::seat::{self, Seat};
 use crate::wait::wait_for;
 use crate::wake;
@@ -158,6 +158,7 @@ where
     B: FnOnce(FnContext) -> RB,
 {
     stack: *const JoinStack,
+    place: Place,
     fork: &'a Fork<B, RB>,
     body: ManuallyDrop<B>,
     moved: bool,
@@ -185,10 +186,11 @@ where
     };
     let job = &raw const fork.job;
     // SAFETY: the stack is this thread's, and the fork lives until it is taken back (`Pending`).
-    if let Some(pushed) = unsafe { (*stack).push(job) } {
+    let (place, news) = unsafe { (*stack).push(job) };
+    if let Some(pushed) = news {
         // SAFETY: `stack` is this thread's.
         match unsafe { Seat::from_stack(stack) } {
-            Some(seat) if pushed != crate::join_stack::Pushed::Full => {
+            Some(seat) if pushed != Pushed::Full => {
                 wake::after_push(seat, pushed, job, expected);
             }
             seat => {
@@ -198,6 +200,7 @@ where
     }
     let pending = Pending {
         stack,
+        place,
         fork: &fork,
         body,
         moved,
@@ -246,7 +249,7 @@ where
     fn finish(self) -> RB {
         let mut this = ManuallyDrop::new(self);
         // SAFETY: this thread pushed the fork, and all later pushes have been popped.
-        match unsafe { (*this.stack).pop() } {
+        match unsafe { (*this.stack).pop(this.place) } {
             Popped::Ours => {
                 // SAFETY: no thief has the fork, so this copy of the closure is the one to use.
                 let body = unsafe { ManuallyDrop::take(&mut this.body) };
@@ -318,8 +321,16 @@ where
     /// `a` has panicked: see `b` through, then let the panic go on.
     #[inline(always)]
     fn drop(&mut self) {
+        // By value, so that the guard itself can stay in registers.
         // SAFETY: dropped once, instead of `finish`.
-        unsafe { abandon(self.stack, self.fork, &mut self.body) }
+        unsafe {
+            abandon(
+                self.stack,
+                self.place,
+                self.fork,
+                ManuallyDrop::take(&mut self.body),
+            )
+        }
     }
 }
 
@@ -327,19 +338,20 @@ where
 /// As for [`Pending::finish`]; `body` is the copy of the closure to use if the fork is not stolen.
 #[cold]
 #[inline(never)]
-unsafe fn abandon<B, RB>(stack: *const JoinStack, fork: &Fork<B, RB>, body: &mut ManuallyDrop<B>)
+unsafe fn abandon<B, RB>(stack: *const JoinStack, place: Place, fork: &Fork<B, RB>, body: B)
 where
     B: FnOnce(FnContext) -> RB,
 {
+    // If a thief has the fork, it has the closure too, and ours must not be dropped.
+    let mut body = ManuallyDrop::new(body);
     let finish = || {
         // SAFETY: by contract.
         unsafe {
-            let popped = (*stack).pop();
-            if popped == Popped::Ours {
-                return Ok(ManuallyDrop::take(body)(FnContext::new(false)));
+            let popped = (*stack).pop(place);
+            match finish_slow(stack, popped, fork) {
+                Some(result) => result,
+                None => Ok(ManuallyDrop::take(&mut body)(FnContext::new(false))),
             }
-            finish_slow(stack, popped, fork)
-                .unwrap_or_else(|| Ok(ManuallyDrop::take(body)(FnContext::new(false))))
         }
     };
     // The left panic wins. A second one ends here, and so does one in its payload's or a result's drop:

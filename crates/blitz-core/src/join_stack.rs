@@ -156,6 +156,10 @@ pub(crate) struct Stolen<'a> {
     pub(crate) job: *const Job,
 }
 
+/// Where a fork is on its stack.
+#[derive(Debug, PartialEq, Eq, Clone, Copy)]
+pub(crate) struct Place(*mut Slot);
+
 /// What a push or a beat found out.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
 pub(crate) enum Pushed {
@@ -261,25 +265,26 @@ impl JoinStack {
 
     // ---- the owner's side -------------------------------------------------------------------
 
-    /// Puts a fork on the stack: two loads, two stores and a countdown. `Some` when the slow path
-    /// has something to report.
+    /// Puts a fork on the stack: two loads, two stores and a countdown. Returns where it is, and
+    /// `Some` when the slow path has something to report.
     ///
     /// # Safety
     /// The caller occupies this stack's seat (or the stack is [`JoinStack::unseated`]). `job` stays
     /// valid until the matching [`JoinStack::pop`] says that it is ours or the slot is done.
     #[inline(always)]
-    pub(crate) unsafe fn push(&self, job: *const Job) -> Option<Pushed> {
+    pub(crate) unsafe fn push(&self, job: *const Job) -> (Place, Option<Pushed>) {
         let bottom = self.owner.bottom.load(Ordering::Relaxed);
+        let place = Place(bottom);
         if bottom >= self.limit.load(Ordering::Relaxed) {
             // SAFETY: passed on.
-            return Some(unsafe { self.push_slow(job) });
+            return (place, Some(unsafe { self.push_slow(job) }));
         }
         // SAFETY: `bottom` is below `limit`, hence inside the slots, and at or above `low`, hence
         // ours alone.
         unsafe { self.put(bottom, job) };
         let beat = self.owner.beat.get() - 1;
         self.owner.beat.set(beat);
-        if beat == 0 { Some(self.beat()) } else { None }
+        (place, if beat == 0 { Some(self.beat()) } else { None })
     }
 
     /// # Safety
@@ -318,14 +323,15 @@ impl JoinStack {
         Pushed::Public
     }
 
-    /// Takes the newest fork back.
+    /// Takes the newest fork back. It is at `place`, so `bottom` need not be loaded: a load would have
+    /// to wait for the store of the pop before it.
     ///
     /// # Safety
-    /// The caller occupies this stack's seat and has one push that is not yet matched by a pop.
+    /// The caller occupies this stack's seat, and its newest push that is not yet matched by a pop was
+    /// successful and returned `place`.
     #[inline(always)]
-    pub(crate) unsafe fn pop(&self) -> Popped {
-        // SAFETY: an unmatched push, so `bottom` is above the first slot.
-        let bottom = unsafe { self.owner.bottom.load(Ordering::Relaxed).sub(1) };
+    pub(crate) unsafe fn pop(&self, place: Place) -> Popped {
+        let Place(bottom) = place;
         self.owner.bottom.store(bottom, Ordering::Relaxed);
         fence::light();
         // Relaxed: what matters is the order against the store above, which is the fence's work.

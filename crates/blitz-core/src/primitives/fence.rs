@@ -109,10 +109,16 @@ pub fn mode() -> Mode {
 #[inline(always)]
 pub fn light() {
     if imp::LIGHT_IS_FULL.load(Ordering::Relaxed) {
-        fence(Ordering::SeqCst);
-    } else {
-        std::sync::atomic::compiler_fence(Ordering::SeqCst);
+        full();
     }
+    std::sync::atomic::compiler_fence(Ordering::SeqCst);
+}
+
+/// Out of line, so that the common mode is straight-line code.
+#[cfg(not(loom))]
+#[cold]
+fn full() {
+    fence(Ordering::SeqCst);
 }
 
 /// The thief's side: orders the caller's earlier stores before its later loads, and makes every
