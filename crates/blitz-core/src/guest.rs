@@ -58,7 +58,10 @@ impl<'a> Guest<'a> {
         if !pool.guests {
             return None;
         }
-        let usual = USUAL_SEAT.with(Cell::get);
+        let usual = pool
+            .placement
+            .seat_of_caller()
+            .unwrap_or_else(|| USUAL_SEAT.with(Cell::get));
         match pool.seats.get(usual) {
             Some(seat) if seat.occupancy.try_enter_vacant() => Some(Self::sit(seat)),
             _ => Self::enter_elsewhere(pool),

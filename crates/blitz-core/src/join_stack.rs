@@ -64,8 +64,8 @@ pub(crate) const CAPACITY: usize = 4096;
 #[cfg(loom)]
 pub(crate) const CAPACITY: usize = 3;
 
-/// Joins between two looks at the clock (see `wake`).
-const BEAT: u32 = 64;
+/// Joins until the first look at the clock (see `wake`).
+pub(crate) const FIRST_BEAT: u32 = 64;
 
 /// The life of a stolen slot, in one word: phase, "the owner is parked", and who stole it.
 mod state {
@@ -189,12 +189,16 @@ struct OwnerLine {
     bottom: AtomicPtr<Slot>,
     /// Pushes until the next beat.
     beat: Cell<u32>,
+    /// `CAPACITY + 1` slots (the last one only ever `begins` a context).
+    slots: *mut Slot,
 }
 
-/// Touched by thieves, and by the owner on its slow paths.
+/// Written by thieves, and by the owner on its slow paths; read by the owner all the time.
 #[derive(Debug)]
 struct SharedLine {
     lock: AtomicU32,
+    /// Pushes at or beyond this take the slow path: the end of the slots, or null.
+    limit: AtomicPtr<Slot>,
     /// No unstolen public fork below this. Written under `lock`.
     top: AtomicPtr<Slot>,
     /// The border between public and private. Written under `lock`.
@@ -205,13 +209,9 @@ struct SharedLine {
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct JoinStack {
-    owner: CachePadded<OwnerLine>,
-    /// Pushes at or beyond this take the slow path: the end of the slots, or null.
-    /// On its own line, because the owner only reads it and thieves write it rarely.
-    limit: CachePadded<AtomicPtr<Slot>>,
     shared: CachePadded<SharedLine>,
-    /// `CAPACITY + 1` slots (the last one only ever `begins` a context).
-    slots: *mut Slot,
+    /// Last and without padding: whatever else belongs to the owner shares its cache line.
+    owner: OwnerLine,
 }
 
 // SAFETY: the owner-only parts (`beat`, the storing side of `bottom`) are used by one thread at a
@@ -225,17 +225,17 @@ impl JoinStack {
     #[cfg(not(loom))]
     pub(crate) const fn unseated() -> Self {
         JoinStack {
-            owner: CachePadded::new(OwnerLine {
-                bottom: AtomicPtr::new(ptr::null_mut()),
-                beat: Cell::new(BEAT),
-            }),
-            limit: CachePadded::new(AtomicPtr::new(ptr::null_mut())),
             shared: CachePadded::new(SharedLine {
                 lock: AtomicU32::new(0),
+                limit: AtomicPtr::new(ptr::null_mut()),
                 top: AtomicPtr::new(ptr::null_mut()),
                 low: AtomicPtr::new(ptr::null_mut()),
             }),
-            slots: ptr::null_mut(),
+            owner: OwnerLine {
+                bottom: AtomicPtr::new(ptr::null_mut()),
+                beat: Cell::new(FIRST_BEAT),
+                slots: ptr::null_mut(),
+            },
         }
     }
 
@@ -244,23 +244,23 @@ impl JoinStack {
         let slots: Box<[Slot]> = (0..=CAPACITY).map(|_| Slot::new()).collect();
         let slots = Box::into_raw(slots).cast::<Slot>();
         JoinStack {
-            owner: CachePadded::new(OwnerLine {
-                bottom: AtomicPtr::new(slots),
-                beat: Cell::new(BEAT),
-            }),
-            limit: CachePadded::new(AtomicPtr::new(ptr::null_mut())),
             shared: CachePadded::new(SharedLine {
                 lock: AtomicU32::new(0),
+                limit: AtomicPtr::new(ptr::null_mut()),
                 top: AtomicPtr::new(slots),
                 low: AtomicPtr::new(slots),
             }),
-            slots,
+            owner: OwnerLine {
+                bottom: AtomicPtr::new(slots),
+                beat: Cell::new(FIRST_BEAT),
+                slots,
+            },
         }
     }
 
     fn end(&self) -> *mut Slot {
         // SAFETY: `slots` points to CAPACITY + 1 slots.
-        unsafe { self.slots.add(CAPACITY) }
+        unsafe { self.owner.slots.add(CAPACITY) }
     }
 
     // ---- the owner's side -------------------------------------------------------------------
@@ -275,7 +275,7 @@ impl JoinStack {
     pub(crate) unsafe fn push(&self, job: *const Job) -> (Place, Option<Pushed>) {
         let bottom = self.owner.bottom.load(Ordering::Relaxed);
         let place = Place(bottom);
-        if bottom >= self.limit.load(Ordering::Relaxed) {
+        if bottom >= self.shared.limit.load(Ordering::Relaxed) {
             // SAFETY: passed on.
             return (place, Some(unsafe { self.push_slow(job) }));
         }
@@ -301,15 +301,20 @@ impl JoinStack {
 
     #[cold]
     fn beat(&self) -> Pushed {
-        self.owner.beat.set(BEAT);
+        self.set_beat(FIRST_BEAT);
         Pushed::Beat
+    }
+
+    /// Asks for the next [`Pushed::Beat`] after this many fast pushes, at least one. Owner only.
+    pub(crate) fn set_beat(&self, pushes: u32) {
+        self.owner.beat.set(pushes);
     }
 
     #[cold]
     #[inline(never)]
     unsafe fn push_slow(&self, job: *const Job) -> Pushed {
         let bottom = self.owner.bottom.load(Ordering::Relaxed);
-        if self.slots.is_null() || bottom == self.end() {
+        if self.owner.slots.is_null() || bottom == self.end() {
             return Pushed::Full;
         }
         // SAFETY: not at the end, so inside the slots.
@@ -319,7 +324,7 @@ impl JoinStack {
         self.shared
             .low
             .store(unsafe { bottom.add(1) }, Ordering::Relaxed);
-        self.limit.store(self.end(), Ordering::Relaxed);
+        self.shared.limit.store(self.end(), Ordering::Relaxed);
         Pushed::Public
     }
 
@@ -379,7 +384,7 @@ impl JoinStack {
         let empty =
             self.shared.top.load(Ordering::Relaxed) >= self.shared.low.load(Ordering::Relaxed);
         let limit = if empty { ptr::null_mut() } else { self.end() };
-        self.limit.store(limit, Ordering::Relaxed);
+        self.shared.limit.store(limit, Ordering::Relaxed);
     }
 
     /// The newest slot, which a thief has: what [`Popped::Stolen`] speaks of.
@@ -432,7 +437,7 @@ impl JoinStack {
     /// How many forks are on the stack. Exact for the owner, a hint for others.
     pub(crate) fn depth(&self) -> usize {
         let bottom = self.owner.bottom.load(Ordering::Relaxed) as usize;
-        bottom.saturating_sub(self.slots as usize) / size_of::<Slot>()
+        bottom.saturating_sub(self.owner.slots as usize) / size_of::<Slot>()
     }
 
     // ---- the lock ---------------------------------------------------------------------------
@@ -468,8 +473,8 @@ impl JoinStack {
 
 impl Drop for JoinStack {
     fn drop(&mut self) {
-        if !self.slots.is_null() {
-            let slots = ptr::slice_from_raw_parts_mut(self.slots, CAPACITY + 1);
+        if !self.owner.slots.is_null() {
+            let slots = ptr::slice_from_raw_parts_mut(self.owner.slots, CAPACITY + 1);
             // SAFETY: made by `Box::into_raw` of a slice of this length in `new`.
             drop(unsafe { Box::from_raw(slots) });
         }
@@ -565,7 +570,7 @@ impl<'a> Thief<'a> {
         loop {
             // SAFETY: between the first slot and `slot`.
             let begins = unsafe { (*at).begins.load(Ordering::Relaxed) };
-            if !begins.is_null() || at == self.stack.slots {
+            if !begins.is_null() || at == self.stack.owner.slots {
                 return begins;
             }
             // SAFETY: not the first slot.

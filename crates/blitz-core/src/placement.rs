@@ -51,6 +51,11 @@ mod linux {
         unsafe { libc::sched_setaffinity(thread, size_of::<libc::cpu_set_t>(), set) == 0 }
     }
 
+    fn current_cpu() -> i32 {
+        // SAFETY: no arguments; negative on failure, which means "any CPU".
+        unsafe { libc::sched_getcpu() }.max(ANY_CPU)
+    }
+
     fn members(set: &libc::cpu_set_t) -> Vec<usize> {
         let all = 0..libc::CPU_SETSIZE as usize;
         // SAFETY: the index is inside the set.
@@ -111,11 +116,32 @@ mod linux {
         /// `thread` is about to be woken by the caller, who goes on computing if `busy`.
         pub(crate) fn before_wake(&self, thread: usize, busy: bool) {
             let wanted = if self.place && busy {
-                // SAFETY: no arguments; negative on failure, which means "any CPU".
-                unsafe { libc::sched_getcpu() }.max(ANY_CPU)
+                current_cpu()
             } else {
                 ANY_CPU
             };
+            self.exclude(thread, wanted);
+        }
+
+        /// Keeps `thread`, which is awake, off the caller's CPU: the kernel may have moved the caller to
+        /// where the thread was put. Costs a few nanoseconds when there is nothing to do.
+        pub(crate) fn keep_apart(&self, thread: usize) {
+            if self.place {
+                self.exclude(thread, current_cpu());
+            }
+        }
+
+        /// The seat whose pinned thread shares the caller's CPU, if threads are pinned.
+        pub(crate) fn seat_of_caller(&self) -> Option<usize> {
+            if !self.pin {
+                return None;
+            }
+            let here = current_cpu();
+            let seat = self.cpus.iter().position(|&cpu| cpu as i32 == here)?;
+            (seat < self.threads.len()).then_some(seat)
+        }
+
+        fn exclude(&self, thread: usize, wanted: i32) {
             let thread = &self.threads[thread];
             let id = thread.id.load(Ordering::Acquire);
             if id == LEAVE_ALONE || thread.excluded.load(Ordering::Relaxed) == wanted {
@@ -151,5 +177,11 @@ mod other {
         pub(crate) fn thread_stopped(&self, _thread: usize) {}
 
         pub(crate) fn before_wake(&self, _thread: usize, _busy: bool) {}
+
+        pub(crate) fn keep_apart(&self, _thread: usize) {}
+
+        pub(crate) fn seat_of_caller(&self) -> Option<usize> {
+            None
+        }
     }
 }

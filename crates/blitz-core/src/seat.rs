@@ -70,16 +70,18 @@ pub(crate) struct Seat {
     pub(crate) index: usize,
     pool: *const Pool,
 
-    // The occupant's own.
-    deque: Owner<TaskRef>,
-    arena: Arena,
+    // The occupant's own, on the same cache line as the stack's owner part.
     /// The context of the code that the occupant runs.
     context: Cell<*const Context>,
     pub(crate) timed: Cell<Timed>,
     /// When the occupant began what it runs, once somebody asked; 0 before.
     pub(crate) running_since: Cell<u64>,
+    /// When the occupant last looked at the clock, and after how many forks it does so again.
+    pub(crate) last_beat: Cell<(u64, u32)>,
     /// Detached tasks that the occupant is inside of (see `Pool::wait_idle`).
     pub(crate) detached_depth: Cell<usize>,
+    deque: Owner<TaskRef>,
+    arena: Arena,
 
     // Everybody's.
     stealer: Stealer<TaskRef>,
@@ -112,6 +114,7 @@ impl Seat {
             context: Cell::new(&raw const context::ROOT),
             timed: Cell::new(Timed::NOTHING),
             running_since: Cell::new(0),
+            last_beat: Cell::new((0, 0)),
             detached_depth: Cell::new(0),
             stealer,
             fifo: Injector::new(),

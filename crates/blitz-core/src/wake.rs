@@ -9,14 +9,14 @@
 //!   end, and the duration goes into a moving average kept per call site (the address of the job's code).
 //!   A site that was never seen is taken for long: a fork that should have been shared and was not costs
 //!   more than one wake too many.
-//! * **The present.** Every 64th fork, and every fork that becomes public later than the first, looks how
+//! * **The present.** Every few microseconds worth of forks, and every fork that becomes public later than the first, looks how
 //!   long the thread has been at it. What has already outlasted a wake is likely to go on. This catches
 //!   sites that were short and have become long.
 //!
 //! Nothing here affects correctness: a fork that nobody is woken for is run by its owner.
 
 use crate::clock::{ticks, ticks_per_us};
-use crate::join_stack::{Job, Pushed};
+use crate::join_stack::{FIRST_BEAT, Job, Pushed};
 use crate::seat::{Seat, Timed};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -53,12 +53,18 @@ pub(crate) fn after_push(seat: &Seat, pushed: Pushed, job: *const Job, expected:
         Pushed::Beat => pool.sleep.counters(),
         Pushed::Full => return,
     };
-    if counters.searching() > 0 || (counters.sleeping() == 0 && !pool.has_blocked()) {
+    if counters.searching() > 0 {
+        if pushed == Pushed::Public {
+            keep_searchers_away(seat);
+        }
+        return;
+    }
+    if counters.sleeping() == 0 && !pool.has_blocked() {
         return;
     }
     let worth_it = match expected {
-        Some(expected) => outlasts_a_wake(expected),
-        None => is_probably_long(seat, pushed, job),
+        Some(expected) if pushed == Pushed::Public => outlasts_a_wake(expected),
+        _ => is_probably_long(seat, pushed, job),
     };
     if worth_it && !pool.wake_one() {
         // SAFETY: the seat's own context is alive: the occupant, our caller, runs in it.
@@ -66,10 +72,26 @@ pub(crate) fn after_push(seat: &Seat, pushed: Pushed, job: *const Job, expected:
     }
 }
 
+/// A searching thread sees the fork for free, but takes it only if it has a CPU to run on. On machines with a
+/// few CPUs the kernel may have moved this thread to the searcher's.
+fn keep_searchers_away(seat: &Seat) {
+    const FEW: usize = 4;
+    let pool = seat.pool();
+    let threads = pool.num_threads();
+    if threads <= FEW {
+        let others = (0..threads).filter(|&thread| thread != seat.index);
+        others.for_each(|thread| pool.placement.keep_apart(thread));
+    }
+}
+
 fn is_probably_long(seat: &Seat, pushed: Pushed, job: *const Job) -> bool {
     let now = ticks();
     if seat.running_since.get() == 0 {
         seat.running_since.set(now);
+        seat.last_beat.set((now, FIRST_BEAT));
+    }
+    if pushed == Pushed::Beat {
+        pace(seat, now);
     }
     let depth = seat.stack.depth();
     let timed = seat.timed.get().depth;
@@ -88,6 +110,19 @@ fn is_probably_long(seat: &Seat, pushed: Pushed, job: *const Job) -> bool {
         }
     }
     outlasts_a_wake(now.saturating_sub(seat.running_since.get()))
+}
+
+/// Sets the distance to the next look at the clock: some microseconds, whatever the forks' size.
+fn pace(seat: &Seat, now: u64) {
+    let (last, pushes) = seat.last_beat.get();
+    let elapsed_us = now.saturating_sub(last) / ticks_per_us();
+    let pushes = match elapsed_us {
+        0..4 => (pushes * 2).min(1024),
+        4..30 => pushes,
+        _ => (pushes / 2).max(8),
+    };
+    seat.last_beat.set((now, pushes));
+    seat.stack.set_beat(pushes);
 }
 
 /// The join whose fork was at `depth` has ended. `shared`: a thief ran its right half.
