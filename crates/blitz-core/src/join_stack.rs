@@ -203,6 +203,9 @@ struct SharedLine {
     top: AtomicPtr<Slot>,
     /// The border between public and private. Written under `lock`.
     low: AtomicPtr<Slot>,
+    /// What `pop` compares with: `low` if light fences cost nothing, else above every slot, so that
+    /// `pop` goes out of line for its fence. Saves the fast path a look at the mode.
+    border: AtomicPtr<Slot>,
 }
 
 /// See the module's documentation.
@@ -230,6 +233,7 @@ impl JoinStack {
                 limit: AtomicPtr::new(ptr::null_mut()),
                 top: AtomicPtr::new(ptr::null_mut()),
                 low: AtomicPtr::new(ptr::null_mut()),
+                border: AtomicPtr::new(ptr::null_mut()),
             }),
             owner: OwnerLine {
                 bottom: AtomicPtr::new(ptr::null_mut()),
@@ -249,6 +253,11 @@ impl JoinStack {
                 limit: AtomicPtr::new(ptr::null_mut()),
                 top: AtomicPtr::new(slots),
                 low: AtomicPtr::new(slots),
+                border: AtomicPtr::new(if fence::light_is_free() {
+                    slots
+                } else {
+                    ptr::without_provenance_mut(usize::MAX)
+                }),
             }),
             owner: OwnerLine {
                 bottom: AtomicPtr::new(slots),
@@ -321,9 +330,7 @@ impl JoinStack {
         unsafe { self.put(bottom, job) };
         let _lock = self.lock();
         // SAFETY: `bottom` is not the end, so one further is at most the end.
-        self.shared
-            .low
-            .store(unsafe { bottom.add(1) }, Ordering::Relaxed);
+        self.set_low(unsafe { bottom.add(1) });
         self.shared.limit.store(self.end(), Ordering::Relaxed);
         Pushed::Public
     }
@@ -338,9 +345,9 @@ impl JoinStack {
     pub(crate) unsafe fn pop(&self, place: Place) -> Popped {
         let Place(bottom) = place;
         self.owner.bottom.store(bottom, Ordering::Relaxed);
-        fence::light();
+        fence::light_if_free();
         // Relaxed: what matters is the order against the store above, which is the fence's work.
-        if self.shared.low.load(Ordering::Relaxed) <= bottom {
+        if self.shared.border.load(Ordering::Relaxed) <= bottom {
             Popped::Ours
         } else {
             // SAFETY: passed on.
@@ -351,6 +358,12 @@ impl JoinStack {
     #[cold]
     #[inline(never)]
     unsafe fn pop_slow(&self, bottom: *mut Slot) -> Popped {
+        if !fence::light_is_free() {
+            fence::light();
+            if self.shared.low.load(Ordering::Relaxed) <= bottom {
+                return Popped::Ours;
+            }
+        }
         let _lock = self.lock();
         // SAFETY: inside the slots. Its state cannot change while we hold the lock, except from
         // STOLEN to DONE.
@@ -371,12 +384,20 @@ impl JoinStack {
     /// Ends the public part at `bottom`, under the lock.
     fn retreat(&self, bottom: *mut Slot) {
         if self.shared.low.load(Ordering::Relaxed) > bottom {
-            self.shared.low.store(bottom, Ordering::Relaxed);
+            self.set_low(bottom);
         }
         if self.shared.top.load(Ordering::Relaxed) > bottom {
             self.shared.top.store(bottom, Ordering::Relaxed);
         }
         self.restore_limit();
+    }
+
+    /// Moves the border, under the lock.
+    fn set_low(&self, low: *mut Slot) {
+        self.shared.low.store(low, Ordering::Relaxed);
+        if fence::light_is_free() {
+            self.shared.border.store(low, Ordering::Relaxed);
+        }
     }
 
     /// Re-establishes the invariant between `limit` and the public part, under the lock.
@@ -591,12 +612,12 @@ impl<'a> Thief<'a> {
         if bottom <= old {
             return false;
         }
-        shared.low.store(bottom, Ordering::Relaxed);
+        self.stack.set_low(bottom);
         fence::heavy();
         // Acquire: pairs with `put`, so that the slots below it are visible.
         let bottom_now = self.stack.owner.bottom.load(Ordering::Acquire);
         let low = bottom.min(bottom_now).max(old);
-        shared.low.store(low, Ordering::Relaxed);
+        self.stack.set_low(low);
         self.stack.restore_limit();
         low > old
     }

@@ -11,7 +11,7 @@
 
 use crate::arena::Arena;
 use crate::context::{self, Context};
-use crate::join_stack::{JoinStack, Stolen};
+use crate::join_stack::{FIRST_BEAT, JoinStack, Stolen};
 use crate::occupancy::Occupancy;
 use crate::pool::Pool;
 use crate::primitives::parker::{Lease, Parker};
@@ -78,6 +78,8 @@ pub(crate) struct Seat {
     pub(crate) running_since: Cell<u64>,
     /// When the occupant last looked at the clock, and after how many forks it does so again.
     pub(crate) last_beat: Cell<(u64, u32)>,
+    /// The call site whose pace `last_beat` is.
+    pub(crate) last_site: Cell<usize>,
     /// Detached tasks that the occupant is inside of (see `Pool::wait_idle`).
     pub(crate) detached_depth: Cell<usize>,
     deque: Owner<TaskRef>,
@@ -114,7 +116,8 @@ impl Seat {
             context: Cell::new(&raw const context::ROOT),
             timed: Cell::new(Timed::NOTHING),
             running_since: Cell::new(0),
-            last_beat: Cell::new((0, 0)),
+            last_beat: Cell::new((0, FIRST_BEAT)),
+            last_site: Cell::new(0),
             detached_depth: Cell::new(0),
             stealer,
             fifo: Injector::new(),

@@ -88,7 +88,6 @@ fn is_probably_long(seat: &Seat, pushed: Pushed, job: *const Job) -> bool {
     let now = ticks();
     if seat.running_since.get() == 0 {
         seat.running_since.set(now);
-        seat.last_beat.set((now, FIRST_BEAT));
     }
     if pushed == Pushed::Beat {
         pace(seat, now);
@@ -99,6 +98,11 @@ fn is_probably_long(seat: &Seat, pushed: Pushed, job: *const Job) -> bool {
     if pushed == Pushed::Public && (timed == 0 || timed >= depth) {
         // SAFETY: the caller has just pushed the job; it is alive.
         let site = unsafe { (*job).execute } as usize;
+        if seat.last_site.replace(site) != site {
+            // Another computation: forget the pace of the last one.
+            seat.last_beat.set((now, FIRST_BEAT));
+            seat.stack.set_beat(FIRST_BEAT);
+        }
         seat.timed.set(Timed {
             depth,
             site,
@@ -117,9 +121,9 @@ fn pace(seat: &Seat, now: u64) {
     let (last, pushes) = seat.last_beat.get();
     let elapsed_us = now.saturating_sub(last) / ticks_per_us();
     let pushes = match elapsed_us {
-        0..4 => (pushes * 2).min(1024),
+        0..4 => (pushes * 2).min(512),
         4..30 => pushes,
-        _ => (pushes / 2).max(8),
+        _ => (pushes / 4).max(8),
     };
     seat.last_beat.set((now, pushes));
     seat.stack.set_beat(pushes);

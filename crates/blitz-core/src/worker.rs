@@ -15,6 +15,12 @@ use std::sync::Arc;
 /// Tasks of the own deque between two looks at the shared queue.
 const FAIRNESS: u32 = 61;
 
+/// The most tasks taken from a victim at once, beside the one that is run.
+const MAX_LOOT: usize = 31;
+
+/// Patience is halved at most this often.
+const MAX_FRUITLESS: u32 = 3;
+
 /// Stolen forks shorter than this (in microseconds) make a thief hesitate before its next theft.
 const SHORT_US: u64 = 3;
 const MIN_HESITATION_US: u64 = 4;
@@ -43,6 +49,7 @@ pub(crate) fn run(pool: &Arc<Pool>, index: usize) {
         rng: XorShift64Star::new(index as u64 + 1),
         hesitation_us: 0,
         hesitate_until: 0,
+        fruitless: 0,
     }
     .main_loop();
     pool.placement.thread_stopped(index);
@@ -59,6 +66,8 @@ struct Worker<'a> {
     rng: XorShift64Star,
     hesitation_us: u64,
     hesitate_until: u64,
+    /// Searches that ended in sleep since the last one that paid.
+    fruitless: u32,
 }
 
 impl<'a> Worker<'a> {
@@ -115,7 +124,7 @@ impl<'a> Worker<'a> {
     /// On entry the thread counts as searching; with `Some`, it occupies its seat and does not.
     fn search(&mut self) -> Option<Work<'a>> {
         let rate = ticks_per_us();
-        let patience = patience_us(self.pool.backoff) * rate;
+        let mut patience = self.patience(rate);
         let mut since = ticks();
         let mut force_at = FORCE_AFTER_US * rate;
         let mut round = 0;
@@ -123,6 +132,10 @@ impl<'a> Worker<'a> {
             let now = ticks();
             if self.sees_work(now) {
                 if let Some(work) = self.claim_and_take(now) {
+                    if round > 0 {
+                        // Found while looking, not on being woken: looking pays.
+                        self.fruitless = 0;
+                    }
                     return Some(work);
                 }
             } else if self.pool.is_terminating() {
@@ -130,7 +143,9 @@ impl<'a> Worker<'a> {
             }
             let searched = now.saturating_sub(since);
             if searched > patience {
+                self.fruitless = (self.fruitless + 1).min(MAX_FRUITLESS);
                 self.sleep();
+                patience = self.patience(rate);
                 since = ticks();
                 force_at = FORCE_AFTER_US * rate;
                 round = 0;
@@ -144,6 +159,11 @@ impl<'a> Worker<'a> {
             pause(round);
             round += 1;
         }
+    }
+
+    /// How long to look before sleeping, in ticks: less after each search that found nothing.
+    fn patience(&self, rate: u64) -> u64 {
+        (patience_us(self.pool.backoff) * rate) >> self.fruitless
     }
 
     /// Is there anything this thread could take? Thefts wait while the thread hesitates.
@@ -201,10 +221,38 @@ impl<'a> Worker<'a> {
         for victim in others {
             if let Some(task) = victim.stealer().steal_until_settled() {
                 self.seat.stats.stolen.one();
+                // SAFETY: passed on.
+                unsafe { self.take_more_from(victim) };
                 return Some(Work::Task(task));
             }
         }
         self.pool.take_injected().map(Work::Task)
+    }
+
+    /// Takes up to half of what `victim` still has, so that a swarm of small tasks does not cost a search each.
+    ///
+    /// # Safety
+    /// The thread occupies its seat.
+    unsafe fn take_more_from(&self, victim: &Seat) {
+        let share = (victim.stealer().len() / 2).min(MAX_LOOT);
+        if std::ptr::eq(victim, self.seat) || share == 0 {
+            return;
+        }
+        let mut loot = [const { None }; MAX_LOOT];
+        let mut taken = 0;
+        while taken < share {
+            let Some(task) = victim.stealer().steal_until_settled() else {
+                break;
+            };
+            loot[taken] = Some(task);
+            taken += 1;
+            self.seat.stats.stolen.one();
+        }
+        // Newest first onto our deque, so that we run the oldest first, as a thief does.
+        for task in loot[..taken].iter_mut().rev().filter_map(Option::take) {
+            // SAFETY: passed on. The cascade after the theft tells others what we now offer.
+            unsafe { self.seat.push_task(task) };
+        }
     }
 
     fn force_somebody(&self) {

@@ -108,17 +108,25 @@ pub fn mode() -> Mode {
 #[cfg(not(loom))]
 #[inline(always)]
 pub fn light() {
-    if imp::LIGHT_IS_FULL.load(Ordering::Relaxed) {
-        full();
+    if !light_is_free() {
+        fence(Ordering::SeqCst);
     }
+    light_if_free();
+}
+
+/// [`light`] for callers who have found out otherwise that [`light_is_free`]. If it is not, this orders
+/// nothing.
+#[cfg(not(loom))]
+#[inline(always)]
+pub fn light_if_free() {
     std::sync::atomic::compiler_fence(Ordering::SeqCst);
 }
 
-/// Out of line, so that the common mode is straight-line code.
+/// Does [`light`] execute no instruction? Fixed before the first pool starts.
 #[cfg(not(loom))]
-#[cold]
-fn full() {
-    fence(Ordering::SeqCst);
+#[inline(always)]
+pub fn light_is_free() -> bool {
+    !imp::LIGHT_IS_FULL.load(Ordering::Relaxed)
 }
 
 /// The thief's side: orders the caller's earlier stores before its later loads, and makes every
@@ -137,6 +145,16 @@ pub fn heavy() {
 #[cfg(loom)]
 pub fn light() {
     fence(Ordering::SeqCst);
+}
+
+/// The model checker sees the symmetric mode.
+#[cfg(loom)]
+pub fn light_if_free() {}
+
+/// The model checker sees the symmetric mode.
+#[cfg(loom)]
+pub fn light_is_free() -> bool {
+    false
 }
 
 /// The model checker sees the symmetric mode.
