@@ -1,8 +1,7 @@
 //! The door through which work enters from outside: a first-in, first-out queue that any thread
 //! may push to and any thread may pop from.
 //!
-//! The normal path is a bounded ring ([`ring`](super::ring)), one compare-and-swap per
-//! operation. What happens when the ring is full is the [`FullPolicy`]:
+//! The normal path is a bounded ring (`ring.rs`), one compare-and-swap per operation. What happens when the ring is full is the [`FullPolicy`]:
 //!
 //! * [`Grow`](FullPolicy::Grow) spills into a list behind a mutex; the queue is unbounded.
 //! * [`Block`](FullPolicy::Block) makes `push` wait for room, asleep.
