@@ -46,7 +46,7 @@ indexed_source! {
 ///
 /// ```
 /// use blitz::prelude::*;
-/// let sums: Vec<i32> = (1..=5).into_par_iter().fold_chunks(2, || 0, |sum, n| sum + n).collect();
+/// let sums: Vec<i32> = (1..6).into_par_iter().fold_chunks(2, || 0, |sum, n| sum + n).collect();
 /// assert_eq!(sums, [3, 7, 5]);
 /// ```
 #[must_use = "parallel iterators do nothing until they are driven"]

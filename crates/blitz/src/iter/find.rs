@@ -55,6 +55,8 @@ where
         left.or(right)
     }
 
+    const CAN_BE_FULL: bool = true;
+
     #[inline]
     fn full(self) -> bool {
         self.found.load(Relaxed)
@@ -107,8 +109,11 @@ where
     }
 }
 
-/// Longer pieces look up now and then whether they may stop. Blocks of a measured loop are shorter.
+/// Pieces longer than this look up now and then whether they may stop. Blocks of a measured loop are shorter.
 const LONG: usize = 1 << 16;
+
+/// After how many items they do.
+pub(super) const LOOK_UP_AFTER: usize = 1 << 12;
 
 /// The first item that satisfies the predicate, unless `stop` says first that it is no longer wanted.
 #[inline]
@@ -122,7 +127,7 @@ where
         return iter.find(|item| predicate(item));
     }
     loop {
-        let mut left = LONG / 16;
+        let mut left = LOOK_UP_AFTER;
         let search = iter.try_for_each(|item| {
             if predicate(&item) {
                 return Break(Some(item));

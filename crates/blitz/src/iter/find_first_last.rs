@@ -9,10 +9,11 @@
 //! backwards, because a folder is fed forwards, so a piece has to look at all of its items.
 
 use super::ParallelIterator;
-use super::find::first_hit;
+use super::find::{LOOK_UP_AFTER, first_hit};
 use super::plumbing::{Consumer, Folder, Reducer, UnindexedConsumer};
 use std::cell::Cell;
 use std::marker::PhantomData;
+use std::ops::ControlFlow::{Break, Continue};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 pub(super) fn find_first<I, P>(iter: I, predicate: P) -> Option<I::Item>
@@ -142,9 +143,18 @@ impl Wanted for Rightmost {
     {
         let mut iter = iter;
         let mut last = before;
-        // `first_hit` again and again: it looks at `stop` now and then.
-        while let Some(hit) = first_hit(iter.by_ref(), &predicate, &stop) {
-            last = Some(hit);
+        loop {
+            let mut left = LOOK_UP_AFTER;
+            let search = iter.try_for_each(|item| {
+                if predicate(&item) {
+                    last = Some(item);
+                }
+                left -= 1;
+                if left == 0 { Break(()) } else { Continue(()) }
+            });
+            if search.is_continue() || stop() {
+                break;
+            }
         }
         last
     }

@@ -136,6 +136,11 @@ where
     }
 
     #[inline]
+    fn is_never_full(&self) -> bool {
+        self.base.is_never_full()
+    }
+
+    #[inline]
     fn can_resume(&self, _folder: &Self::Folder) -> bool {
         true
     }
@@ -347,6 +352,11 @@ where
     #[inline]
     fn full(&self) -> bool {
         self.base.full()
+    }
+
+    #[inline]
+    fn is_never_full(&self) -> bool {
+        self.base.is_never_full()
     }
 
     #[inline]

@@ -206,8 +206,14 @@ where
     }
 
     #[inline]
+    fn is_never_full(&self) -> bool {
+        self.base.is_never_full()
+    }
+
+    #[inline]
     fn can_resume(&self, folder: &Self::Folder) -> bool {
-        self.base.can_resume(&folder.base)
+        // The base sees nothing before the end of the piece, so if it may have enough before, pieces must not get longer.
+        self.base.is_never_full() && self.base.can_resume(&folder.base)
     }
 
     #[inline]

@@ -195,7 +195,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     ///
     /// ```
     /// use blitz::prelude::*;
-    /// let sums: Vec<i32> = (1..=4).into_par_iter().fold_chunks(2, || 0, |sum, n| sum + n).collect();
+    /// let sums: Vec<i32> = (1..5).into_par_iter().fold_chunks(2, || 0, |sum, n| sum + n).collect();
     /// assert_eq!(sums, [3, 7]);
     /// ```
     #[track_caller]

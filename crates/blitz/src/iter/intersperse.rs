@@ -159,6 +159,10 @@ where
         self.base.full()
     }
 
+    fn is_never_full(&self) -> bool {
+        self.base.is_never_full()
+    }
+
     fn can_resume(&self, folder: &Self::Folder) -> bool {
         self.base.can_resume(&folder.base)
     }
@@ -250,6 +254,10 @@ where
 
     fn full(&self) -> bool {
         self.base.full()
+    }
+
+    fn is_never_full(&self) -> bool {
+        self.base.is_never_full()
     }
 
     fn can_resume(&self, folder: &Self::Folder) -> bool {

@@ -27,6 +27,11 @@ impl<T> Consumer<T> for Nothing {
     }
 
     #[inline]
+    fn is_never_full(&self) -> bool {
+        true
+    }
+
+    #[inline]
     fn can_resume(&self, _folder: &Self) -> bool {
         true
     }

@@ -941,7 +941,7 @@ pub trait ParallelIterator: Sized + Send {
     /// use blitz::prelude::*;
     /// use blitz::iter::Either;
     /// let (numbers, words): (Vec<i32>, Vec<&str>) = ["3", "three"].into_par_iter().partition_map(|text| {
-    ///     match text.parse() {
+    ///     match text.parse::<i32>() {
     ///         Ok(number) => Either::Left(number),
     ///         Err(_) => Either::Right(text),
     ///     }

@@ -20,6 +20,9 @@ pub(super) trait Recipe<Item>: Copy + Send {
     /// Combines two neighbouring pieces, left before right.
     fn combine(self, left: Self::Result, right: Self::Result) -> Self::Result;
 
+    /// Whether [`full`](Self::full) can become true.
+    const CAN_BE_FULL: bool = false;
+
     /// True when no further item can change the result.
     #[inline]
     fn full(self) -> bool {
@@ -68,6 +71,11 @@ where
     #[inline]
     fn full(&self) -> bool {
         self.0.full()
+    }
+
+    #[inline]
+    fn is_never_full(&self) -> bool {
+        !R::CAN_BE_FULL
     }
 
     #[inline]

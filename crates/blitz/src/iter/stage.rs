@@ -29,6 +29,9 @@ pub(super) trait Stage<In> {
         F: Folder<Self::Out>,
         I: Iterator<Item = In>;
 
+    /// Whether [`full`](Self::full) can become true.
+    const CAN_BE_FULL: bool = false;
+
     /// True when nothing more will be passed on.
     #[inline]
     fn full(&self) -> bool {
@@ -49,6 +52,12 @@ pub(super) trait Plan<In>: Clone + Send {
     fn full(&self) -> bool {
         false
     }
+
+    /// True if the stage passes on until the end.
+    #[inline]
+    fn is_never_full(&self) -> bool {
+        true
+    }
 }
 
 /// Makes a stage that can be cloned its own plan.
@@ -68,6 +77,11 @@ macro_rules! its_own_plan {
             #[inline]
             fn full(&self) -> bool {
                 $crate::iter::stage::Stage::full(self)
+            }
+
+            #[inline]
+            fn is_never_full(&self) -> bool {
+                !<Self as $crate::iter::stage::Stage<In>>::CAN_BE_FULL
             }
         }
     };
@@ -136,6 +150,11 @@ where
     }
 
     #[inline]
+    fn is_never_full(&self) -> bool {
+        self.plan.is_never_full() && self.base.is_never_full()
+    }
+
+    #[inline]
     fn can_resume(&self, folder: &Self::Folder) -> bool {
         self.base.can_resume(&folder.base)
     }
@@ -165,6 +184,9 @@ where
     }
 }
 
+/// More than a measured block ever has.
+const VERY_LONG: usize = 1 << 17;
+
 /// The folder that runs a stage and passes on to `base`.
 pub(super) struct StagedFolder<F, S> {
     base: F,
@@ -189,7 +211,16 @@ where
     where
         I: IntoIterator<Item = In>,
     {
-        self.base = self.stage.feed_iter(self.base, iter.into_iter());
+        let mut iter = iter.into_iter();
+        // A stage may pass nothing on for long, and then nobody asks whether anything is still wanted. So the beginning of
+        // a very long piece is fed one by one. Blocks of a measured loop are shorter.
+        while iter.size_hint().0 > VERY_LONG {
+            match iter.next() {
+                Some(item) if !self.full() => self.base = self.stage.feed(self.base, item),
+                _ => return self,
+            }
+        }
+        self.base = self.stage.feed_iter(self.base, iter);
         self
     }
 

@@ -84,6 +84,8 @@ impl<In> Stage<In> for Admit<'_> {
         folder.consume_iter(iter.take_while(|_| take_one(self.left)))
     }
 
+    const CAN_BE_FULL: bool = true;
+
     #[inline]
     fn full(&self) -> bool {
         self.left.load(Relaxed) == 0

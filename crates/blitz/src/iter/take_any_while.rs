@@ -101,6 +101,8 @@ where
         folder.consume_iter(iter.take_while(|item| self.admits(item)))
     }
 
+    const CAN_BE_FULL: bool = true;
+
     #[inline]
     fn full(&self) -> bool {
         self.failed.load(Relaxed)

@@ -59,6 +59,8 @@ where
         both(left, right, self.op)
     }
 
+    const CAN_BE_FULL: bool = true;
+
     #[inline]
     fn full(self) -> bool {
         self.failed.load(Relaxed)
@@ -165,6 +167,8 @@ where
             (left, right) => left.or(right),
         }
     }
+
+    const CAN_BE_FULL: bool = true;
 
     #[inline]
     fn full(self) -> bool {

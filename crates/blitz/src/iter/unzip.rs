@@ -319,6 +319,11 @@ where
     }
 
     #[inline]
+    fn is_never_full(&self) -> bool {
+        self.left.is_never_full() && self.right.is_never_full()
+    }
+
+    #[inline]
     fn can_resume(&self, folder: &Self::Folder) -> bool {
         self.left.can_resume(&folder.left) && self.right.can_resume(&folder.right)
     }

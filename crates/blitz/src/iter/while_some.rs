@@ -85,6 +85,8 @@ impl<T> Stage<Option<T>> for Unwrap<'_> {
         }))
     }
 
+    const CAN_BE_FULL: bool = true;
+
     #[inline]
     fn full(&self) -> bool {
         self.met_none.load(Relaxed)

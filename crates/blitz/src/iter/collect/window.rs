@@ -81,6 +81,11 @@ where
     }
 
     #[inline]
+    fn is_never_full(&self) -> bool {
+        true
+    }
+
+    #[inline]
     fn can_resume(&self, folder: &Filled<'w, T>) -> bool {
         // SAFETY: one past the end of the folder's window.
         let end = unsafe { folder.start.add(folder.room) };

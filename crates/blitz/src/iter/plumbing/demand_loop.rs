@@ -23,6 +23,7 @@ use super::local::{Here, Local};
 use super::pace::{Pace, Site, nobody_is_idle};
 use super::{Consumer, Folder, Producer, UnindexedConsumer, UnindexedProducer};
 use crate::engine::demand::join_context_expecting;
+use crate::engine::{caller_may_take_part, hand_over};
 
 /// A loop of at most this many items of unknown cost is offered at once: a first block of one item would already be too
 /// large a part of it.
@@ -44,6 +45,9 @@ where
     P: Producer,
     C: Consumer<P::Item>,
 {
+    if !caller_may_take_part() {
+        return hand_over(|| run(len, min, producer, consumer));
+    }
     if consumer.full() {
         return consumer.into_folder().complete();
     }
@@ -100,7 +104,9 @@ where
             pace.remember();
             return local.finish();
         }
-        if ahead / 2 >= min && pace.should_share(ahead as f32) {
+        // What is done so far is a piece of its own if this thread gets no seat in the pool.
+        let pieces_are_long_enough = ahead / 2 >= min && len - ahead >= min;
+        if pieces_are_long_enough && pace.should_share(ahead as f32) {
             offer(ahead, min, LEVELS, producer, consumer, &local);
             pace.remember();
             return local.finish();
@@ -194,6 +200,9 @@ where
     P: UnindexedProducer,
     C: UnindexedConsumer<P::Item>,
 {
+    if !caller_may_take_part() {
+        return hand_over(|| run_unindexed(producer, consumer));
+    }
     if consumer.full() {
         return consumer.into_folder().complete();
     }

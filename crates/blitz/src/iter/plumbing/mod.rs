@@ -12,7 +12,7 @@
 //! cut that nobody makes use of is taken back (the source of `plumbing/demand_loop.rs` tells how).
 //!
 //! The traits have the same names, methods and meaning as rayon's, so that producers written for rayon compile
-//! unchanged. [`Consumer::can_resume`] and [`Consumer::resume`] are the one addition; they have defaults.
+//! unchanged. [`Consumer::is_never_full`], [`Consumer::can_resume`] and [`Consumer::resume`] are additions; they have defaults.
 
 mod bridge;
 mod demand_loop;
@@ -183,6 +183,15 @@ pub trait Consumer<Item>: Send + Sized {
 
     /// True when no further item can change the result, so that nobody need bother to produce one.
     fn full(&self) -> bool;
+
+    /// True if [`full`](Self::full) will never be: everything has to be consumed anyway.
+    ///
+    /// An adaptor that holds its results back until the end of a piece, as `fold` does, may then hold them back for longer.
+    /// The default is `false`, which is always right.
+    #[inline]
+    fn is_never_full(&self) -> bool {
+        false
+    }
 
     /// Could [`resume`](Self::resume) go on with `folder` instead of beginning a new one?
     ///

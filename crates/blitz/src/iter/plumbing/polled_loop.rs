@@ -11,8 +11,8 @@
 use super::local::{Here, Local};
 use super::pace::{Pace, Site};
 use super::{Folder, UnindexedConsumer};
-use crate::engine::current_num_threads;
 use crate::engine::demand::join_context_expecting;
+use crate::engine::{caller_may_take_part, current_num_threads, hand_over};
 use std::cell::Cell;
 use std::sync::{Mutex, TryLockError};
 
@@ -46,6 +46,9 @@ where
     S: Steps,
     C: UnindexedConsumer<S::Item>,
 {
+    if !caller_may_take_part() {
+        return hand_over(|| run_steps(steps, consumer));
+    }
     let site = Site::of(run_steps::<S, C> as fn(S, C) -> C::Result as usize);
     run_steps_at(site, 0.0, steps, consumer)
 }
@@ -125,6 +128,9 @@ where
     I: Iterator<Item: Send> + Send,
     C: UnindexedConsumer<I::Item>,
 {
+    if !caller_may_take_part() {
+        return hand_over(|| pull_in_turns(iter, consumer));
+    }
     let mut iter = iter.fuse();
     let site = Site::of(pull_in_turns::<I, C> as fn(I, C) -> C::Result as usize);
     let local = Local::new(Pace::at_rate(site, 0.0));
