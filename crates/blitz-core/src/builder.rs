@@ -264,7 +264,7 @@ impl Drop for EndPool<'_> {
 /// Makes the calling thread the pool's thread 0, for as long as both exist.
 fn adopt_current_thread(pool: &Arc<Pool>) {
     let seat = &pool.seats[0];
-    seat.occupancy.take_for_ever();
+    seat.occupancy.take();
     // The thread-local keeps pointing to the seat until the thread ends, so the pool's memory stays.
     std::mem::forget(Arc::clone(pool));
     // SAFETY: the seat is this thread's from now on.

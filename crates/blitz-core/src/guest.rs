@@ -8,7 +8,7 @@
 //! handed over and the caller waits.
 //!
 //! A thread that is already in *another* pool always hands over, and helps its own pool with descendants
-//! while it waits; so pools may call each other in circles without losing a thread.
+//! while it waits. Pools may call each other in circles; where descendants do not suffice, see [`crate::rescue`].
 
 use crate::context::{self, Context};
 use crate::pool::Pool;

@@ -37,7 +37,7 @@
 //!   (`Release`/`Acquire` alone would allow both to miss each other: the loom model with the fence
 //!   removed runs one fork twice.) An owner that pops and pushes again at the same index is no
 //!   exception: if its pop missed the new `low`, the thief's load returns that pop's `bottom` or a
-//!   later value, and a later push's value carries (`Release`/`Acquire`) the new slot contents.
+//!   later value, and any such value carries (`Release`/`Acquire`) the contents of the slots below.
 //! * **The job's frame** may die as soon as its owner sees `DONE`. The completion word therefore
 //!   lives in the slot, which never dies, and a thief touches nothing of the frame after it.
 //! * **Contents** reach the thief through the lock (slow push) or through `bottom` (forced).
@@ -45,6 +45,7 @@
 
 use crate::context::Context;
 use crate::primitives::fence;
+use crate::primitives::flaw::Flaws;
 use crate::sync::{AtomicPtr, AtomicU32, Ordering, spin_loop, yield_now};
 use crossbeam_utils::CachePadded;
 use std::cell::Cell;
@@ -92,6 +93,22 @@ mod state {
 /// The largest thief index that fits into a slot's state.
 pub(crate) const MAX_SEATS: usize = 1 << 16;
 
+/// What the models break on purpose; see [`Flaws`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(dead_code, reason = "constructed by loom models only")]
+enum Flaw {
+    NoLightFence,
+    NoSecondLook,
+    PopIgnoresThief,
+    LimitStays,
+    RelaxedUnlock,
+    RelaxedPut,
+    RelaxedPop,
+    RelaxedComplete,
+    CompleteForgetsParked,
+    ParkWithoutLooking,
+}
+
 /// One level of nesting.
 #[derive(Debug)]
 pub(crate) struct Slot {
@@ -101,15 +118,17 @@ pub(crate) struct Slot {
     begins: AtomicPtr<Context>,
     /// What runs in the thief's hands runs in this context.
     context: Context,
+    flaws: Flaws<Flaw>,
 }
 
 impl Slot {
-    fn new() -> Self {
+    fn new(flaws: Flaws<Flaw>) -> Self {
         Slot {
             job: AtomicPtr::new(ptr::null_mut()),
             state: AtomicU32::new(state::FREE),
             begins: AtomicPtr::new(ptr::null_mut()),
             context: Context::new(ptr::null()),
+            flaws,
         }
     }
 
@@ -132,7 +151,7 @@ impl Slot {
     /// The owner announces that it parks. `false`: the thief has finished meanwhile.
     pub(crate) fn announce_parked(&self) -> bool {
         let before = self.state.fetch_or(state::PARKED, Ordering::AcqRel);
-        state::phase(before) != state::DONE
+        state::phase(before) != state::DONE || self.flaws.has(Flaw::ParkWithoutLooking)
     }
 
     /// The owner is awake again.
@@ -145,7 +164,9 @@ impl Slot {
     /// After this call the job's frame may be gone.
     pub(crate) fn complete(&self) -> bool {
         // Release: the result before `DONE`. Acquire: the parked owner before its wake.
-        self.state.swap(state::DONE, Ordering::AcqRel) & state::PARKED != 0
+        let order = self.flaws.relax(Flaw::RelaxedComplete, Ordering::AcqRel);
+        let before = self.state.swap(state::DONE, order);
+        before & state::PARKED != 0 && !self.flaws.has(Flaw::CompleteForgetsParked)
     }
 }
 
@@ -191,6 +212,7 @@ struct OwnerLine {
     beat: Cell<u32>,
     /// `CAPACITY + 1` slots (the last one only ever `begins` a context).
     slots: *mut Slot,
+    flaws: Flaws<Flaw>,
 }
 
 /// Written by thieves, and by the owner on its slow paths; read by the owner all the time.
@@ -239,13 +261,18 @@ impl JoinStack {
                 bottom: AtomicPtr::new(ptr::null_mut()),
                 beat: Cell::new(FIRST_BEAT),
                 slots: ptr::null_mut(),
+                flaws: Flaws::NONE,
             },
         }
     }
 
     /// An empty stack.
     pub(crate) fn new() -> Self {
-        let slots: Box<[Slot]> = (0..=CAPACITY).map(|_| Slot::new()).collect();
+        Self::with_flaws(Flaws::NONE)
+    }
+
+    fn with_flaws(flaws: Flaws<Flaw>) -> Self {
+        let slots: Box<[Slot]> = (0..=CAPACITY).map(|_| Slot::new(flaws)).collect();
         let slots = Box::into_raw(slots).cast::<Slot>();
         JoinStack {
             shared: CachePadded::new(SharedLine {
@@ -263,6 +290,7 @@ impl JoinStack {
                 bottom: AtomicPtr::new(slots),
                 beat: Cell::new(FIRST_BEAT),
                 slots,
+                flaws,
             },
         }
     }
@@ -300,11 +328,15 @@ impl JoinStack {
     /// `bottom` is this stack's bottom and inside the slots.
     #[inline(always)]
     unsafe fn put(&self, bottom: *mut Slot, job: *const Job) {
+        // Release: a forcing thief that reads this `bottom` must see the job and its closure.
+        let order = self
+            .owner
+            .flaws
+            .relax(Flaw::RelaxedPut, Ordering::Release);
         // SAFETY: inside the slots. Nobody else looks at a slot at or above `bottom`.
         unsafe {
             (*bottom).job.store(job.cast_mut(), Ordering::Relaxed);
-            // Release: a forcing thief that reads this `bottom` must see the job and its closure.
-            self.owner.bottom.store(bottom.add(1), Ordering::Release);
+            self.owner.bottom.store(bottom.add(1), order);
         }
     }
 
@@ -344,8 +376,16 @@ impl JoinStack {
     #[inline(always)]
     pub(crate) unsafe fn pop(&self, place: Place) -> Popped {
         let Place(bottom) = place;
-        self.owner.bottom.store(bottom, Ordering::Relaxed);
-        fence::light_if_free();
+        // Release, although nothing new is published: a forcing thief may read this very store, and must then
+        // see the slots below, which an earlier push has published.
+        let order = self
+            .owner
+            .flaws
+            .relax(Flaw::RelaxedPop, Ordering::Release);
+        self.owner.bottom.store(bottom, order);
+        if !self.owner.flaws.has(Flaw::NoLightFence) {
+            fence::light_if_free();
+        }
         // Relaxed: what matters is the order against the store above, which is the fence's work.
         if self.shared.border.load(Ordering::Relaxed) <= bottom {
             Popped::Ours
@@ -359,7 +399,9 @@ impl JoinStack {
     #[inline(never)]
     unsafe fn pop_slow(&self, bottom: *mut Slot) -> Popped {
         if !fence::light_is_free() {
-            fence::light();
+            if !self.owner.flaws.has(Flaw::NoLightFence) {
+                fence::light();
+            }
             if self.shared.low.load(Ordering::Relaxed) <= bottom {
                 return Popped::Ours;
             }
@@ -368,7 +410,7 @@ impl JoinStack {
         // SAFETY: inside the slots. Its state cannot change while we hold the lock, except from
         // STOLEN to DONE.
         let word = unsafe { (*bottom).state.load(Ordering::Relaxed) };
-        if word == state::FREE {
+        if word == state::FREE || self.owner.flaws.has(Flaw::PopIgnoresThief) {
             self.retreat(bottom);
             Popped::Retaken
         } else {
@@ -376,7 +418,7 @@ impl JoinStack {
             // SAFETY: it was pushed, so one further is at most the end.
             self.owner
                 .bottom
-                .store(unsafe { bottom.add(1) }, Ordering::Relaxed);
+                .store(unsafe { bottom.add(1) }, Ordering::Release);
             Popped::Stolen
         }
     }
@@ -404,7 +446,11 @@ impl JoinStack {
     fn restore_limit(&self) {
         let empty =
             self.shared.top.load(Ordering::Relaxed) >= self.shared.low.load(Ordering::Relaxed);
-        let limit = if empty { ptr::null_mut() } else { self.end() };
+        let limit = if empty && !self.owner.flaws.has(Flaw::LimitStays) {
+            ptr::null_mut()
+        } else {
+            self.end()
+        };
         self.shared.limit.store(limit, Ordering::Relaxed);
     }
 
@@ -427,7 +473,7 @@ impl JoinStack {
         let _lock = self.lock();
         // SAFETY: the thief is done with the slot, and other thieves need the lock.
         unsafe { (*slot).state.store(state::FREE, Ordering::Relaxed) };
-        self.owner.bottom.store(slot, Ordering::Relaxed);
+        self.owner.bottom.store(slot, Ordering::Release);
         self.retreat(slot);
     }
 
@@ -509,7 +555,9 @@ struct Locked<'a> {
 
 impl Drop for Locked<'_> {
     fn drop(&mut self) {
-        self.stack.shared.lock.store(0, Ordering::Release);
+        let flaws = &self.stack.owner.flaws;
+        let order = flaws.relax(Flaw::RelaxedUnlock, Ordering::Release);
+        self.stack.shared.lock.store(0, order);
     }
 }
 
@@ -614,11 +662,18 @@ impl<'a> Thief<'a> {
         }
         self.stack.set_low(bottom);
         fence::heavy();
-        // Acquire: pairs with `put`, so that the slots below it are visible.
-        let bottom_now = self.stack.owner.bottom.load(Ordering::Acquire);
+        // Acquire: pairs with `put` and `pop`, so that the slots below it are visible.
+        let bottom_now = if self.stack.owner.flaws.has(Flaw::NoSecondLook) {
+            bottom
+        } else {
+            self.stack.owner.bottom.load(Ordering::Acquire)
+        };
         let low = bottom.min(bottom_now).max(old);
         self.stack.set_low(low);
         self.stack.restore_limit();
         low > old
     }
 }
+
+#[cfg(all(test, loom))]
+mod models;

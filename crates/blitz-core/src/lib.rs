@@ -61,6 +61,8 @@ mod placement;
 #[cfg(not(loom))]
 mod pool;
 #[cfg(not(loom))]
+mod rescue;
+#[cfg(not(loom))]
 mod scope;
 #[cfg(not(loom))]
 mod seat;

@@ -35,8 +35,8 @@ impl Occupancy {
         Occupancy(AtomicU32::new(VACANT))
     }
 
-    /// A seat whose thread never gives it away (`use_current_thread`).
-    pub(crate) fn take_for_ever(&self) {
+    /// The seat's thread has it from the start: until its start handler has run, or for ever.
+    pub(crate) fn take(&self) {
         self.0.store(RUNNING, Ordering::Release);
     }
 

@@ -6,7 +6,9 @@
 
 use crate::context::{self, Context};
 use crate::placement::Placement;
+use crate::primitives::parker::Parker;
 use crate::primitives::{BackoffMode, Injector};
+use crate::rescue::{self, Rescue};
 use crate::seat::{self, Seat};
 use crate::sleep::Sleep;
 use crate::stats::{PoolStats, WorkerStats};
@@ -41,8 +43,11 @@ pub(crate) struct Pool {
     /// Tasks from threads without a seat here, and tasks that a waiting thread had to put aside.
     injector: Injector<TaskRef>,
     pub(crate) sleep: Sleep,
-    /// Occupants that are parked in a wait.
+    /// Occupants that are parked in a wait, or about to.
     blocked: AtomicUsize,
+    /// Orders announcements of waits and returns of tasks; see [`Pool::return_strangers`].
+    announcements: Mutex<()>,
+    pub(crate) rescue: Rescue,
     /// A poster found threads asleep but guests in all of their seats.
     starved: AtomicBool,
     /// Reasons to go on: one for the pool's handle, one for each detached task that has not ended.
@@ -75,6 +80,8 @@ impl Pool {
             injector: Injector::new(),
             sleep: Sleep::new(threads),
             blocked: AtomicUsize::new(0),
+            announcements: Mutex::new(()),
+            rescue: Rescue::default(),
             starved: AtomicBool::new(false),
             alive: AtomicUsize::new(1),
             terminating: AtomicBool::new(false),
@@ -86,6 +93,10 @@ impl Pool {
             placement: settings.placement,
             idle: IdleWaiters::default(),
         });
+        if pool.handlers.start.is_some() {
+            // The start handler is user code in the seat: no guest before it has run.
+            pool.seats.iter().for_each(|seat| seat.occupancy.take());
+        }
         let address = Arc::as_ptr(&pool);
         let fresh = Arc::get_mut(&mut pool).expect("nobody else has it yet");
         for seat in &mut fresh.seats {
@@ -118,6 +129,56 @@ impl Pool {
         // SAFETY: whoever injects a task keeps its context alive: it waits for it (install), is inside of
         // it (scope), or the context is static or held by the caller (spawn).
         unsafe { self.task_posted(context) };
+        if self.is_stuck() {
+            rescue::start(self);
+        }
+    }
+
+    /// Puts a task that a waiting thread may not run back into the shared queue, and tells whoever may.
+    pub(crate) fn return_stranger(&self, task: TaskRef) {
+        self.return_strangers(|pool, wake| {
+            // SAFETY: the task is in our hands, so its context is alive.
+            unsafe { pool.collect_waiters_for(task.context(), wake) };
+            pool.put_aside(task);
+        });
+    }
+
+    /// Runs `put_back`, which returns tasks to a queue and collects the waiting threads that they concern, such
+    /// that no announcement of a wait falls between the two.
+    ///
+    /// A thread that announces its wait before this is collected; one that announces it later digs after the
+    /// tasks are back, and finds them.
+    pub(crate) fn return_strangers(&self, put_back: impl FnOnce(&Self, &mut Vec<&'static Parker>)) {
+        let mut wake = Vec::new();
+        {
+            let _no_announcement = self
+                .announcements
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            put_back(self, &mut wake);
+        }
+        wake.into_iter().for_each(Parker::unpark);
+        // The tasks were invisible for a moment, and somebody may have fallen asleep over them.
+        let counters = self.sleep.post();
+        if counters.searching() == 0 && counters.sleeping() > 0 {
+            self.wake_one();
+        }
+    }
+
+    /// An occupant announces that it is about to park for `target`.
+    pub(crate) fn announce_wait(&self, seat: &Seat, target: *const Context) {
+        let _in_order = self
+            .announcements
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        seat.announce_wait(target);
+        self.blocked.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// The occupant does not park any more.
+    pub(crate) fn retract_wait(&self, seat: &Seat) {
+        self.blocked.fetch_sub(1, Ordering::SeqCst);
+        seat.retract_wait();
     }
 
     /// Puts a task into the shared queue without telling anybody.
@@ -184,18 +245,33 @@ impl Pool {
     /// # Safety
     /// The context is alive during the call.
     pub(crate) unsafe fn wake_waiters_for(&self, context: *const Context) -> bool {
-        let mut any = false;
-        if self.blocked.load(Ordering::SeqCst) > 0 {
-            for seat in &self.seats {
-                let target = seat.waits_for();
-                // SAFETY: passed on.
-                if !target.is_null() && unsafe { context::descends_from(context, target) } {
-                    seat.parker().unpark();
-                    any = true;
-                }
-            }
+        if !self.has_blocked() {
+            return false;
         }
+        let mut waiters = Vec::new();
+        // SAFETY: passed on.
+        unsafe { self.collect_waiters_for(context, &mut waiters) };
+        let any = !waiters.is_empty();
+        waiters.into_iter().for_each(Parker::unpark);
         any
+    }
+
+    /// # Safety
+    /// As for [`Pool::wake_waiters_for`].
+    pub(crate) unsafe fn collect_waiters_for(
+        &self,
+        context: *const Context,
+        waiters: &mut Vec<&'static Parker>,
+    ) {
+        let mut look_at = |seat: &Seat| {
+            let target = seat.waits_for();
+            // SAFETY: passed on.
+            if !target.is_null() && unsafe { context::descends_from(context, target) } {
+                waiters.push(seat.parker());
+            }
+        };
+        self.seats.iter().for_each(&mut look_at);
+        self.rescue.each_seat(look_at);
     }
 
     /// Is any occupant parked in a wait?
@@ -203,13 +279,10 @@ impl Pool {
         self.blocked.load(Ordering::SeqCst) > 0
     }
 
-    /// An occupant parks in a wait, or has come back from it.
-    pub(crate) fn count_blocked(&self, parks: bool) {
-        if parks {
-            self.blocked.fetch_add(1, Ordering::SeqCst);
-        } else {
-            self.blocked.fetch_sub(1, Ordering::SeqCst);
-        }
+    /// Has every occupant parked, while there is work that none of them may run?
+    pub(crate) fn is_stuck(&self) -> bool {
+        let occupants = self.seats.len() + self.rescue.seats();
+        self.blocked.load(Ordering::SeqCst) >= occupants && !self.injector.is_empty()
     }
 
     /// A guest has left `seat`; `wanted` says whether its thread has asked for it.
@@ -238,8 +311,9 @@ impl Pool {
 
     /// A detached task has ended, or the pool's handle is dropped.
     pub(crate) fn release(&self) {
-        // AcqRel: whatever the tasks did comes before the end of the pool and of `wait_idle`.
-        let left = self.alive.fetch_sub(1, Ordering::AcqRel) - 1;
+        // Whatever the tasks did comes before the end of the pool and of `wait_idle`. SeqCst: half of a
+        // store-then-load race with a thread that enters `wait_idle`.
+        let left = self.alive.fetch_sub(1, Ordering::SeqCst) - 1;
         if left == 0 {
             self.terminating.store(true, Ordering::SeqCst);
             self.sleep.wake_all();
@@ -283,11 +357,13 @@ impl Pool {
     /// Something changed that threads in `wait_idle` wait for.
     fn announce_idle(&self) {
         self.idle.announce();
-        for seat in &self.seats {
+        let unpark_waiting = |seat: &Seat| {
             if std::ptr::eq(seat.waits_for(), &raw const context::ROOT) {
                 seat.parker().unpark();
             }
-        }
+        };
+        self.seats.iter().for_each(unpark_waiting);
+        self.rescue.each_seat(unpark_waiting);
     }
 
     fn is_idle(&self) -> bool {

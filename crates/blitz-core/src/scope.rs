@@ -227,13 +227,15 @@ impl<'scope> Scope<'scope> {
         // SAFETY: as in `spawn`.
         let run = move || unsafe {
             let scope = scope.get();
-            let result = catch_unwind(AssertUnwindSafe(|| body(scope)));
-            if result.is_err() {
-                scope.base.remember(ours.clone());
-            }
-            ours.complete(result);
-            drop(ours);
-            scope.base.part_done();
+            scope.base.run_part(|| {
+                let result = catch_unwind(AssertUnwindSafe(|| body(scope)));
+                if result.is_err() {
+                    scope.base.remember(ours.clone());
+                }
+                // Here and not after the part: a result that nobody wants is dropped now, and may panic.
+                ours.complete(result);
+                drop(ours);
+            });
         };
         self.base.add_part();
         let context = shared.context();

@@ -28,6 +28,7 @@ use crate::clock::{ticks, ticks_per_us};
 use crate::context::{Context, descends_from};
 use crate::join_stack::Slot;
 use crate::primitives::{BackoffMode, CoreLatch};
+use crate::rescue;
 use crate::seat::Seat;
 use crate::task::TaskRef;
 use std::hint::spin_loop;
@@ -235,8 +236,7 @@ impl<'a, A: Awaited + ?Sized> Wait<'a, A> {
             }
             self.stranger_on_top = true;
             // SAFETY: passed on.
-            unsafe { seat.push_task(task) };
-            self.nudge();
+            unsafe { self.put_back(vec![task]) };
         }
         if let Some(found) = self.find_fork() {
             return Some(found);
@@ -287,21 +287,24 @@ impl<'a, A: Awaited + ?Sized> Wait<'a, A> {
             return Some(Found::Task(task));
         }
         self.strangers_seen = true;
-        self.return_stranger(task);
+        self.seat.pool().return_stranger(task);
         None
     }
 
-    fn return_stranger(&self, task: TaskRef) {
-        self.seat.pool().put_aside(task);
-        self.nudge();
-    }
-
-    /// Tasks were invisible for a moment, and somebody may have fallen asleep over them.
-    fn nudge(&self) {
-        let counters = self.seat.pool().sleep.post();
-        if counters.searching() == 0 && counters.sleeping() > 0 {
-            self.seat.pool().wake_one();
-        }
+    /// Puts strangers back onto our own deque, the last of them newest, and tells whoever may run them.
+    ///
+    /// # Safety
+    /// The caller occupies the seat.
+    unsafe fn put_back(&self, strangers: Vec<TaskRef>) {
+        self.seat.pool().return_strangers(|pool, wake| {
+            for task in strangers {
+                // SAFETY: the task is in our hands, so its context is alive; the caller occupies the seat.
+                unsafe {
+                    pool.collect_waiters_for(task.context(), wake);
+                    self.seat.push_task(task);
+                }
+            }
+        });
     }
 
     /// Asks for private forks where our descendants may be.
@@ -321,8 +324,7 @@ impl<'a, A: Awaited + ?Sized> Wait<'a, A> {
     /// The caller occupies the seat.
     unsafe fn park(&mut self) {
         let pool = self.seat.pool();
-        self.seat.announce_wait(self.awaited.context());
-        pool.count_blocked(true);
+        pool.announce_wait(self.seat, self.awaited.context());
         // The announcement before the last look; posters do it the other way round.
         fence(Ordering::SeqCst);
         let mut found = None;
@@ -330,13 +332,15 @@ impl<'a, A: Awaited + ?Sized> Wait<'a, A> {
             // SAFETY: passed on.
             found = unsafe { self.dig() };
             if found.is_none() {
+                if pool.is_stuck() {
+                    rescue::start(pool);
+                }
                 self.seat.stats.parked.one();
                 self.seat.parker().park();
             }
             self.awaited.announce_awake();
         }
-        pool.count_blocked(false);
-        self.seat.retract_wait();
+        pool.retract_wait(self.seat);
         self.strangers_seen = false;
         self.stranger_on_top = false;
         if let Some(found) = found {
@@ -400,11 +404,9 @@ impl<'a, A: Awaited + ?Sized> Wait<'a, A> {
             strangers.push(task);
         }
         if !strangers.is_empty() {
-            while let Some(task) = strangers.pop() {
-                // SAFETY: passed on.
-                unsafe { self.seat.push_task(task) };
-            }
-            self.nudge();
+            strangers.reverse();
+            // SAFETY: passed on.
+            unsafe { self.put_back(strangers) };
         }
         found
     }

@@ -11,6 +11,7 @@ use crate::seat::{self, Seat};
 use crate::task::TaskRef;
 use crate::wait::{FORCE_AFTER_US, patience_us, pause};
 use std::sync::Arc;
+use std::sync::atomic::{Ordering, fence};
 
 /// Tasks of the own deque between two looks at the shared queue.
 const FAIRNESS: u32 = 61;
@@ -40,6 +41,8 @@ pub(crate) fn run(pool: &Arc<Pool>, index: usize) {
     let before = unsafe { seat.enter() };
     if let Some(handler) = &pool.handlers.start {
         pool.catch_panic(|| handler(index));
+        seat.occupancy.stop_running();
+        seat.occupancy.stand_up();
     }
     pool.placement.thread_started(index);
     pool.started[index].set();
@@ -54,6 +57,7 @@ pub(crate) fn run(pool: &Arc<Pool>, index: usize) {
     .main_loop();
     pool.placement.thread_stopped(index);
     if let Some(handler) = &pool.handlers.exit {
+        // No guest can be in the seat: the pool's handle is gone.
         pool.catch_panic(|| handler(index));
     }
     seat::leave(before);
@@ -185,6 +189,8 @@ impl<'a> Worker<'a> {
         let work = unsafe { self.take(now >= self.hesitate_until) };
         if work.is_some() {
             self.pool.sleep.stop_searching();
+            // Our leaving the search before the look around; posters do it the other way round.
+            fence(Ordering::SeqCst);
             // Cascade, before the work: a job that was posted while we were the only one awake may be
             // another one than ours.
             if self.pool.offers_work() {

@@ -327,3 +327,60 @@ fn pools_that_call_each_other_in_circles_get_their_answers() {
         assert_eq!(answer, 3);
     }
 }
+
+#[test]
+fn unrelated_tasks_of_two_pools_may_wait_for_each_other() {
+    // Every thread of each pool waits for the other pool, in tasks that have nothing to do with each other.
+    for threads in [1, 2] {
+        let (one, two) = (Arc::new(pool(threads)), Arc::new(pool(threads)));
+        for _ in 0..20 {
+            let gate = Arc::new(Barrier::new(2 * threads));
+            let (sender, receiver) = mpsc::channel();
+            for i in 0..2 * threads {
+                let (from, to) = if i % 2 == 0 {
+                    (&one, &two)
+                } else {
+                    (&two, &one)
+                };
+                let (to, gate, sender) = (Arc::clone(to), Arc::clone(&gate), sender.clone());
+                from.spawn(move || {
+                    gate.wait();
+                    sender.send(to.install(|| join(|| 1, || 2))).unwrap();
+                });
+            }
+            drop(sender);
+            assert_eq!(
+                receiver.iter().filter(|&r| r == (1, 2)).count(),
+                2 * threads
+            );
+        }
+    }
+}
+
+#[test]
+fn a_result_whose_drop_panics_does_not_end_its_scope_early() {
+    struct Bomb;
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            if !thread::panicking() {
+                panic!("planned");
+            }
+        }
+    }
+    let pool = pool(2);
+    for _ in 0..20 {
+        let ran = AtomicUsize::new(0);
+        let result = catch_unwind(AssertUnwindSafe(|| {
+            pool.scope(|s| {
+                for _ in 0..20 {
+                    drop(s.spawn_handle(|_| {
+                        ran.fetch_add(1, Ordering::Relaxed);
+                        Bomb
+                    }));
+                }
+            });
+        }));
+        assert!(result.is_err());
+        assert_eq!(ran.into_inner(), 20);
+    }
+}

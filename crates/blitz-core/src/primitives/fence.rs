@@ -141,23 +141,49 @@ pub fn heavy() {
     }
 }
 
-/// The model checker sees the symmetric mode.
+/// The model checker sees full fences on both sides. Whether the light one passes for free, which
+/// decides the path of its callers, is up to the model.
+#[cfg(loom)]
+pub(crate) mod model {
+    use std::cell::Cell;
+
+    // Not loom's: a constant of the model, and loom runs all threads of a model on one.
+    std::thread_local! {
+        static LIGHT_IS_FREE: Cell<bool> = const { Cell::new(false) };
+    }
+
+    /// From now on this thread's models see free light fences, or not.
+    #[cfg(test)]
+    pub(crate) fn set_light_is_free(free: bool) {
+        LIGHT_IS_FREE.set(free);
+    }
+
+    pub(super) fn light_is_free() -> bool {
+        LIGHT_IS_FREE.get()
+    }
+}
+
+/// See [`model`].
 #[cfg(loom)]
 pub fn light() {
     fence(Ordering::SeqCst);
 }
 
-/// The model checker sees the symmetric mode.
+/// See [`model`].
 #[cfg(loom)]
-pub fn light_if_free() {}
-
-/// The model checker sees the symmetric mode.
-#[cfg(loom)]
-pub fn light_is_free() -> bool {
-    false
+pub fn light_if_free() {
+    if light_is_free() {
+        fence(Ordering::SeqCst);
+    }
 }
 
-/// The model checker sees the symmetric mode.
+/// See [`model`].
+#[cfg(loom)]
+pub fn light_is_free() -> bool {
+    model::light_is_free()
+}
+
+/// See [`model`].
 #[cfg(loom)]
 pub fn heavy() {
     fence(Ordering::SeqCst);

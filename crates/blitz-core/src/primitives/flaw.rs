@@ -8,6 +8,8 @@
 //! Outside of loom builds [`Flaws`] is a zero-sized type whose `has` is the constant `false`: the
 //! weakened paths do not exist in the program.
 
+use crate::sync::Ordering;
+
 /// Which fault, if any, a structure under test was built with.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Flaws<F> {
@@ -31,6 +33,15 @@ impl<F> Flaws<F> {
         F: Copy,
     {
         false
+    }
+
+    /// The ordering as shipped.
+    #[inline(always)]
+    pub(crate) const fn relax(&self, _flaw: F, shipped: Ordering) -> Ordering
+    where
+        F: Copy,
+    {
+        shipped
     }
 }
 
@@ -56,5 +67,14 @@ impl<F: PartialEq> Flaws<F> {
     /// Whether the structure is to misbehave in this way.
     pub(crate) fn has(&self, flaw: F) -> bool {
         self.only.as_ref() == Some(&flaw)
+    }
+
+    /// The ordering as shipped, or none at all if that is the flaw.
+    pub(crate) fn relax(&self, flaw: F, shipped: Ordering) -> Ordering {
+        if self.has(flaw) {
+            Ordering::Relaxed
+        } else {
+            shipped
+        }
     }
 }

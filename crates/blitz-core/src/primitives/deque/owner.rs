@@ -139,6 +139,9 @@ impl<T: Word> Owner<T> {
             return None;
         }
         let newest = bottom.wrapping_sub(1);
+        // Only the owner writes to slots, so the word may be read before it is known to be ours:
+        // the loads overlap with the fence, which is what `pop` spends its time on.
+        let word = self.ring().slot(newest).load(Ordering::Relaxed);
         let order = if shared.flaws.has(Flaw::RelaxedPop) {
             Ordering::Relaxed
         } else {
@@ -155,16 +158,17 @@ impl<T: Word> Owner<T> {
         }
         let top = shared.top.load(Ordering::Relaxed);
         let older = newest.wrapping_sub(top) as isize;
-        if older > 0 {
-            return Some(self.take(newest));
+        if older <= 0 {
+            // The last item, or none. Either way `top` ends up where `bottom` was.
+            let won = older == 0 && self.compete_for_last(top);
+            shared.bottom.store(bottom, Ordering::Release);
+            if !won {
+                return None;
+            }
         }
-        // The last item, or none.
-        let won = older == 0 && self.compete_for_last(top);
-        let item = if won { Some(self.take(newest)) } else { None };
-        // Either way `top` is at `bottom` now. The item was read before this store because
-        // afterwards the slot is free.
-        shared.bottom.store(bottom, Ordering::Release);
-        item
+        // SAFETY: the owner stored the word at this index and nobody else can have taken it: see the
+        // parent module. Indices are won once.
+        Some(unsafe { T::from_word(word) })
     }
 
     /// Moves `top` past the last item as a thief would, and tells whether we were first. SeqCst for
@@ -181,15 +185,6 @@ impl<T: Word> Owner<T> {
             .top
             .compare_exchange(top, next, Ordering::SeqCst, Ordering::Relaxed)
             .is_ok()
-    }
-
-    /// Reads back an item the owner has just won.
-    #[inline(always)]
-    fn take(&self, index: usize) -> T {
-        let word = self.ring().slot(index).load(Ordering::Relaxed);
-        // SAFETY: the owner stored the word at this index and nobody else can have taken it: see
-        // the head of the file. Indices are won once.
-        unsafe { T::from_word(word) }
     }
 
     /// Takes the *oldest* item, as a thief would: the owner's way to run first in, first out.

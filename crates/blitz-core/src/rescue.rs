@@ -1,0 +1,102 @@
+//! A way out when every thread of a pool waits for another pool.
+//!
+//! Inside one pool, waits go from ancestors to descendants, so somebody can always go on. Between pools they can
+//! form a circle: all threads of P wait for something they installed in Q, all threads of Q for something they
+//! installed in P, and neither may run what the other waits for, because it is not a descendant of what it waits
+//! for itself. Running it on top of the waiting frames is what we promise never to do. So somebody else does: a
+//! pool that is *stuck* (every occupant parked, work in the shared queue) starts a rescue thread, which runs that
+//! work on a stack and in a seat of its own, and ends when there is no more.
+//!
+//! The rescue thread has the index of one of the waiting threads. That is the one case in which two threads of a
+//! pool can have the same index at the same time: if the wait ends while the rescue's last job still runs. The
+//! alternatives were to let the thread wait for a job that may need what it holds, or an index that is out of range.
+
+use crate::pool::Pool;
+use crate::seat::{self, Seat};
+use crate::worker;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+/// The rescue threads of a pool; usually none.
+#[derive(Default)]
+pub(crate) struct Rescue {
+    count: AtomicUsize,
+    seats: Mutex<Vec<Arc<Seat>>>,
+}
+
+impl Rescue {
+    /// How many rescue threads run.
+    pub(crate) fn seats(&self) -> usize {
+        self.count.load(Ordering::SeqCst)
+    }
+
+    /// Calls `look_at` with the seat of each rescue thread.
+    pub(crate) fn each_seat(&self, look_at: impl FnMut(&Seat)) {
+        if self.seats() > 0 {
+            let seats = self.seats.lock().unwrap_or_else(PoisonError::into_inner);
+            seats.iter().map(AsRef::as_ref).for_each(look_at);
+        }
+    }
+
+    fn add(&self, seat: &Arc<Seat>) {
+        let mut seats = self.seats.lock().unwrap_or_else(PoisonError::into_inner);
+        seats.push(Arc::clone(seat));
+        self.count.fetch_add(1, Ordering::SeqCst);
+    }
+
+    fn remove(&self, seat: &Arc<Seat>) {
+        let mut seats = self.seats.lock().unwrap_or_else(PoisonError::into_inner);
+        seats.retain(|other| !Arc::ptr_eq(other, seat));
+        self.count.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Starts a thread that runs what is in the shared queue of a stuck pool.
+#[cold]
+pub(crate) fn start(pool: &Pool) {
+    // SAFETY: pools live in an `Arc` (`Pool::new`), and this one is alive.
+    let pool = unsafe {
+        Arc::increment_strong_count(pool);
+        Arc::from_raw(pool)
+    };
+    let stand_in_for = pool.seats.iter().find(|seat| !seat.waits_for().is_null());
+    let mut seat = Seat::new(stand_in_for.map_or(0, |seat| seat.index));
+    seat.set_pool(Arc::as_ptr(&pool));
+    let seat = Arc::new(seat);
+    // It counts from now on, so that nobody starts another one for the same reason.
+    pool.rescue.add(&seat);
+    let run = {
+        let (pool, seat) = (Arc::clone(&pool), Arc::clone(&seat));
+        move || rescue(&pool, &seat)
+    };
+    if let Err(error) = thread::Builder::new()
+        .name("blitz-rescue".into())
+        .spawn(run)
+    {
+        pool.rescue.remove(&seat);
+        eprintln!(
+            "Blitz: all threads of a pool wait for another pool, and no rescue thread could be started: {error}"
+        );
+    }
+}
+
+fn rescue(pool: &Pool, seat: &Arc<Seat>) {
+    // SAFETY: the seat is this thread's alone.
+    let before = unsafe { seat.enter() };
+    loop {
+        // SAFETY: as above.
+        let task = unsafe { worker::take_local(seat, &mut 0) }.or_else(|| pool.take_injected());
+        match task {
+            // SAFETY: as above.
+            Some(task) => unsafe { seat.run_task(task) },
+            None => break,
+        }
+    }
+    seat::leave(before);
+    pool.rescue.remove(seat);
+    // Somebody may have relied on us in the moment before.
+    if pool.is_stuck() {
+        start(pool);
+    }
+}
