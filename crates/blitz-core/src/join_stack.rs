@@ -329,10 +329,7 @@ impl JoinStack {
     #[inline(always)]
     unsafe fn put(&self, bottom: *mut Slot, job: *const Job) {
         // Release: a forcing thief that reads this `bottom` must see the job and its closure.
-        let order = self
-            .owner
-            .flaws
-            .relax(Flaw::RelaxedPut, Ordering::Release);
+        let order = self.owner.flaws.relax(Flaw::RelaxedPut, Ordering::Release);
         // SAFETY: inside the slots. Nobody else looks at a slot at or above `bottom`.
         unsafe {
             (*bottom).job.store(job.cast_mut(), Ordering::Relaxed);
@@ -378,10 +375,7 @@ impl JoinStack {
         let Place(bottom) = place;
         // Release, although nothing new is published: a forcing thief may read this very store, and must then
         // see the slots below, which an earlier push has published.
-        let order = self
-            .owner
-            .flaws
-            .relax(Flaw::RelaxedPop, Ordering::Release);
+        let order = self.owner.flaws.relax(Flaw::RelaxedPop, Ordering::Release);
         self.owner.bottom.store(bottom, order);
         if !self.owner.flaws.has(Flaw::NoLightFence) {
             fence::light_if_free();

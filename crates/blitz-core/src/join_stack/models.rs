@@ -65,7 +65,9 @@ impl Frame {
     /// The owner takes the result and returns from the function whose frame this is.
     fn die(&self) {
         // SAFETY: a thief is done with the frame when its slot is; the model checks that.
-        let result = self.result.with_mut(|result| unsafe { result.replace(DEAD) });
+        let result = self
+            .result
+            .with_mut(|result| unsafe { result.replace(DEAD) });
         assert_eq!(result, RESULT, "no result");
         // SAFETY: as above.
         self.closure.with_mut(|closure| unsafe { *closure = DEAD });
@@ -480,9 +482,10 @@ fn contexts(flaws: Flaws<Flaw>) {
                 // The older fork stays behind: it is not wanted.
                 let stolen = thief.stack.thief().steal(1, |context| context != outer);
                 if let Some(stolen) = stolen {
-                    let fork = thief.frames.iter().position(|frame| {
-                        ptr::eq(&raw const frame.job, stolen.job)
-                    });
+                    let fork = thief
+                        .frames
+                        .iter()
+                        .position(|frame| ptr::eq(&raw const frame.job, stolen.job));
                     let expected = [outer, inner, last][fork.expect("one of ours")];
                     let context = thief.run_stolen(&stolen);
                     assert_eq!(context, expected, "the wrong ancestors");
