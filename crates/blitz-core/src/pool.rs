@@ -20,10 +20,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
+type PanicHandler = dyn Fn(Box<dyn Any + Send>) + Send + Sync;
+
 /// What the user gave the builder to be called later.
 #[derive(Default)]
 pub(crate) struct Handlers {
-    pub(crate) panic: Option<Box<dyn Fn(Box<dyn Any + Send>) + Send + Sync>>,
+    pub(crate) panic: Option<Box<PanicHandler>>,
     pub(crate) start: Option<Box<dyn Fn(usize) + Send + Sync>>,
     pub(crate) exit: Option<Box<dyn Fn(usize) + Send + Sync>>,
 }

@@ -271,11 +271,10 @@ impl<'a, A: Awaited + ?Sized> Wait<'a, A> {
     /// One look at each queue. A stranger is put aside, into the shared queue.
     fn find_task(&mut self) -> Option<Found<'a>> {
         for victim in self.others() {
-            if let Some(task) = victim.stealer().steal_until_settled() {
-                if let Some(found) = self.accept(task) {
-                    self.seat.stats.stolen.one();
-                    return Some(found);
-                }
+            let task = victim.stealer().steal_until_settled();
+            if let Some(found) = task.and_then(|task| self.accept(task)) {
+                self.seat.stats.stolen.one();
+                return Some(found);
             }
         }
         let task = self.seat.pool().take_injected()?;
@@ -311,10 +310,9 @@ impl<'a, A: Awaited + ?Sized> Wait<'a, A> {
     fn force(&self) {
         let victim = self.awaited.runs_at();
         let victim = victim.and_then(|index| self.seat.pool().seats.get(index));
-        if let Some(victim) = victim.filter(|victim| victim.stack.thief().sees_private()) {
-            if victim.stack.thief().force() {
-                self.seat.stats.forced.one();
-            }
+        let thief = victim.map(|victim| victim.stack.thief());
+        if thief.is_some_and(|thief| thief.sees_private() && thief.force()) {
+            self.seat.stats.forced.one();
         }
     }
 
