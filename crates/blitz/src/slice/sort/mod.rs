@@ -13,24 +13,29 @@
 //! Elements are `Send` and need not be `Sync`, so no element is ever visible to two threads at once; comparators may panic or
 //! contradict themselves, and the slice is a permutation of what it was nevertheless.
 
+mod dispatch;
 mod merge;
 mod order;
 mod partition;
+mod permute;
 mod plan;
 mod radix;
 mod raw;
 mod runs;
+mod sample;
 mod stable;
 mod unstable;
 
-use self::order::{By, ByKey, Less, Natural, Order};
+use self::order::{By, ByKey, Natural, Order};
 use self::plan::{Plan, plan};
 pub use self::radix::RadixKey;
 use std::cmp::Ordering;
 
 /// Sorts by the elements' own order, stable.
 pub(crate) fn par_sort<T: Ord + Send>(v: &mut [T]) {
-    sort_stable(v, &Natural);
+    if !dispatch::sort_by_bits(v) {
+        sort_stable(v, &Natural);
+    }
 }
 
 /// Sorts by a comparison function, stable.
@@ -49,12 +54,16 @@ where
     K: Ord,
     F: Fn(&T) -> K + Sync,
 {
-    sort_stable(v, &ByKey::new(key));
+    if !dispatch::sort_by_key_bits(v, &key) {
+        sort_stable(v, &ByKey::new(key));
+    }
 }
 
 /// Sorts by the elements' own order; equal elements may change places.
 pub(crate) fn par_sort_unstable<T: Ord + Send>(v: &mut [T]) {
-    sort_unstable(v, &Natural);
+    if !dispatch::sort_by_bits(v) {
+        sort_unstable(v, &Natural);
+    }
 }
 
 /// Sorts by a comparison function; equal elements may change places.
@@ -73,22 +82,28 @@ where
     K: Ord,
     F: Fn(&T) -> K + Sync,
 {
-    sort_unstable(v, &ByKey::new(key));
+    if !dispatch::sort_by_key_bits(v, &key) {
+        sort_unstable(v, &ByKey::new(key));
+    }
 }
 
-/// Sorts keys by their bits, stable.
+/// Sorts keys by their bits.
 pub(crate) fn par_sort_radix<K: RadixKey>(v: &mut [K]) {
-    radix::sort(v);
+    if !radix::sort(v) {
+        sort_unstable(v, &By(|a: &K, b: &K| radix::compare(*a, *b)));
+    }
 }
 
-/// Sorts by "comes strictly before", stable.
-pub(crate) fn par_mergesort<T: Send>(v: &mut [T], is_less: &(impl Fn(&T, &T) -> bool + Sync)) {
-    sort_stable(v, &Less(is_less));
-}
-
-/// Sorts by "comes strictly before"; equal elements may change places.
-pub(crate) fn par_quicksort<T: Send>(v: &mut [T], is_less: &(impl Fn(&T, &T) -> bool + Sync)) {
-    sort_unstable(v, &Less(is_less));
+/// Sorts by the bits of a key that is computed once per element, stable.
+pub(crate) fn par_sort_radix_by_key<T, K, F>(v: &mut [T], key: F)
+where
+    T: Send,
+    K: RadixKey,
+    F: Fn(&T) -> K + Sync,
+{
+    if !radix::sort_by_key(v, &key) {
+        sort_stable(v, &By(|a: &T, b: &T| radix::compare(key(a), key(b))));
+    }
 }
 
 fn sort_stable<T: Send, O: Order<T>>(v: &mut [T], order: &O) {
@@ -96,7 +111,9 @@ fn sort_stable<T: Send, O: Order<T>>(v: &mut [T], order: &O) {
     match plan(v, &is_less) {
         Plan::Sequential => order.sort_stable(v),
         Plan::Parallel(grain) => {
-            if !runs::finish_if_single_run(v, &is_less, grain.pass) {
+            if !runs::finish_if_single_run(v, &is_less, grain.pass)
+                && !sample::sort(v, order, grain)
+            {
                 stable::merge_sort(v, order, grain);
             }
         }

@@ -91,39 +91,3 @@ where
         v.sort_unstable_by_key(&self.key);
     }
 }
-
-/// The order of a "comes strictly before" function.
-pub(crate) struct Less<F>(pub(crate) F);
-
-impl<F> Less<F> {
-    /// The standard sorts ask a comparison function only whether it says `Less`, so one call answers.
-    #[inline(always)]
-    fn compare<T>(&self, a: &T, b: &T) -> Ordering
-    where
-        F: Fn(&T, &T) -> bool,
-    {
-        if (self.0)(a, b) {
-            Ordering::Less
-        } else {
-            Ordering::Greater
-        }
-    }
-}
-
-impl<T, F> Order<T> for Less<F>
-where
-    F: Fn(&T, &T) -> bool + Sync,
-{
-    #[inline(always)]
-    fn is_less(&self, a: &T, b: &T) -> bool {
-        (self.0)(a, b)
-    }
-
-    fn sort_stable(&self, v: &mut [T]) {
-        v.sort_by(|a, b| self.compare(a, b));
-    }
-
-    fn sort_unstable(&self, v: &mut [T]) {
-        v.sort_unstable_by(|a, b| self.compare(a, b));
-    }
-}

@@ -33,7 +33,7 @@ where
 }
 
 /// Some elements of the slice, which at any moment are either there or at the same offset of the scratch buffer.
-struct Region<T: Send> {
+pub(super) struct Region<T: Send> {
     home: Shared<T>,
     away: Shared<T>,
     len: usize,
@@ -41,24 +41,40 @@ struct Region<T: Send> {
 }
 
 impl<T: Send> Region<T> {
-    /// Two regions that cover this one, whose elements are at home.
-    fn halves(&mut self) -> (Region<T>, Region<T>) {
-        debug_assert!(!self.is_away);
-        let half = self.len / 2;
-        // SAFETY: `half` is at most the length of both ranges.
-        let (home, away) = unsafe { (self.home.add(half), self.away.add(half)) };
+    /// # Safety
+    /// Both ranges are valid for `len` elements, disjoint, and this region's alone for as long as it exists. The elements are in the
+    /// one that `is_away` says; what the other one holds is nobody's.
+    pub(super) unsafe fn new(home: Shared<T>, away: Shared<T>, len: usize, is_away: bool) -> Self {
+        Region {
+            home,
+            away,
+            len,
+            is_away,
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Two regions that cover this one and take charge of its elements: this one holds none until they are done.
+    pub(super) fn split_at(&mut self, at: usize) -> (Region<T>, Region<T>) {
+        assert!(at <= self.len);
+        let is_away = std::mem::replace(&mut self.is_away, false);
+        // SAFETY: `at` is at most the length of both ranges.
+        let (home, away) = unsafe { (self.home.add(at), self.away.add(at)) };
         (
             Region {
                 home: self.home,
                 away: self.away,
-                len: half,
-                is_away: false,
+                len: at,
+                is_away,
             },
             Region {
                 home,
                 away,
-                len: self.len - half,
-                is_away: false,
+                len: self.len - at,
+                is_away,
             },
         )
     }
@@ -68,14 +84,16 @@ impl<T: Send> Region<T> {
         Run::new(if self.is_away { self.away } else { self.home }, self.len)
     }
 
-    /// Copies the elements back into the slice if they are away.
-    fn bring_home(&mut self) {
+    /// Copies the elements back into the slice if they are away, and shows them.
+    pub(super) fn bring_home(&mut self) -> &mut [T] {
         if self.is_away {
             // SAFETY: the scratch range holds the elements, the slice's range is as long and disjoint from it, and this region is
             // the only one that covers them.
             unsafe { copy_in_parallel(self.away, self.home, self.len) };
             self.is_away = false;
         }
+        // SAFETY: the elements are at home, and this region is the only one that covers them.
+        unsafe { std::slice::from_raw_parts_mut(self.home.get(), self.len) }
     }
 }
 
@@ -95,12 +113,10 @@ where
     O: Order<T>,
 {
     if region.len <= grain.leaf {
-        // SAFETY: the elements are at home and this thread alone has the region.
-        let v = unsafe { std::slice::from_raw_parts_mut(region.home.get(), region.len) };
-        order.sort_stable(v);
+        order.sort_stable(region.bring_home());
         return;
     }
-    let (mut left, mut right) = region.halves();
+    let (mut left, mut right) = region.split_at(region.len / 2);
     join(
         || sort_region(&mut left, order, grain),
         || sort_region(&mut right, order, grain),

@@ -78,7 +78,7 @@ where
         sort_both(left, above, order, grain, threads, rounds - 1);
     } else {
         sort_both(left, right, order, grain, threads, rounds - 1);
-        stitch(v, right_start, order);
+        stitch(v, right_start, order, O::sort_unstable);
     }
 }
 
@@ -139,9 +139,15 @@ fn move_upper_sample<T>(v: &mut [T], first_upper: usize, sample_len: usize, left
     right_start
 }
 
-/// Sorts the zone around `middle` where two sorted sides overlap.
-fn stitch<T, O: Order<T>>(v: &mut [T], middle: usize, order: &O) {
-    let (left, right) = v.split_at_mut(middle);
+/// Makes one sorted slice of two sorted sides, of which only neighbours of the border are out of order: finds them and sorts them
+/// with `sort`. Stable if `sort` is.
+pub(super) fn stitch<T, O: Order<T>>(
+    v: &mut [T],
+    border: usize,
+    order: &O,
+    sort: fn(&O, &mut [T]),
+) {
+    let (left, right) = v.split_at(border);
     let (Some(last), Some(first)) = (left.last(), right.first()) else {
         return;
     };
@@ -149,6 +155,6 @@ fn stitch<T, O: Order<T>>(v: &mut [T], middle: usize, order: &O) {
         return;
     }
     let start = left.partition_point(|x| !order.is_less(first, x));
-    let end = middle + right.partition_point(|x| order.is_less(x, last));
-    order.sort_unstable(&mut v[start..end]);
+    let end = border + right.partition_point(|x| order.is_less(x, last));
+    sort(order, &mut v[start..end]);
 }

@@ -250,7 +250,7 @@ pub(super) const fn words<K: RadixKey>() -> u32 {
 
 /// The order of two keys, by their bits.
 #[inline(always)]
-pub(super) fn compare<K: RadixKey>(a: K, b: K) -> Ordering {
+pub(in super::super) fn compare<K: RadixKey>(a: K, b: K) -> Ordering {
     for word in 0..words::<K>() {
         let order = a.bits_from(64 * word).cmp(&b.bits_from(64 * word));
         if order.is_ne() {

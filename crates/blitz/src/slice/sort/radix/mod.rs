@@ -12,43 +12,95 @@ mod scale;
 mod sequential;
 
 pub use self::key::RadixKey;
+pub(super) use self::key::compare;
 
-use self::element::{Element, Places};
+use self::element::{Element, Keyed, Places};
 use self::parallel::Cut;
+use super::permute::rearrange;
 use super::raw::Scratch;
 use super::runs;
 use crate::current_num_threads;
+use crate::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
 
-/// Below this, a comparison sort is faster than counting.
-const SHORTEST: usize = 256;
+/// Below this many elements, a comparison sort is faster than counting.
+pub(super) const SHORTEST: usize = 256;
+
+/// The same when keys are computed and elements moved afterwards.
+pub(super) const SHORTEST_BY_KEY: usize = 1 << 15;
 
 /// Slices up to this length are sorted by the calling thread alone: about 100 us.
 const ALONE: usize = 16 << 10;
 
-/// Sorts `v` by its elements' bits. Stable, in the sense that matters for plain keys.
-pub(super) fn sort<K: RadixKey>(v: &mut [K]) {
-    sort_elements(v);
+/// Sorts keys by their bits; says whether it did. It does not if there is no memory for as many keys again.
+pub(super) fn sort<K: RadixKey>(v: &mut [K]) -> bool {
+    sort_elements(v)
 }
 
-/// Sorts plain elements by their keys, stable.
-fn sort_elements<E: Element>(v: &mut [E]) {
+/// Sorts elements by the bits of their keys, stable, calling `key` once per element; says whether it did. It does not if there is no
+/// memory for the keys and as many elements again.
+pub(super) fn sort_by_key<T, K, F>(v: &mut [T], key: &F) -> bool
+where
+    T: Send,
+    K: RadixKey,
+    F: Fn(&T) -> K + Sync,
+{
+    if u32::try_from(v.len()).is_ok() {
+        sort_by_key_with(v, key, |i| i as u32, |position| *position as usize)
+    } else {
+        sort_by_key_with(v, key, |i| i, |position| *position)
+    }
+}
+
+fn sort_by_key_with<T, K, F, P>(
+    v: &mut [T],
+    key: &F,
+    to_position: fn(usize) -> P,
+    from_position: fn(&P) -> usize,
+) -> bool
+where
+    T: Send,
+    K: RadixKey,
+    F: Fn(&T) -> K + Sync,
+    P: Copy + Ord + Send + Sync,
+{
+    // Exclusive references although nothing is written: `T` need not be `Sync`.
+    let mut order: Vec<Keyed<K, P>> = v
+        .par_iter_mut()
+        .enumerate()
+        .map(|(i, x)| Keyed {
+            key: key(x),
+            position: to_position(i),
+        })
+        .collect();
+    if !sort_elements(&mut order) {
+        return false;
+    }
+    // SAFETY: every position of `v` was put into `order` once, and sorting only moves what is there.
+    unsafe { rearrange(v, &order, &|keyed| from_position(&keyed.position)) };
+    true
+}
+
+/// Sorts plain elements by their keys, stable; says whether there was memory for it.
+fn sort_elements<E: Element>(v: &mut [E]) -> bool {
     if v.len() < SHORTEST {
         v.sort_unstable_by(E::compare);
-        return;
+        return true;
     }
-    let threads = current_num_threads();
     if runs::finish_if_single_run(v, &|a, b| E::compare(a, b).is_lt(), ALONE) {
-        return;
+        return true;
     }
-    let mut scratch = Scratch::new(v.len());
+    let Some(mut scratch) = Scratch::try_new(v.len()) else {
+        return false;
+    };
     let places = Places {
         source: v.as_mut_ptr(),
         other: scratch.as_mut_ptr(),
         len: v.len(),
     };
+    let threads = current_num_threads();
     // SAFETY: `v` is borrowed exclusively and the scratch buffer is as long; elements are plain copies.
     unsafe {
-        if threads < 2 || v.len() <= ALONE {
+        if v.len() <= ALONE || (threads < 2 && u32::try_from(v.len()).is_ok()) {
             sequential::sort(places, false, 0);
         } else {
             let cut = Cut {
@@ -58,4 +110,5 @@ fn sort_elements<E: Element>(v: &mut [E]) {
             parallel::sort(places, false, 0, cut);
         }
     }
+    true
 }

@@ -1,0 +1,122 @@
+//! Splitters for a multiway partition on several threads, when elements may not be shared between threads.
+//!
+//! A sample of the slice is sorted; `k - 1` evenly spaced ranks cut the order into `k` buckets. Elements are `Send` but not `Sync`, so
+//! two threads must not compare against the same element. Therefore the slice is cut into stripes, and every stripe has splitters of
+//! its own: around each rank, neighbouring sample elements are dealt out, *the largest to the first stripe*. So a stripe further back
+//! cuts a little lower, which keeps equal elements in order: of two equal ones, the one in front never lands in a later bucket.
+//! What the stripes disagree about lies between neighbours of a large sample; whoever sorts the buckets merges it afterwards.
+//!
+//! A splitter is an element of the slice. While its stripe uses it, it lives in the stripe's tree and nobody looks at its place in the
+//! slice; when the tree is dropped it goes back, with whatever the comparator may have done to it.
+
+use super::super::raw::Shared;
+use std::mem::MaybeUninit;
+use std::ptr;
+
+/// Elements classified together, to give the processor independent work.
+const BATCH: usize = 8;
+
+/// The splitters of one stripe as a search tree: the children of slot `i` are slots `2 i` and `2 i + 1`, the root is slot 1.
+pub(super) struct Tree<T> {
+    slots: Vec<MaybeUninit<T>>,
+    /// Where in the slice each splitter comes from.
+    homes: Vec<usize>,
+    base: Shared<T>,
+    levels: u32,
+}
+
+impl<T> Tree<T> {
+    /// Takes the splitters at `ranked`, positions in the slice from the smallest splitter to the largest, one fewer than a power of
+    /// two.
+    ///
+    /// # Safety
+    /// The positions lie within the slice at `base`, they are distinct, and nobody else uses them while the tree exists.
+    pub(super) unsafe fn new(base: Shared<T>, ranked: &[usize]) -> Self {
+        let size = ranked.len() + 1;
+        debug_assert!(size.is_power_of_two());
+        let mut homes = vec![0; size];
+        for (slot, home) in homes.iter_mut().enumerate().skip(1) {
+            // Level by level: the slots of level `l` hold every `2^(levels - l)`-th rank.
+            let level = slot.ilog2();
+            let stride = size >> level;
+            *home = ranked[stride / 2 + (slot - (1 << level)) * stride - 1];
+        }
+        let mut slots = Vec::with_capacity(size);
+        slots.push(MaybeUninit::uninit());
+        for &home in &homes[1..] {
+            let mut slot = MaybeUninit::uninit();
+            // SAFETY: the position is valid and ours; the bits move here until the tree is dropped.
+            unsafe { ptr::copy_nonoverlapping(base.get().add(home), slot.as_mut_ptr(), 1) };
+            slots.push(slot);
+        }
+        Tree {
+            slots,
+            homes,
+            base,
+            levels: size.ilog2(),
+        }
+    }
+
+    /// The splitters with their positions.
+    pub(super) fn splitters(&self) -> impl Iterator<Item = (usize, &T)> {
+        // SAFETY: all slots but the first are initialised.
+        (1..self.homes.len()).map(|slot| {
+            (self.homes[slot], unsafe {
+                self.slots[slot].assume_init_ref()
+            })
+        })
+    }
+
+    /// The bucket of one element: how many splitters are not above it.
+    #[inline]
+    pub(super) fn bucket(&self, element: &T, is_less: &impl Fn(&T, &T) -> bool) -> u8 {
+        let [bucket] = self.buckets([element], is_less);
+        bucket
+    }
+
+    /// The buckets of several elements.
+    #[inline(always)]
+    fn buckets<const N: usize>(
+        &self,
+        elements: [&T; N],
+        is_less: &impl Fn(&T, &T) -> bool,
+    ) -> [u8; N] {
+        let mut slots = [1_usize; N];
+        for _ in 0..self.levels {
+            for i in 0..N {
+                // SAFETY: on the way down a slot is at most `2^levels - 1`, and all of these but slot zero are initialised.
+                let splitter = unsafe { self.slots.get_unchecked(slots[i]).assume_init_ref() };
+                slots[i] = 2 * slots[i] + usize::from(!is_less(elements[i], splitter));
+            }
+        }
+        // Below the last level; what exceeds the size of the tree is the rank.
+        slots.map(|slot| (slot - self.slots.len()) as u8)
+    }
+
+    /// Writes the bucket of every element to `ids`.
+    pub(super) fn classify(
+        &self,
+        elements: &[T],
+        ids: &mut [u8],
+        is_less: &impl Fn(&T, &T) -> bool,
+    ) {
+        let mut batches = elements.chunks_exact(BATCH);
+        let mut id_batches = ids.chunks_exact_mut(BATCH);
+        for (batch, ids) in (&mut batches).zip(&mut id_batches) {
+            let elements: [&T; BATCH] = std::array::from_fn(|i| &batch[i]);
+            ids.copy_from_slice(&self.buckets(elements, is_less));
+        }
+        for (element, id) in batches.remainder().iter().zip(id_batches.into_remainder()) {
+            *id = self.bucket(element, is_less);
+        }
+    }
+}
+
+impl<T> Drop for Tree<T> {
+    fn drop(&mut self) {
+        for (slot, &home) in self.slots.iter().zip(&self.homes).skip(1) {
+            // SAFETY: the splitter came from there, and nobody has used the place since.
+            unsafe { ptr::copy_nonoverlapping(slot.as_ptr(), self.base.get().add(home), 1) };
+        }
+    }
+}

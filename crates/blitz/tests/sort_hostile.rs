@@ -1,0 +1,198 @@
+//! Comparators that panic or contradict themselves, elements that count their drops, elements that are not `Sync`: whatever happens,
+//! the slice keeps every element exactly once.
+
+use blitz::prelude::*;
+use std::cell::Cell;
+use std::cmp::Ordering;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
+
+/// A heap-allocated number that is dropped exactly once, or the count shows it.
+struct Counted<'a> {
+    value: Box<u32>,
+    drops: &'a [AtomicU32],
+    position: usize,
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.drops[self.position].fetch_add(1, Relaxed);
+    }
+}
+
+fn scrambled(i: usize) -> u32 {
+    (i as u32).wrapping_mul(0x9e37_79b9).rotate_left(11)
+}
+
+/// Sorts counted elements with `sort`, which may panic, then checks that all elements are there and drops them.
+fn every_element_survives<F>(len: usize, threads: usize, sort: F)
+where
+    F: FnOnce(&mut Vec<Counted<'_>>) + Send,
+{
+    let drops: Vec<AtomicU32> = (0..len).map(|_| AtomicU32::new(0)).collect();
+    let mut v: Vec<Counted> = (0..len)
+        .map(|position| Counted {
+            value: Box::new(scrambled(position)),
+            drops: &drops,
+            position,
+        })
+        .collect();
+    let pool = blitz::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()
+        .expect("a pool of threads");
+    let _ = catch_unwind(AssertUnwindSafe(|| pool.install(|| sort(&mut v))));
+    assert!(
+        drops.iter().all(|count| count.load(Relaxed) == 0),
+        "an element was dropped by the sort"
+    );
+    let mut seen = vec![false; len];
+    for element in &v {
+        assert_eq!(
+            *element.value,
+            scrambled(element.position),
+            "an element was torn"
+        );
+        assert!(
+            !std::mem::replace(&mut seen[element.position], true),
+            "an element is there twice"
+        );
+    }
+    drop(v);
+    assert!(
+        drops.iter().all(|count| count.load(Relaxed) == 1),
+        "an element was not dropped exactly once"
+    );
+}
+
+const LEN: usize = 60_000;
+
+#[test]
+fn a_panic_in_any_comparison_leaves_a_permutation() {
+    for threads in [2, 8] {
+        // How many comparisons there are, to panic early, late and in between.
+        for panic_at in [
+            0, 1, 40, 5_000, 100_000, 300_000, 600_000, 800_000, 850_000, 900_000, 950_000,
+        ] {
+            for which in 0..2 {
+                let calls = AtomicUsize::new(0);
+                every_element_survives(LEN, threads, |v| {
+                    let compare = |a: &Counted, b: &Counted| {
+                        assert!(
+                            calls.fetch_add(1, Relaxed) != panic_at,
+                            "the comparison that panics"
+                        );
+                        a.value.cmp(&b.value)
+                    };
+                    match which {
+                        0 => v.par_sort_by(compare),
+                        _ => v.par_sort_unstable_by(compare),
+                    }
+                });
+            }
+        }
+    }
+}
+
+#[test]
+fn contradictory_comparisons_lose_nothing() {
+    type Compare = fn(&Counted, &Counted) -> Ordering;
+    let turn = AtomicU32::new(1);
+    let random = |_: &Counted, _: &Counted| match turn.fetch_add(0x9e37_79b9, Relaxed) >> 30 {
+        0 => Ordering::Less,
+        1 => Ordering::Equal,
+        _ => Ordering::Greater,
+    };
+    for threads in [2, 3] {
+        for constant in [Ordering::Less, Ordering::Greater, Ordering::Equal] {
+            every_element_survives(LEN, threads, |v| v.par_sort_by(|_, _| constant));
+            every_element_survives(LEN, threads, |v| v.par_sort_unstable_by(|_, _| constant));
+        }
+        every_element_survives(LEN, threads, |v| v.par_sort_by(random));
+        every_element_survives(LEN, threads, |v| v.par_sort_unstable_by(random));
+        let not_transitive: Compare = |a, b| (*a.value % 7).cmp(&(*b.value % 5));
+        every_element_survives(LEN, threads, |v| v.par_sort_by(not_transitive));
+        every_element_survives(LEN, threads, |v| v.par_sort_unstable_by(not_transitive));
+    }
+}
+
+#[test]
+fn a_panicking_or_fickle_key_leaves_a_permutation() {
+    for panic_at in [0, 1, 1_000, 50_000, 59_999] {
+        let calls = AtomicUsize::new(0);
+        let key = |x: &Counted| {
+            assert!(
+                calls.fetch_add(1, Relaxed) != panic_at,
+                "the key that panics"
+            );
+            *x.value
+        };
+        every_element_survives(LEN, 2, |v| v.par_sort_by_key(key));
+        calls.store(0, Relaxed);
+        every_element_survives(LEN, 2, |v| v.par_sort_by_cached_key(key));
+    }
+    let calls = AtomicU32::new(0);
+    let fickle = |_: &Counted| calls.fetch_add(0x9e37_79b9, Relaxed);
+    every_element_survives(LEN, 2, |v| v.par_sort_by_key(fickle));
+    every_element_survives(LEN, 2, |v| v.par_sort_unstable_by_key(fickle));
+    every_element_survives(LEN, 2, |v| v.par_sort_by_key(|x| (fickle(x), fickle(x))));
+}
+
+#[test]
+fn comparisons_that_change_elements_through_a_cell_are_not_lost() {
+    // Every element counts its own comparisons in a cell, and its token moves in and out of a box: a stale copy of an element would
+    // show a different count or free the token twice. `Cell` is not `Sync`, so two threads must never meet at one element.
+    struct Busy {
+        value: u32,
+        comparisons: Cell<u32>,
+        token: Cell<Option<Box<u32>>>,
+    }
+    let touch = |x: &Busy| {
+        x.comparisons.set(x.comparisons.get() + 1);
+        let token = x.token.take().expect("nobody else holds the token");
+        assert_eq!(*token, x.value);
+        x.token.set(Some(token));
+    };
+    for threads in [2, 8] {
+        for stable in [true, false] {
+            let total = AtomicUsize::new(0);
+            let mut v: Vec<Busy> = (0..LEN)
+                .map(|i| Busy {
+                    value: scrambled(i),
+                    comparisons: Cell::new(0),
+                    token: Cell::new(Some(Box::new(scrambled(i)))),
+                })
+                .collect();
+            let compare = |a: &Busy, b: &Busy| {
+                touch(a);
+                touch(b);
+                total.fetch_add(2, Relaxed);
+                a.value.cmp(&b.value)
+            };
+            let pool = blitz::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .expect("a pool of threads");
+            pool.install(|| {
+                if stable {
+                    v.par_sort_by(compare)
+                } else {
+                    v.par_sort_unstable_by(compare)
+                }
+            });
+            assert!(v.is_sorted_by_key(|x| x.value));
+            // The standard library may compare copies of an element within a leaf and forget what the copy counted, but only for
+            // types it knows to be free of cells; so nothing may be missing here.
+            let counted: usize = v.iter().map(|x| x.comparisons.get() as usize).sum();
+            assert_eq!(counted, total.into_inner());
+        }
+    }
+}
+
+#[test]
+fn huge_runs_of_equal_elements_survive_hostile_order() {
+    type Compare = fn(&Counted, &Counted) -> Ordering;
+    let by_parity: Compare = |a, b| (*a.value & 1).cmp(&(*b.value & 1));
+    every_element_survives(200_000, 3, |v| v.par_sort_by(by_parity));
+    every_element_survives(200_000, 3, |v| v.par_sort_unstable_by(by_parity));
+}
