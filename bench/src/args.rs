@@ -28,6 +28,14 @@ pub const GROUPS: &[(&str, &str)] = &[
         "CPU time and context switches: idle after a burst, tiny ticks, control-loop ticks",
     ),
     (
+        "loops",
+        "sums over 1 to 10M elements, cheap and dear, uniform and skewed: never slower than plain code?",
+    ),
+    (
+        "iter",
+        "iterator chains on identical data: sum, find, min_by_key, zip, collect, flat_map, lines …",
+    ),
+    (
         "stress",
         "random nested work with panics on many pools and guests; checks, does not time",
     ),

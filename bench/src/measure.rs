@@ -123,6 +123,8 @@ pub struct Session {
     pub options: Options,
     /// Speed of the spin kernel on the main thread.
     pub calibration: Calibration,
+    /// Scales the number of rounds; below one for groups with very many benches.
+    pub effort: f64,
     rows: Vec<Row>,
     clock_ns: f64,
     busy_steps: u64,
@@ -142,6 +144,7 @@ impl Session {
             group,
             options,
             calibration,
+            effort: 1.0,
             rows: Vec::new(),
             clock_ns: median(&mut readings),
             busy_steps: calibration.steps_for(300.0),
@@ -195,6 +198,10 @@ impl Session {
         }
     }
 
+    fn scaled(&self, rounds: usize) -> usize {
+        ((rounds as f64 * self.effort) as usize).max(5)
+    }
+
     /// Many calls in a row make one sample; their number is chosen per arm so that a sample takes long enough to time.
     fn rounds_of_stretches(&self, what: &str, mut arms: Vec<Arm<'_>>, samples: &mut [Vec<f64>]) {
         let (rounds, sample_time) = if self.options.quick {
@@ -202,6 +209,7 @@ impl Session {
         } else {
             (31, Duration::from_millis(5))
         };
+        let rounds = self.scaled(rounds);
         let calls: Vec<u32> = arms
             .iter_mut()
             .map(|arm| {
@@ -250,6 +258,7 @@ impl Session {
             (_, true) => (20, 4),
             (_, false) => (50, 5),
         };
+        let rounds = self.scaled(rounds);
         for round in 0..=rounds {
             for turn in 0..arms.len() {
                 let index = (turn + round) % arms.len();

@@ -13,6 +13,11 @@ macro_rules! fork {
 }
 fork_join_workloads!(fork, ());
 
+/// Iterator chains.
+pub mod iterators {
+    crate::workloads::iterators::parallel_chains!(blitz);
+}
+
 pub use blitz_core::{
     ThreadPool, broadcast, in_place_scope, in_place_scope_fifo, join, join_context, scope,
     scope_fifo, spawn, yield_now,

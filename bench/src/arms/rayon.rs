@@ -10,6 +10,11 @@ macro_rules! fork {
 }
 fork_join_workloads!(fork, ());
 
+/// Iterator chains.
+pub mod iterators {
+    crate::workloads::iterators::parallel_chains!(rayon);
+}
+
 /// A builder with the placement of this run.
 pub fn builder(cpus: &Cpus) -> rayon::ThreadPoolBuilder {
     let builder = rayon::ThreadPoolBuilder::new();

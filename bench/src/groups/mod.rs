@@ -3,7 +3,9 @@
 pub mod entry;
 pub mod flat;
 pub mod idle;
+pub mod iter;
 pub mod join;
+pub mod loops;
 pub mod spawn;
 pub mod stress;
 pub mod unbalanced;
@@ -21,6 +23,8 @@ pub fn run(group: &str, options: &Options, cpus: &Cpus) -> Vec<Row> {
         "spawn" => spawn::run(options, cpus),
         "unbalanced" => unbalanced::run(options, cpus),
         "idle" => idle::run(options, cpus),
+        "loops" => loops::run(options, cpus),
+        "iter" => iter::run(options, cpus),
         other => unreachable!("the command line lets no group '{other}' through"),
     }
 }

@@ -6,6 +6,7 @@
 //! user would write. Every workload has a plain sequential twin in its own file: the reference and the baseline.
 
 pub mod fib;
+pub mod iterators;
 pub mod queens;
 pub mod tree;
 pub mod uts;

@@ -1,0 +1,154 @@
+//! Group `loops`: is a parallel loop ever slower than the plain one?
+//!
+//! A sum over n elements, from 1 to 10 million, called from the main thread with all three gaps. Elements are cheap (one
+//! addition of a `u64` in memory) or dear (about 50 ns of dependent steps), the dear ones all alike, growing with their
+//! index, or with half of the whole cost in one of them.
+
+use std::hint::black_box;
+
+use crate::args::Options;
+use crate::arms::{self, Cpus, Lib, blitz, rayon};
+use crate::measure::{Arm, Gap, Session, timed};
+use crate::report::Row;
+use crate::spin::spin;
+
+const CHEAP_SIZES: [usize; 8] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000];
+const DEAR_SIZES: [usize; 6] = [1, 10, 100, 1_000, 10_000, 100_000];
+const SKEWED_SIZES: [usize; 3] = [10, 1_000, 100_000];
+const DEAR_NS: f64 = 50.0;
+
+/// How the cost of dear elements is distributed; the total is the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cost {
+    Uniform,
+    Growing,
+    OneHalf,
+}
+
+impl Cost {
+    fn name(self) -> &'static str {
+        match self {
+            Cost::Uniform => "dear",
+            Cost::Growing => "growing",
+            Cost::OneHalf => "onehalf",
+        }
+    }
+
+    /// Steps of each element, `mean` on average.
+    fn steps(self, count: usize, mean: u64) -> Vec<u64> {
+        let of = |index: usize| match self {
+            Cost::Uniform => mean,
+            Cost::Growing => 2 * mean * (index as u64 + 1) / (count as u64 + 1),
+            Cost::OneHalf if index == count / 3 => (mean * count as u64 / 2).max(mean),
+            Cost::OneHalf => mean / 2,
+        };
+        (0..count).map(of).collect()
+    }
+}
+
+/// Runs the group.
+pub fn run(options: &Options, cpus: &Cpus) -> Vec<Row> {
+    arms::start(&[Lib::Blitz, Lib::Rayon], cpus);
+    arms::place_main(cpus);
+    let mut session = Session::new("loops", options.clone());
+    // Many benches, each of them quick to settle.
+    session.effort = 0.4;
+    let values: Vec<u64> = (0..CHEAP_SIZES[7] as u64).map(|i| i % 1013).collect();
+    for count in CHEAP_SIZES {
+        for gap in Gap::ALL {
+            cheap(&mut session, &values[..count], gap);
+        }
+    }
+    for (cost, sizes) in [
+        (Cost::Uniform, &DEAR_SIZES[..]),
+        (Cost::Growing, &SKEWED_SIZES[..]),
+        (Cost::OneHalf, &SKEWED_SIZES[..]),
+    ] {
+        for &count in sizes {
+            for gap in Gap::ALL {
+                dear(&mut session, cost, count, gap);
+            }
+        }
+    }
+    session.into_rows()
+}
+
+fn cheap(session: &mut Session, values: &[u64], gap: Gap) {
+    let expected: u64 = values.iter().sum();
+    let arms = vec![
+        Arm::new("seq", |calls| {
+            timed(calls, expected, || black_box(values).iter().sum())
+        }),
+        Arm::new("blitz", |calls| {
+            timed(calls, expected, || blitz::iterators::sum(black_box(values)))
+        }),
+        Arm::new("rayon", |calls| {
+            timed(calls, expected, || rayon::iterators::sum(black_box(values)))
+        }),
+    ];
+    let bench = format!("loop/cheap/{}", gap.name());
+    session.bench(&bench, values.len() as u64, gap, arms);
+}
+
+fn dear(session: &mut Session, cost: Cost, count: usize, gap: Gap) {
+    let mean = session.calibration.steps_for(DEAR_NS / 1e3);
+    let steps = &cost.steps(count, mean)[..];
+    let seq = || {
+        let values = black_box(steps).iter().map(|&steps| spin(steps, steps));
+        values.fold(0, u64::wrapping_add)
+    };
+    let expected = seq();
+    let arms = vec![
+        Arm::new("seq", |calls| timed(calls, expected, seq)),
+        Arm::new("blitz", |calls| {
+            timed(calls, expected, || {
+                blitz::iterators::spin_all(black_box(steps))
+            })
+        }),
+        Arm::new("rayon", |calls| {
+            timed(calls, expected, || {
+                rayon::iterators::spin_all(black_box(steps))
+            })
+        }),
+    ];
+    let bench = format!("loop/{}/{}", cost.name(), gap.name());
+    session.bench(&bench, count as u64, gap, arms);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_distribution_costs_about_the_same_in_all() {
+        let uniform: u64 = Cost::Uniform.steps(1000, 50).iter().sum();
+        for cost in [Cost::Growing, Cost::OneHalf] {
+            let total: u64 = cost.steps(1000, 50).iter().sum();
+            assert!(
+                total.abs_diff(uniform) < uniform / 10,
+                "{cost:?}: {total} against {uniform}"
+            );
+        }
+    }
+
+    #[test]
+    fn one_element_has_half_of_the_cost() {
+        let steps = Cost::OneHalf.steps(1000, 50);
+        let largest = *steps.iter().max().unwrap();
+        assert!(largest * 5 > steps.iter().sum::<u64>() * 2);
+    }
+
+    #[test]
+    fn the_loops_of_every_library_agree_with_plain_code() {
+        let values: Vec<u64> = (0..5000).collect();
+        let steps = Cost::Growing.steps(500, 20);
+        let spun = steps
+            .iter()
+            .map(|&steps| spin(steps, steps))
+            .fold(0, u64::wrapping_add);
+        assert_eq!(blitz::iterators::sum(&values), values.iter().sum());
+        assert_eq!(rayon::iterators::sum(&values), values.iter().sum());
+        assert_eq!(blitz::iterators::spin_all(&steps), spun);
+        assert_eq!(rayon::iterators::spin_all(&steps), spun);
+    }
+}

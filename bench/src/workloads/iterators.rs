@@ -1,0 +1,490 @@
+//! Iterator chains on identical data: each written once with std's iterators and once, by name the same, for Blitz and
+//! rayon.
+//!
+//! The first part follows the suite that the original Blitz published against rayon; the rest are chains that
+//! programs are made of. Every chain returns a number that depends on all of its results, so that nothing can be left
+//! out and every arm can be compared with `seq`.
+
+use std::hint::black_box;
+
+/// What the chains read.
+pub struct Data {
+    /// `0, 1, 2 …`
+    pub ints: Vec<i64>,
+    /// `i % 1000`, so that sums are exact whatever the order.
+    pub floats: Vec<f64>,
+    /// The same integers again, cut into a thousand vectors.
+    pub nested: Vec<Vec<i64>>,
+    /// Lines of a few words and a number.
+    pub text: String,
+}
+
+/// Elements of [`Data::ints`] and [`Data::floats`].
+pub const LARGE: usize = 10_000_000;
+
+impl Data {
+    /// Builds everything; `large` is 10 million but in tests.
+    pub fn new(large: usize) -> Self {
+        let ints: Vec<i64> = (0..large as i64).collect();
+        let floats = (0..large).map(|i| (i % 1000) as f64).collect();
+        let nested = ints
+            .chunks(large.div_ceil(1000))
+            .map(<[i64]>::to_vec)
+            .collect();
+        let text = (0..large / 50).fold(String::new(), |mut text, i| {
+            text.push_str("the quick brown fox ");
+            text.push_str(&(i * 7919 % 100_003).to_string());
+            text.push('\n');
+            text
+        });
+        Self {
+            ints,
+            floats,
+            nested,
+            text,
+        }
+    }
+}
+
+/// One chain: its name, how many elements it reads, and what it does with the first that many.
+pub struct Chain {
+    /// The bench's name.
+    pub name: &'static str,
+    /// Elements, before `Data` limits them.
+    pub size: usize,
+    /// Runs it.
+    pub run: fn(&Data, usize) -> u64,
+}
+
+/// A value per element that is cheap and not linear, so that nothing is summed in closed form.
+#[inline(always)]
+pub fn scramble(value: i64) -> i64 {
+    (value ^ (value >> 7)).wrapping_mul(0x5851_F42D)
+}
+
+/// Something an optimiser cannot see through, once per call and not per element.
+#[inline(always)]
+pub fn first<T>(values: &[T], count: usize) -> &[T] {
+    black_box(&values[..count.min(values.len())])
+}
+
+/// Defines `chains()` for a library with rayon's names.
+macro_rules! parallel_chains {
+    ($library:ident) => {
+        use std::collections::HashMap;
+        use std::sync::atomic::{AtomicU64, Ordering};
+
+        use ::$library::prelude::*;
+
+        use $crate::workloads::iterators::{Chain, Data, first, scramble};
+
+        fn fork_join(depth: u32) -> u64 {
+            if depth == 0 {
+                return 1;
+            }
+            let (left, right) = ::$library::join(|| fork_join(depth - 1), || fork_join(depth - 1));
+            left + right
+        }
+
+        fn fib(n: u32) -> u64 {
+            if n <= 20 {
+                return $crate::workloads::fib::fib(n);
+            }
+            let (two, one) = ::$library::join(|| fib(n - 2), || fib(n - 1));
+            two + one
+        }
+
+        /// Every chain, in the order of `seq::chains`.
+        pub fn chains() -> Vec<Chain> {
+            let chain = |name, size, run| Chain { name, size, run };
+            vec![
+                chain("forkjoin", (1 << 11) - 1, |_, _| fork_join(10)),
+                chain("forkjoin", (1 << 16) - 1, |_, _| fork_join(15)),
+                chain("forkjoin", (1 << 21) - 1, |_, _| fork_join(20)),
+                chain("fib_cutoff20", 35, |_, _| fib(35)),
+                chain("sum_f64", 10_000_000, |data, n| {
+                    first(&data.floats, n).par_iter().sum::<f64>() as u64
+                }),
+                chain("find_any_early", 10_000_000, |data, n| {
+                    first(&data.ints, n)
+                        .par_iter()
+                        .find_any(|&&x| x == 100)
+                        .map_or(0, |&x| x as u64)
+                }),
+                chain("any_early", 10_000_000, |data, n| {
+                    u64::from(first(&data.ints, n).par_iter().any(|&x| x > 100))
+                }),
+                chain("any_full", 10_000_000, |data, n| {
+                    u64::from(first(&data.ints, n).par_iter().any(|&x| x > 99_999_999))
+                }),
+                chain("all_pass", 10_000_000, |data, n| {
+                    u64::from(first(&data.ints, n).par_iter().all(|&x| x < 99_999_999))
+                }),
+                chain("chunks_1000", 10_000_000, |data, n| {
+                    first(&data.ints, n)
+                        .par_chunks(1000)
+                        .map(|chunk| chunk.iter().sum::<i64>())
+                        .sum::<i64>() as u64
+                }),
+                chain("min_by_key", 10_000_000, |data, n| {
+                    let middle = n as i64 / 2;
+                    first(&data.ints, n)
+                        .par_iter()
+                        .min_by_key(|&&x| (x - middle).abs())
+                        .map_or(0, |&x| x as u64)
+                }),
+                chain("max_by_key", 10_000_000, |data, n| {
+                    first(&data.ints, n)
+                        .par_iter()
+                        .max_by_key(|&&x| x)
+                        .map_or(0, |&x| x as u64)
+                }),
+                chain("position_any_early", 10_000_000, |data, n| {
+                    first(&data.ints, n)
+                        .par_iter()
+                        .position_any(|&x| x == 100)
+                        .unwrap_or(0) as u64
+                }),
+                chain("position_any_mid", 10_000_000, |data, n| {
+                    let middle = n as i64 / 2;
+                    first(&data.ints, n)
+                        .par_iter()
+                        .position_any(|&x| x == middle)
+                        .unwrap_or(0) as u64
+                }),
+                chain("enumerate_for_each", 10_000_000, |data, n| {
+                    let wrong = AtomicU64::new(1);
+                    first(&data.ints, n)
+                        .par_iter()
+                        .enumerate()
+                        .for_each(|(i, &x)| {
+                            if i as i64 != x {
+                                wrong.fetch_add(1, Ordering::Relaxed);
+                            }
+                        });
+                    wrong.into_inner()
+                }),
+                chain("chain_sum", 10_000_000, |data, n| {
+                    let (left, right) = first(&data.ints, n).split_at(n.min(data.ints.len()) / 2);
+                    left.par_iter().chain(right).sum::<i64>() as u64
+                }),
+                chain("zip_sum", 5_000_000, |data, n| {
+                    let pairs = first(&data.ints, n).par_iter().zip(first(&data.ints, n));
+                    pairs
+                        .map(|(a, b)| a.wrapping_mul(*b))
+                        .reduce(|| 0, i64::wrapping_add) as u64
+                }),
+                chain("flatten_1000", 10_000_000, |data, _| {
+                    data.nested.par_iter().flatten().sum::<i64>() as u64
+                }),
+                // Beyond the published suite.
+                chain("map_collect", 1_000, map_collect),
+                chain("map_collect", 100_000, map_collect),
+                chain("map_collect", 10_000_000, map_collect),
+                chain("filter_collect", 1_000, filter_collect),
+                chain("filter_collect", 100_000, filter_collect),
+                chain("filter_collect", 10_000_000, filter_collect),
+                chain("flat_map", 100_000, |data, n| {
+                    first(&data.ints, n / 10)
+                        .par_iter()
+                        .flat_map(|&x| (0..10i64).into_par_iter().map(move |y| scramble(x + y)))
+                        .reduce(|| 0, i64::wrapping_add) as u64
+                }),
+                chain("flat_map_iter", 100_000, |data, n| {
+                    first(&data.ints, n / 10)
+                        .par_iter()
+                        .flat_map_iter(|&x| (0..10i64).map(move |y| scramble(x + y)))
+                        .reduce(|| 0, i64::wrapping_add) as u64
+                }),
+                chain("nested_par_iter", 1_000_000, |data, n| {
+                    let rows: Vec<&[i64]> = first(&data.ints, n).chunks(1000).collect();
+                    rows.par_iter()
+                        .map(|row| {
+                            row.par_iter()
+                                .map(|&x| scramble(x))
+                                .reduce(|| 0, i64::wrapping_add)
+                        })
+                        .reduce(|| 0, i64::wrapping_add) as u64
+                }),
+                chain("dot", 100_000, dot),
+                chain("dot", 10_000_000, dot),
+                chain("windows_3", 1_000_000, |data, n| {
+                    first(&data.ints, n)
+                        .par_windows(3)
+                        .map(|w| scramble(w[0] + w[1] * w[2]))
+                        .reduce(|| 0, i64::wrapping_add) as u64
+                }),
+                chain("find_first_mid", 10_000_000, |data, n| {
+                    let middle = n as i64 / 2;
+                    first(&data.ints, n)
+                        .par_iter()
+                        .find_first(|&&x| x == middle)
+                        .map_or(0, |&x| x as u64)
+                }),
+                chain("find_first_none", 10_000_000, |data, n| {
+                    first(&data.ints, n)
+                        .par_iter()
+                        .find_first(|&&x| x < 0)
+                        .map_or(7, |&x| x as u64)
+                }),
+                chain("any_quarter", 10_000_000, |data, n| {
+                    let quarter = n as i64 / 4;
+                    u64::from(first(&data.ints, n).par_iter().any(|&x| x == quarter))
+                }),
+                chain("hashmap_collect", 100_000, |data, n| {
+                    let map: HashMap<i64, i64> = first(&data.ints, n)
+                        .par_iter()
+                        .map(|&x| (scramble(x), x))
+                        .collect();
+                    map.len() as u64
+                }),
+                chain("string_lines", 200_000, |data, _| {
+                    data.text
+                        .par_lines()
+                        .filter_map(|line| line.rsplit(' ').next()?.parse::<u64>().ok())
+                        .sum::<u64>()
+                }),
+            ]
+        }
+
+        /// A sum of cheap elements.
+        pub fn sum(values: &[u64]) -> u64 {
+            values.par_iter().sum()
+        }
+
+        /// A sum of elements that each take as many steps as they say.
+        pub fn spin_all(steps: &[u64]) -> u64 {
+            let values = steps
+                .par_iter()
+                .map(|&steps| $crate::spin::spin(steps, steps));
+            values.reduce(|| 0, u64::wrapping_add)
+        }
+
+        /// Sorts doubles, not stably.
+        pub fn sort_unstable(values: &mut [f64]) {
+            values.par_sort_unstable_by(f64::total_cmp);
+        }
+
+        fn map_collect(data: &Data, n: usize) -> u64 {
+            let mapped: Vec<i64> = first(&data.ints, n)
+                .par_iter()
+                .map(|&x| scramble(x))
+                .collect();
+            $crate::workloads::iterators::digest(&mapped)
+        }
+
+        fn filter_collect(data: &Data, n: usize) -> u64 {
+            let even = |x: &i64| scramble(*x) & 1 == 0;
+            let kept: Vec<i64> = first(&data.ints, n)
+                .par_iter()
+                .copied()
+                .filter(even)
+                .collect();
+            $crate::workloads::iterators::digest(&kept)
+        }
+
+        fn dot(data: &Data, n: usize) -> u64 {
+            let (a, b) = (first(&data.floats, n), first(&data.floats, n));
+            a.par_iter().zip(b).map(|(a, b)| a * b).sum::<f64>() as u64
+        }
+    };
+}
+pub(crate) use parallel_chains;
+
+/// A number that says whether a collected vector is right: its length, ends and middle. Summing all of it would take as
+/// long as collecting; the order of elements is the tests' business.
+pub fn digest(values: &[i64]) -> u64 {
+    let at = |index: usize| values.get(index).copied().unwrap_or(0) as u64;
+    let middle = at(values.len() / 2);
+    let last = at(values.len().wrapping_sub(1));
+    (values.len() as u64).wrapping_mul(31) ^ at(0).rotate_left(7) ^ middle.rotate_left(19) ^ last
+}
+
+/// The chains as plain code.
+pub mod seq {
+    use std::collections::HashMap;
+
+    use super::{Chain, Data, black_box, digest, first, scramble};
+    use crate::workloads::fib::fib;
+
+    fn fork_join(depth: u32) -> u64 {
+        if depth == 0 {
+            return 1;
+        }
+        black_box(fork_join(depth - 1)) + fork_join(depth - 1)
+    }
+
+    /// Every chain, in the order of the libraries'.
+    #[allow(clippy::manual_contains, reason = "the same closures as for the libraries")]
+    pub fn chains() -> Vec<Chain> {
+        let chain = |name, size, run| Chain { name, size, run };
+        vec![
+            chain("forkjoin", (1 << 11) - 1, |_, _| fork_join(10)),
+            chain("forkjoin", (1 << 16) - 1, |_, _| fork_join(15)),
+            chain("forkjoin", (1 << 21) - 1, |_, _| fork_join(20)),
+            chain("fib_cutoff20", 35, |_, _| fib(black_box(35))),
+            chain("sum_f64", 10_000_000, |data, n| {
+                first(&data.floats, n).iter().sum::<f64>() as u64
+            }),
+            chain("find_any_early", 10_000_000, |data, n| {
+                let found = first(&data.ints, n).iter().find(|&&x| x == 100);
+                found.map_or(0, |&x| x as u64)
+            }),
+            chain("any_early", 10_000_000, |data, n| {
+                u64::from(first(&data.ints, n).iter().any(|&x| x > 100))
+            }),
+            chain("any_full", 10_000_000, |data, n| {
+                u64::from(first(&data.ints, n).iter().any(|&x| x > 99_999_999))
+            }),
+            chain("all_pass", 10_000_000, |data, n| {
+                u64::from(first(&data.ints, n).iter().all(|&x| x < 99_999_999))
+            }),
+            chain("chunks_1000", 10_000_000, |data, n| {
+                let sums = first(&data.ints, n).chunks(1000);
+                sums.map(|chunk| chunk.iter().sum::<i64>()).sum::<i64>() as u64
+            }),
+            chain("min_by_key", 10_000_000, |data, n| {
+                let middle = n as i64 / 2;
+                let least = first(&data.ints, n)
+                    .iter()
+                    .min_by_key(|&&x| (x - middle).abs());
+                least.map_or(0, |&x| x as u64)
+            }),
+            chain("max_by_key", 10_000_000, |data, n| {
+                let most = first(&data.ints, n).iter().max_by_key(|&&x| x);
+                most.map_or(0, |&x| x as u64)
+            }),
+            chain("position_any_early", 10_000_000, |data, n| {
+                let place = first(&data.ints, n).iter().position(|&x| x == 100);
+                place.unwrap_or(0) as u64
+            }),
+            chain("position_any_mid", 10_000_000, |data, n| {
+                let middle = n as i64 / 2;
+                let place = first(&data.ints, n).iter().position(|&x| x == middle);
+                place.unwrap_or(0) as u64
+            }),
+            chain("enumerate_for_each", 10_000_000, |data, n| {
+                let mut wrong = 1;
+                first(&data.ints, n).iter().enumerate().for_each(|(i, &x)| {
+                    if i as i64 != x {
+                        wrong += 1;
+                    }
+                });
+                wrong
+            }),
+            chain("chain_sum", 10_000_000, |data, n| {
+                let (left, right) = first(&data.ints, n).split_at(n.min(data.ints.len()) / 2);
+                left.iter().chain(right).sum::<i64>() as u64
+            }),
+            chain("zip_sum", 5_000_000, |data, n| {
+                let pairs = first(&data.ints, n).iter().zip(first(&data.ints, n));
+                pairs.fold(0i64, |sum, (a, b)| sum.wrapping_add(a.wrapping_mul(*b))) as u64
+            }),
+            chain("flatten_1000", 10_000_000, |data, _| {
+                data.nested.iter().flatten().sum::<i64>() as u64
+            }),
+            chain("map_collect", 1_000, map_collect),
+            chain("map_collect", 100_000, map_collect),
+            chain("map_collect", 10_000_000, map_collect),
+            chain("filter_collect", 1_000, filter_collect),
+            chain("filter_collect", 100_000, filter_collect),
+            chain("filter_collect", 10_000_000, filter_collect),
+            chain("flat_map", 100_000, flat_map),
+            chain("flat_map_iter", 100_000, flat_map),
+            chain("nested_par_iter", 1_000_000, |data, n| {
+                let values = first(&data.ints, n).iter();
+                values.fold(0i64, |sum, &x| sum.wrapping_add(scramble(x))) as u64
+            }),
+            chain("dot", 100_000, dot),
+            chain("dot", 10_000_000, dot),
+            chain("windows_3", 1_000_000, |data, n| {
+                let windows = first(&data.ints, n).windows(3);
+                let values = windows.map(|w| scramble(w[0] + w[1] * w[2]));
+                values.fold(0i64, i64::wrapping_add) as u64
+            }),
+            chain("find_first_mid", 10_000_000, |data, n| {
+                let middle = n as i64 / 2;
+                let found = first(&data.ints, n).iter().find(|&&x| x == middle);
+                found.map_or(0, |&x| x as u64)
+            }),
+            chain("find_first_none", 10_000_000, |data, n| {
+                let found = first(&data.ints, n).iter().find(|&&x| x < 0);
+                found.map_or(7, |&x| x as u64)
+            }),
+            chain("any_quarter", 10_000_000, |data, n| {
+                let quarter = n as i64 / 4;
+                u64::from(first(&data.ints, n).iter().any(|&x| x == quarter))
+            }),
+            chain("hashmap_collect", 100_000, |data, n| {
+                let pairs = first(&data.ints, n).iter().map(|&x| (scramble(x), x));
+                pairs.collect::<HashMap<i64, i64>>().len() as u64
+            }),
+            chain("string_lines", 200_000, |data, _| {
+                let numbers = data.text.lines();
+                let numbers =
+                    numbers.filter_map(|line| line.rsplit(' ').next()?.parse::<u64>().ok());
+                numbers.sum::<u64>()
+            }),
+        ]
+    }
+
+    fn map_collect(data: &Data, n: usize) -> u64 {
+        let mapped: Vec<i64> = first(&data.ints, n).iter().map(|&x| scramble(x)).collect();
+        digest(&mapped)
+    }
+
+    fn filter_collect(data: &Data, n: usize) -> u64 {
+        let even = |x: &i64| scramble(*x) & 1 == 0;
+        let kept: Vec<i64> = first(&data.ints, n).iter().copied().filter(even).collect();
+        digest(&kept)
+    }
+
+    fn flat_map(data: &Data, n: usize) -> u64 {
+        let values = first(&data.ints, n / 10).iter();
+        let values = values.flat_map(|&x| (0..10i64).map(move |y| scramble(x + y)));
+        values.fold(0i64, i64::wrapping_add) as u64
+    }
+
+    fn dot(data: &Data, n: usize) -> u64 {
+        let (a, b) = (first(&data.floats, n), first(&data.floats, n));
+        a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>() as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arms::{blitz, rayon};
+
+    #[test]
+    fn the_chains_of_every_library_agree_with_the_sequential_ones() {
+        let data = Data::new(20_000);
+        let libraries = [blitz::iterators::chains(), rayon::iterators::chains()];
+        for (index, seq) in seq::chains().into_iter().enumerate() {
+            // The recursive ones take no data and would take long in a debug build.
+            if seq.name == "forkjoin" && seq.size > 100_000 || seq.name == "fib_cutoff20" {
+                continue;
+            }
+            let size = seq.size.min(20_000);
+            let expected = (seq.run)(&data, size);
+            for chains in &libraries {
+                assert_eq!(chains[index].name, seq.name);
+                assert_eq!(chains[index].size, seq.size);
+                assert_eq!((chains[index].run)(&data, size), expected, "{}", seq.name);
+            }
+        }
+        assert!(
+            libraries
+                .iter()
+                .all(|chains| chains.len() == seq::chains().len())
+        );
+    }
+
+    #[test]
+    fn a_digest_sees_length_and_ends() {
+        assert_ne!(digest(&[1, 2, 3]), digest(&[1, 2, 4]));
+        assert_ne!(digest(&[1, 2, 3]), digest(&[0, 2, 3]));
+        assert_ne!(digest(&[1, 2, 3]), digest(&[1, 2]));
+        assert_eq!(digest(&[]), digest(&[]));
+    }
+}
