@@ -140,7 +140,7 @@ impl Pool {
     pub(crate) fn return_stranger(&self, task: TaskRef) {
         self.return_strangers(|pool, wake| {
             // SAFETY: the task is in our hands, so its context is alive.
-            unsafe { pool.collect_waiters_for(task.context(), wake) };
+            unsafe { pool.each_waiter_for(task.context(), |waiter| wake.push(waiter)) };
             pool.put_aside(task);
         });
     }
@@ -250,26 +250,30 @@ impl Pool {
         if !self.has_blocked() {
             return false;
         }
-        let mut waiters = Vec::new();
+        let mut any = false;
+        let unpark = |waiter: &'static Parker| {
+            any = true;
+            waiter.unpark();
+        };
         // SAFETY: passed on.
-        unsafe { self.collect_waiters_for(context, &mut waiters) };
-        let any = !waiters.is_empty();
-        waiters.into_iter().for_each(Parker::unpark);
+        unsafe { self.each_waiter_for(context, unpark) };
         any
     }
 
+    /// Calls `found` with the parker of each of them.
+    ///
     /// # Safety
     /// As for [`Pool::wake_waiters_for`].
-    pub(crate) unsafe fn collect_waiters_for(
+    pub(crate) unsafe fn each_waiter_for(
         &self,
         context: *const Context,
-        waiters: &mut Vec<&'static Parker>,
+        mut found: impl FnMut(&'static Parker),
     ) {
         let mut look_at = |seat: &Seat| {
             let target = seat.waits_for();
             // SAFETY: passed on.
             if !target.is_null() && unsafe { context::descends_from(context, target) } {
-                waiters.push(seat.parker());
+                found(seat.parker());
             }
         };
         self.seats.iter().for_each(&mut look_at);

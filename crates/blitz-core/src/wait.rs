@@ -299,7 +299,7 @@ impl<'a, A: Awaited + ?Sized> Wait<'a, A> {
             for task in strangers {
                 // SAFETY: the task is in our hands, so its context is alive; the caller occupies the seat.
                 unsafe {
-                    pool.collect_waiters_for(task.context(), wake);
+                    pool.each_waiter_for(task.context(), |waiter| wake.push(waiter));
                     self.seat.push_task(task);
                 }
             }

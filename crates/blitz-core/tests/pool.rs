@@ -1,0 +1,195 @@
+//! Pools: sizes, builders, failures, the end.
+
+use blitz_core::primitives::BackoffMode;
+use blitz_core::{ThreadPoolBuilder, join};
+use std::collections::HashSet;
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread;
+
+fn sum(from: u64, to: u64) -> u64 {
+    if to - from == 1 {
+        return from;
+    }
+    let middle = from + (to - from) / 2;
+    let (left, right) = join(|| sum(from, middle), || sum(middle, to));
+    left + right
+}
+
+#[test]
+fn pools_of_many_sizes_work_and_end() {
+    for threads in [1, 2, 3, 65, 200] {
+        let ended = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&ended);
+        let (sender, receiver) = mpsc::channel::<()>();
+        let sender = Mutex::new(sender);
+        let pool = ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .exit_handler(move |_| {
+                let _alive_until_now = sender.lock().unwrap();
+                count.fetch_add(1, Ordering::Relaxed);
+            })
+            .build()
+            .unwrap();
+        assert_eq!(pool.current_num_threads(), threads);
+        assert_eq!(pool.install(|| sum(0, 5000)), 5000 * 4999 / 2);
+        let indices: HashSet<usize> = pool.broadcast(|c| c.index()).into_iter().collect();
+        assert_eq!(indices.len(), threads);
+        drop(pool);
+        // The channel closes when the last thread has let go of the handler.
+        assert!(receiver.recv().is_err());
+        assert_eq!(ended.load(Ordering::Relaxed), threads);
+    }
+}
+
+#[test]
+fn every_backoff_mode_finishes_its_work() {
+    for mode in [
+        BackoffMode::LowLatency,
+        BackoffMode::Balanced,
+        BackoffMode::PowerSaving,
+    ] {
+        let pool = ThreadPoolBuilder::new()
+            .num_threads(2)
+            .backoff(mode)
+            .build()
+            .unwrap();
+        assert_eq!(pool.install(|| sum(0, 5000)), 5000 * 4999 / 2);
+        assert_eq!(pool.spawn_handle(|| 5).join().unwrap(), 5);
+    }
+}
+
+#[test]
+fn pinned_and_unplaced_pools_give_the_same_answers() {
+    for (pin, place) in [(true, true), (false, false)] {
+        let pool = ThreadPoolBuilder::new()
+            .num_threads(3)
+            .pin_workers(pin)
+            .place_wakes(place)
+            .build()
+            .unwrap();
+        for _ in 0..20 {
+            assert_eq!(pool.install(|| sum(0, 1000)), 499_500);
+        }
+    }
+}
+
+#[test]
+fn zero_threads_asks_for_the_default() {
+    let pool = ThreadPoolBuilder::new().num_threads(0).build().unwrap();
+    assert!(pool.current_num_threads() >= 1);
+}
+
+#[test]
+fn too_many_threads_is_an_error_that_says_so() {
+    let error = ThreadPoolBuilder::new()
+        .num_threads(1_000_000)
+        .build()
+        .unwrap_err();
+    let text = error.to_string();
+    assert!(
+        text.contains("num_threads") && text.contains("1000000"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_thread_that_cannot_be_started_is_an_error_and_ends_the_others() {
+    let ended = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&ended);
+    let handles = Arc::new(Mutex::new(Vec::new()));
+    let started = Arc::clone(&handles);
+    let error = ThreadPoolBuilder::new()
+        .num_threads(5)
+        .exit_handler(move |_| {
+            count.fetch_add(1, Ordering::Relaxed);
+        })
+        .spawn_handler(move |builder| {
+            if builder.index() == 3 {
+                return Err(io::Error::other("no more threads today"));
+            }
+            let handle = thread::Builder::new().spawn(|| builder.run())?;
+            started.lock().unwrap().push(handle);
+            Ok(())
+        })
+        .build()
+        .unwrap_err();
+    assert!(error.to_string().contains("no more threads today"));
+    let handles = std::mem::take(&mut *handles.lock().unwrap());
+    handles.into_iter().for_each(|h| h.join().unwrap());
+    assert_eq!(ended.load(Ordering::Relaxed), 3);
+}
+
+#[test]
+fn custom_threads_run_the_installed_closure() {
+    let pool = ThreadPoolBuilder::new()
+        .num_threads(2)
+        .thread_name(|i| format!("custom-{i}"))
+        .build()
+        .unwrap();
+    let name = pool.install(|| thread::current().name().map(str::to_owned));
+    assert!(name.unwrap().starts_with("custom-"));
+    let here = thread::current().id();
+    let plain = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    assert_eq!(plain.install(|| thread::current().id()), here, "a guest");
+}
+
+#[test]
+fn the_current_thread_can_be_part_of_a_pool() {
+    thread::spawn(|| {
+        let pool = ThreadPoolBuilder::new()
+            .num_threads(2)
+            .use_current_thread()
+            .build()
+            .unwrap();
+        assert_eq!(pool.current_thread_index(), Some(0));
+        assert_eq!(pool.install(|| sum(0, 1000)), 499_500);
+        let again = ThreadPoolBuilder::new().use_current_thread().build();
+        assert!(again.unwrap_err().to_string().contains("already part of"));
+    })
+    .join()
+    .unwrap();
+}
+
+#[test]
+fn stats_count_what_happens() {
+    let pool = ThreadPoolBuilder::new()
+        .num_threads(2)
+        .caller_participates(false)
+        .build()
+        .unwrap();
+    for _ in 0..10 {
+        pool.install(|| ());
+    }
+    let stats = pool.stats();
+    assert_eq!(stats.workers.len(), 2);
+    assert!(stats.total.executed >= 10);
+    pool.wait_idle();
+    pool.reset_stats();
+    assert!(pool.stats().total.executed <= stats.total.executed);
+}
+
+#[test]
+fn a_spawned_panic_without_a_handler_is_not_silent() {
+    // In a child process, because it aborts.
+    if std::env::var_os("BLITZ_TEST_ABORTS").is_some() {
+        let pool = ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        pool.spawn(|| panic!("planned"));
+        pool.wait_idle();
+        return;
+    }
+    let this = std::env::current_exe().unwrap();
+    let output = std::process::Command::new(this)
+        .args([
+            "--exact",
+            "a_spawned_panic_without_a_handler_is_not_silent",
+            "--nocapture",
+        ])
+        .env("BLITZ_TEST_ABORTS", "1")
+        .output()
+        .unwrap();
+    assert!(!output.status.success());
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("no panic handler"), "{text}");
+}
