@@ -37,8 +37,11 @@ fn tree(depth: u32) -> u64 {
 #[test]
 fn joins_do_not_allocate() {
     let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
-    // Threads, thread-locals and so on come into being here.
-    pool.install(|| assert_eq!(tree(14), 1 << 14));
+    // Threads, thread-locals and so on come into being here, and waits of every kind happen.
+    pool.broadcast(|_| ());
+    for _ in 0..50 {
+        pool.install(|| assert_eq!(tree(14), 1 << 14));
+    }
     let before = ALLOCATIONS.load(Ordering::Relaxed);
     for _ in 0..50 {
         pool.install(|| assert_eq!(tree(14), 1 << 14));
