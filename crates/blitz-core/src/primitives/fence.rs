@@ -25,6 +25,7 @@
 //! The mode is chosen once per process: membarrier where the kernel registers us for it, symmetric
 //! elsewhere. `BLITZ_FENCE=symmetric` or `BLITZ_FENCE=membarrier` in the environment overrides it.
 
+#[cfg(not(loom))]
 use crate::sync::{Ordering, fence};
 
 /// How the two fences are implemented in this process.
@@ -145,11 +146,17 @@ pub fn heavy() {
 /// decides the path of its callers, is up to the model.
 #[cfg(loom)]
 pub(crate) mod model {
+    use crate::sync::{AtomicU32, Ordering};
     use std::cell::Cell;
 
-    // Not loom's: a constant of the model, and loom runs all threads of a model on one.
+    // Not loom's: constants of the model, and loom runs all threads of a model on one.
     std::thread_local! {
         static LIGHT_IS_FREE: Cell<bool> = const { Cell::new(false) };
+        static SWITCHES: Cell<bool> = const { Cell::new(false) };
+    }
+
+    loom::lazy_static! {
+        static ref SWITCH: AtomicU32 = AtomicU32::new(0);
     }
 
     /// From now on this thread's models see free light fences, or not.
@@ -158,22 +165,38 @@ pub(crate) mod model {
         LIGHT_IS_FREE.set(free);
     }
 
+    /// From now on loom may switch between threads right before a fence, which it does not do on its own:
+    /// its fences belong to the access before them. Needed to see what a store is worth without the
+    /// fence after it.
+    #[cfg(test)]
+    pub(crate) fn set_switches(switches: bool) {
+        SWITCHES.set(switches);
+    }
+
     pub(super) fn light_is_free() -> bool {
         LIGHT_IS_FREE.get()
+    }
+
+    pub(super) fn fence() {
+        if SWITCHES.get() {
+            // All that matters is that all fences touch it. Relaxed: it orders nothing.
+            SWITCH.fetch_add(1, Ordering::Relaxed);
+        }
+        crate::sync::fence(Ordering::SeqCst);
     }
 }
 
 /// See [`model`].
 #[cfg(loom)]
 pub fn light() {
-    fence(Ordering::SeqCst);
+    model::fence();
 }
 
 /// See [`model`].
 #[cfg(loom)]
 pub fn light_if_free() {
     if light_is_free() {
-        fence(Ordering::SeqCst);
+        model::fence();
     }
 }
 
@@ -186,5 +209,5 @@ pub fn light_is_free() -> bool {
 /// See [`model`].
 #[cfg(loom)]
 pub fn heavy() {
-    fence(Ordering::SeqCst);
+    model::fence();
 }
