@@ -15,12 +15,24 @@
 //!
 //! `SLEEPY` gives the waiter a moment between announcing and committing, for one more look around.
 
+use super::flaw::Flaws;
 use crate::sync::{AtomicU32, Ordering};
 
 const UNSET: u32 = 0;
 const SLEEPY: u32 = 1;
 const SLEEPING: u32 = 2;
 const SET: u32 = 3;
+
+/// What a latch without one of its pillars would do; see [`Flaws`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(dead_code, reason = "constructed by loom models only")]
+enum Flaw {
+    FallAsleepBlindly,
+    WakeUpBlindly,
+    SetSilently,
+    RelaxedSet,
+    RelaxedProbe,
+}
 
 /// See the module's documentation. The owner of the latch calls everything but [`CoreLatch::set`].
 ///
@@ -36,20 +48,27 @@ const SET: u32 = 3;
 #[derive(Debug)]
 pub struct CoreLatch {
     state: AtomicU32,
+    flaws: Flaws<Flaw>,
 }
 
 impl CoreLatch {
     /// A latch that is not set.
     pub fn new() -> Self {
+        Self::with_flaws(Flaws::NONE)
+    }
+
+    fn with_flaws(flaws: Flaws<Flaw>) -> Self {
         CoreLatch {
             state: AtomicU32::new(UNSET),
+            flaws,
         }
     }
 
     /// Is it set? What happened before [`CoreLatch::set`] is visible if so.
     #[inline]
     pub fn probe(&self) -> bool {
-        self.state.load(Ordering::Acquire) == SET
+        let order = self.flaws.relax(Flaw::RelaxedProbe, Ordering::Acquire);
+        self.state.load(order) == SET
     }
 
     /// The waiter is about to sleep. `false`: it is set already.
@@ -59,11 +78,18 @@ impl CoreLatch {
 
     /// The waiter sleeps now. `false`: it was set meanwhile. Afterwards the setter owes a wake.
     pub fn fall_asleep(&self) -> bool {
+        if self.flaws.has(Flaw::FallAsleepBlindly) {
+            self.state.store(SLEEPING, Ordering::Release);
+            return true;
+        }
         self.step(SLEEPY, SLEEPING)
     }
 
     /// The waiter is awake again, for whatever reason. Keeps `SET`.
     pub fn wake_up(&self) {
+        if self.flaws.has(Flaw::WakeUpBlindly) {
+            return self.state.store(UNSET, Ordering::Release);
+        }
         // Strong exchanges: a weak one that fails for no reason would leave the latch SLEEPING
         // under a waiter that is awake, and its next `get_sleepy` would take that for SET.
         if !self.step(SLEEPING, UNSET) {
@@ -78,7 +104,10 @@ impl CoreLatch {
     pub fn set(&self) -> bool {
         // Release: the news. Acquire: the sleeper's announcements, so that its wake is not reordered
         // before them.
-        self.state.swap(SET, Ordering::AcqRel) == SLEEPING
+        let order = self.flaws.relax(Flaw::RelaxedSet, Ordering::AcqRel);
+        // Copied first, for the same reason as whatever is needed for the wake.
+        let flaws = self.flaws;
+        self.state.swap(SET, order) == SLEEPING && !flaws.has(Flaw::SetSilently)
     }
 
     fn step(&self, from: u32, to: u32) -> bool {
@@ -94,3 +123,6 @@ impl Default for CoreLatch {
         Self::new()
     }
 }
+
+#[cfg(all(test, loom))]
+mod models;

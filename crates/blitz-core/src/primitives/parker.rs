@@ -6,6 +6,7 @@
 //! gone by then. The price is that a parker's next user can find a token it did not expect, so
 //! every `park` sits in a loop that checks a condition. It would have to anyway.
 
+use super::flaw::Flaws;
 use super::futex;
 use crate::sync::{AtomicU32, Ordering};
 
@@ -13,21 +14,40 @@ const EMPTY: u32 = 0;
 const PARKED: u32 = 1;
 const NOTIFIED: u32 = 2;
 
+/// What a parker without one of its pillars would do; see [`Flaws`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(dead_code, reason = "constructed by loom models only")]
+enum Flaw {
+    IgnoreToken,
+    WakeBeforeToken,
+    RelaxedToken,
+    TakeBlindly,
+}
+
 /// A place where one thread at a time sleeps until it is told to go on.
 #[derive(Debug)]
 pub(crate) struct Parker {
     state: AtomicU32,
+    flaws: Flaws<Flaw>,
 }
 
 impl Parker {
     pub(crate) fn new() -> Self {
+        Self::with_flaws(Flaws::NONE)
+    }
+
+    fn with_flaws(flaws: Flaws<Flaw>) -> Self {
         Parker {
             state: AtomicU32::new(EMPTY),
+            flaws,
         }
     }
 
     /// Blocks until there is a token, and takes it. One thread at a time.
     pub(crate) fn park(&self) {
+        if self.flaws.has(Flaw::IgnoreToken) {
+            self.state.store(EMPTY, Ordering::Relaxed);
+        }
         // Acquire on every way out: what the unparking thread did before is visible.
         if self
             .state
@@ -38,13 +58,24 @@ impl Parker {
                 futex::wait(&self.state, PARKED);
             }
         }
-        self.state.store(EMPTY, Ordering::Relaxed);
+        if self.flaws.has(Flaw::TakeBlindly) {
+            return self.state.store(EMPTY, Ordering::Relaxed);
+        }
+        // Not a plain store: a second token may have come since we looked, and whoever takes it must see
+        // what its sender did. A store would wipe it out unread, and the caller could go back to sleep
+        // on a condition that has come true.
+        self.state.swap(EMPTY, Ordering::Acquire);
     }
 
     /// Leaves a token and wakes the parked thread, if there is one.
     pub(crate) fn unpark(&self) {
+        if self.flaws.has(Flaw::WakeBeforeToken) {
+            futex::wake_one(&raw const self.state);
+            return self.state.store(NOTIFIED, Ordering::Release);
+        }
         // Release: see `park`.
-        if self.state.swap(NOTIFIED, Ordering::AcqRel) == PARKED {
+        let order = self.flaws.relax(Flaw::RelaxedToken, Ordering::AcqRel);
+        if self.state.swap(NOTIFIED, order) == PARKED {
             futex::wake_one(&raw const self.state);
         }
     }
@@ -92,3 +123,6 @@ impl Drop for Lease {
         stock::give(self.0);
     }
 }
+
+#[cfg(all(test, loom))]
+mod models;
