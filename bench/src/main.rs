@@ -5,11 +5,13 @@
 //! ```
 //!
 //! One file per group in `groups/`, one per library in `arms/`, one per workload in `workloads/`. The rest is the
-//! harness: `measure` (rounds and medians), `report` (tables and JSON), `pin`, `spin`, `usage`, `child`.
+//! harness: `measure` (rounds and medians), `report` (tables and JSON), `disturbance` (was the machine quiet?), `pin`, `spin`,
+//! `usage`, `child`.
 
 mod args;
 mod arms;
 mod child;
+mod disturbance;
 mod groups;
 mod measure;
 mod pin;
@@ -23,6 +25,7 @@ use std::process::ExitCode;
 
 use args::{Command, Format, GROUPS, Options, Placement};
 use arms::Cpus;
+use disturbance::Watch;
 use report::Row;
 
 fn main() -> ExitCode {
@@ -58,12 +61,14 @@ fn run(group: &str, options: &Options) -> ExitCode {
             if options.format == Format::Table {
                 say(&header(group, options, &cpus));
             }
+            let watch = Watch::start();
             let mut rows = groups::run(group, options, &cpus);
             if options.placement == Placement::Both {
                 let unpinned = child::unpinned_pass(group, options.quick, options.only.as_deref());
                 report::add_unpinned(&mut rows, &unpinned);
             }
             say(&report::render(&rows, options.format, cpus.pinned()));
+            watch.warn();
             ExitCode::SUCCESS
         }
     }

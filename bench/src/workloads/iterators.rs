@@ -315,7 +315,10 @@ pub mod seq {
     }
 
     /// Every chain, in the order of the libraries'.
-    #[allow(clippy::manual_contains, reason = "the same closures as for the libraries")]
+    #[allow(
+        clippy::manual_contains,
+        reason = "the same closures as for the libraries"
+    )]
     pub fn chains() -> Vec<Chain> {
         let chain = |name, size, run| Chain { name, size, run };
         vec![
