@@ -19,7 +19,6 @@
 //!
 //! The names are rayon-core's wherever rayon-core has one.
 
-#[cfg_attr(loom, allow(unused_imports, dead_code))]
 #[allow(unused_imports, dead_code)]
 mod sync;
 

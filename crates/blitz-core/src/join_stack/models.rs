@@ -10,7 +10,7 @@ use crate::primitives::fence::model::{set_light_is_free, set_switches};
 use crate::primitives::model::{Race, oversleeping_race, race};
 use crate::primitives::parker::Parker;
 use loom::cell::UnsafeCell;
-use std::sync::Arc;
+use std::rc::Rc;
 use std::sync::atomic::AtomicU32 as PlainU32;
 
 /// A fork in the frame of a join.
@@ -82,15 +82,15 @@ struct World {
 }
 
 impl World {
-    fn fresh(flaws: Flaws<Flaw>) -> Arc<Self> {
-        Arc::new(World {
+    fn fresh(flaws: Flaws<Flaw>) -> Rc<Self> {
+        Rc::new(World {
             stack: JoinStack::with_flaws(flaws),
             frames: std::array::from_fn(|_| Frame::new()),
             parker: Parker::new(),
         })
     }
 
-    fn new(flaws: Flaws<Flaw>) -> Arc<Self> {
+    fn new(flaws: Flaws<Flaw>) -> Rc<Self> {
         let world = Self::fresh(flaws);
         // Leave a trace in every slot: a thief that looks too early finds a frame, not a null pointer.
         // SAFETY: nobody else is here.
@@ -161,7 +161,7 @@ impl World {
     }
 
     /// A race at whose end the forks on the stack (`left`) are joined, and the first `forks` have run.
-    fn each_once(self: &Arc<Self>, forks: usize, left: Option<Place>) -> Race<()> {
+    fn each_once(self: &Rc<Self>, forks: usize, left: Option<Place>) -> Race<()> {
         let world = self.clone();
         Race::new(move |_| {
             if let Some(place) = left {
@@ -181,7 +181,7 @@ const OTHER: *const Context = ptr::without_provenance(0x30);
 
 /// A world whose owner has a public fork (number 0) made in `OUTER`, and now runs something in `INNER`. So
 /// further forks are private, and a thief can ask for them without taking the first.
-fn with_a_public_fork(flaws: Flaws<Flaw>) -> (Arc<World>, Place) {
+fn with_a_public_fork(flaws: Flaws<Flaw>) -> (Rc<World>, Place) {
     let world = World::new(flaws);
     // SAFETY: nobody else is here.
     unsafe { world.stack.begin_context(OUTER) };
@@ -345,7 +345,7 @@ fn exposure_after_theft(flaws: Flaws<Flaw>) {
         let owner = World::fresh(flaws);
         let thief = owner.clone();
         let first = owner.fork(0);
-        let told = Arc::new(AtomicU32::new(0));
+        let told = Rc::new(AtomicU32::new(0));
         let tell = told.clone();
         owner
             .each_once(2, Some(first))

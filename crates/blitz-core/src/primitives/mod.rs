@@ -13,6 +13,7 @@ pub mod injector;
 #[cfg(all(test, loom))]
 pub(crate) mod model;
 mod once_latch;
+#[cfg_attr(loom, allow(dead_code))]
 pub(crate) mod parker;
 mod ring;
 mod rng;

@@ -5,7 +5,7 @@ use super::*;
 use crate::primitives::model::{Race, oversleeping_race, race};
 use crate::primitives::parker::Parker;
 use loom::cell::UnsafeCell;
-use std::sync::Arc;
+use std::rc::Rc;
 
 /// What is in the frame of a waiting thread, and the parker, which is not.
 struct Frame {
@@ -15,8 +15,8 @@ struct Frame {
 }
 
 impl Frame {
-    fn new(flaws: Flaws<Flaw>) -> Arc<Self> {
-        Arc::new(Frame {
+    fn new(flaws: Flaws<Flaw>) -> Rc<Self> {
+        Rc::new(Frame {
             latch: CoreLatch::with_flaws(flaws),
             result: UnsafeCell::new(0),
             parker: Parker::new(),
@@ -36,10 +36,8 @@ impl Frame {
     fn wait_and_return(&self) {
         self.wait();
         // SAFETY: the setter is done with it; the model checks that.
-        assert_eq!(
-            self.result.with_mut(|result| unsafe { result.replace(99) }),
-            7
-        );
+        let result = self.result.with_mut(|result| unsafe { result.replace(99) });
+        assert_eq!(result, 7);
         let state = &raw const self.latch.state;
         // SAFETY: the setter is done with the latch, too: an access that is not ordered before this is what
         // the model looks for.

@@ -3,7 +3,7 @@
 use super::*;
 use crate::primitives::model::{Race, oversleeping_race, race};
 use loom::cell::UnsafeCell;
-use std::sync::Arc;
+use std::rc::Rc;
 
 /// A parker, and news that come with its token.
 struct Mail {
@@ -11,8 +11,8 @@ struct Mail {
     news: UnsafeCell<u32>,
 }
 
-fn mail(flaws: Flaws<Flaw>) -> [Arc<Mail>; 2] {
-    let mail = Arc::new(Mail {
+fn mail(flaws: Flaws<Flaw>) -> [Rc<Mail>; 2] {
+    let mail = Rc::new(Mail {
         parker: Parker::with_flaws(flaws),
         news: UnsafeCell::new(0),
     });
@@ -62,7 +62,7 @@ fn loom_a_relaxed_token_brings_no_news() {
 /// the token for the condition can come while the old one is being taken.
 fn two_tokens(flaws: Flaws<Flaw>) -> Race<()> {
     let [sleeper, waker] = mail(flaws);
-    let condition = Arc::new(AtomicU32::new(0));
+    let condition = Rc::new(AtomicU32::new(0));
     let come_true = condition.clone();
     sleeper.parker.unpark();
     Race::new(|_| {})
