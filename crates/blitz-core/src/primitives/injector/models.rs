@@ -270,7 +270,7 @@ fn loom_taking_from_the_list_on_an_old_look_at_the_ring_breaks_the_order() {
 }
 
 /// A producer that has to wait for room while the only consumer makes it.
-fn blocked_producer(flaws: Flaws<Flaw>) -> Race<Vec<usize>> {
+fn blocked_producer(flaws: Flaws<Flaw>, pop: fn(&Queue) -> Option<usize>) -> Race<Vec<usize>> {
     let queue = queue(FullPolicy::Block, flaws, SOUND_RING);
     push_all(&queue, [1, 2]);
     let [producer, consumer] = [(); 2].map(|()| queue.clone());
@@ -279,19 +279,31 @@ fn blocked_producer(flaws: Flaws<Flaw>) -> Race<Vec<usize>> {
             push_all(&producer, [3]);
             Vec::new()
         })
-        .thread(move || pop(&consumer, 1))
+        .thread(move || pop(&consumer).into_iter().collect())
+}
+
+/// `pop`, with the few steps in which a cell is in flight as one. Two threads that do nothing but
+/// yield until those steps are done would keep each other busy for ever: loom is not a fair
+/// scheduler.
+fn pop_at_once(queue: &Queue) -> Option<usize> {
+    loom::stop_exploring();
+    let element = queue.ring.try_pop()?;
+    loom::explore();
+    queue.announce_room();
+    Some(element)
 }
 
 #[test]
 fn loom_a_blocked_producer_is_always_woken() {
-    race::<2, _>(|| blocked_producer(SOUND));
+    race::<2, _>(|| blocked_producer(SOUND, |queue| queue.pop()));
 }
 
 #[test]
 #[should_panic(expected = "maximum number of branches")]
 fn loom_sleeping_without_a_last_try_can_be_for_ever() {
     oversleeping_race::<2, _>(|flawed| {
-        blocked_producer(Flaws::only_if(flawed, Flaw::SleepWithoutLastTry))
+        let flaws = Flaws::only_if(flawed, Flaw::SleepWithoutLastTry);
+        blocked_producer(flaws, pop_at_once)
     });
 }
 
@@ -299,18 +311,9 @@ fn loom_sleeping_without_a_last_try_can_be_for_ever() {
 #[should_panic(expected = "maximum number of branches")]
 fn loom_looking_for_sleepers_without_a_fence_can_miss_them() {
     oversleeping_race::<2, _>(|flawed| {
-        blocked_producer(Flaws::only_if(flawed, Flaw::NoFenceAfterPop))
+        let flaws = Flaws::only_if(flawed, Flaw::NoFenceAfterPop);
+        blocked_producer(flaws, pop_at_once)
     });
-}
-
-/// `pop`, with the few steps in which a cell is in flight as one. Two producers that wait for such a
-/// cell would keep each other busy for ever, as loom is not a fair scheduler.
-fn pop_at_once(queue: &Queue) -> Option<usize> {
-    loom::stop_exploring();
-    let element = queue.ring.try_pop()?;
-    loom::explore();
-    queue.announce_room();
-    Some(element)
 }
 
 #[test]
