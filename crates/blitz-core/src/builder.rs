@@ -169,7 +169,7 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
     /// If a thread cannot be started, if there are to be more than [`max_num_threads`](crate::max_num_threads),
     /// or if [`ThreadPoolBuilder::use_current_thread`] is asked of a thread that is in a pool already.
     pub fn build(self) -> Result<ThreadPool, ThreadPoolBuildError> {
-        self.build_pool().map(ThreadPool::new)
+        self.build_pool(false).map(ThreadPool::new)
     }
 
     /// Makes the global pool from this builder.
@@ -189,7 +189,7 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
         Ok(())
     }
 
-    pub(crate) fn build_pool(mut self) -> Result<Arc<Pool>, ThreadPoolBuildError> {
+    pub(crate) fn build_pool(mut self, global: bool) -> Result<Arc<Pool>, ThreadPoolBuildError> {
         let threads = self.resolve_num_threads();
         if threads > MAX_SEATS - 1 {
             return Err(ErrorKind::TooManyThreads(threads).into());
@@ -209,7 +209,7 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
         let pool = Pool::new(Settings {
             threads,
             backoff: self.backoff,
-            guests: self.caller_participates.unwrap_or(!differ),
+            guests: self.caller_participates.unwrap_or(global && !differ),
             placement: Placement::new(threads, self.pin_workers, place),
             handlers: std::mem::take(&mut self.handlers),
         });
@@ -422,17 +422,18 @@ impl<S> ThreadPoolBuilder<S> {
     /// May threads from outside run the pool's work themselves while they wait for it (`true`), or is
     /// everything handed over to the pool's threads, as rayon does (`false`)?
     ///
-    /// By default they may, unless the pool's threads differ from theirs by name, stack size, start or exit
-    /// handler or spawn handler.
+    /// By default they may in the global pool, unless its threads differ from theirs by name, stack size, start
+    /// or exit handler or spawn handler; and they may not in other pools, because `install` promises that its
+    /// closure runs on the pool's threads, with their thread-locals.
     ///
     /// ```
     /// let pool = blitz_core::ThreadPoolBuilder::new()
     ///     .num_threads(1)
-    ///     .caller_participates(false)
+    ///     .caller_participates(true)
     ///     .build()
     ///     .unwrap();
     /// let here = std::thread::current().id();
-    /// assert_ne!(pool.install(|| std::thread::current().id()), here);
+    /// assert_eq!(pool.install(|| std::thread::current().id()), here);
     /// ```
     pub fn caller_participates(mut self, participates: bool) -> Self {
         self.caller_participates = Some(participates);

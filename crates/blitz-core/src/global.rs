@@ -39,6 +39,6 @@ pub(crate) fn start<S: ThreadSpawn>(
     if GLOBAL.get().is_some() {
         return Err(ErrorKind::GlobalPoolExists.into());
     }
-    let pool = builder.build_pool()?;
+    let pool = builder.build_pool(true)?;
     Ok(GLOBAL.get_or_init(|| pool))
 }

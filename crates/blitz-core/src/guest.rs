@@ -3,9 +3,9 @@
 //! A thread that calls `join`, `scope` or a parallel iterator and is not in the pool becomes a *guest*: it
 //! takes a seat whose thread has nothing to run and goes on at once, on its own stack. Entering and leaving
 //! cost two atomic operations; nothing is queued, nobody is woken, and pool threads steal from the guest
-//! as from each other. When every seat is taken, or the pool does not admit guests (its threads differ from
-//! the caller's by name, stack size or handlers, so that where the closure runs matters), the closure is
-//! handed over and the caller waits.
+//! as from each other. When every seat is taken, or the pool does not admit guests (it is not
+//! the global one, or its threads differ from the caller's, so that where the closure runs matters), the closure
+//! is handed over and the caller waits.
 //!
 //! A thread that is already in *another* pool always hands over, and helps its own pool with descendants
 //! while it waits. Pools may call each other in circles; where descendants do not suffice, see [`crate::rescue`].

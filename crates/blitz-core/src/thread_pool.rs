@@ -34,9 +34,9 @@ impl ThreadPool {
 
     /// Runs `op` in this pool and returns its result: whatever it forks and spawns goes to this pool.
     ///
-    /// A caller from outside runs `op` itself, as a guest, if the pool's threads do not differ from it (see
-    /// [`caller_participates`](crate::ThreadPoolBuilder::caller_participates)) and a seat is free; else a
-    /// thread of the pool runs it.
+    /// A thread of the pool runs it, unless the pool admits guests (see
+    /// [`caller_participates`](crate::ThreadPoolBuilder::caller_participates)) and a seat is free: then the caller
+    /// does, at a thousandth of the cost.
     ///
     /// # Panics
     /// If `op` panics.

@@ -36,7 +36,11 @@ fn tree(depth: u32) -> u64 {
 // One test only: the counter belongs to the process.
 #[test]
 fn joins_do_not_allocate() {
-    let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    let pool = ThreadPoolBuilder::new()
+        .num_threads(2)
+        .caller_participates(true)
+        .build()
+        .unwrap();
     // Threads, thread-locals and so on come into being here, and waits of every kind happen.
     pool.broadcast(|_| ());
     for _ in 0..50 {

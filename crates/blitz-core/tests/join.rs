@@ -45,7 +45,11 @@ fn saw(flag: &AtomicBool) -> bool {
 
 #[test]
 fn the_two_halves_of_a_join_run_at_the_same_time() {
-    let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    let pool = ThreadPoolBuilder::new()
+        .num_threads(2)
+        .caller_participates(true)
+        .build()
+        .unwrap();
     let together = (0..200).any(|_| {
         let (left_runs, right_runs) = (AtomicBool::new(false), AtomicBool::new(false));
         let meet = |mine: &AtomicBool, others: &AtomicBool| {
@@ -65,7 +69,11 @@ fn the_two_halves_of_a_join_run_at_the_same_time() {
 fn a_fork_below_a_long_leaf_can_still_be_stolen() {
     // The inner fork is private when the owner enters its leaf: only a forced exposure frees it. A thief
     // has to be awake for that, which nobody promises for a single join; but not one of many is too few.
-    let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    let pool = ThreadPoolBuilder::new()
+        .num_threads(2)
+        .caller_participates(true)
+        .build()
+        .unwrap();
     let stolen = (0..200).any(|_| {
         let inner_ran = AtomicBool::new(false);
         let leaf = || saw(&inner_ran);
@@ -90,7 +98,11 @@ fn outside_threads_take_part_and_see_an_index() {
 
 #[test]
 fn any_number_of_outside_threads_get_their_answers_at_once() {
-    let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    let pool = ThreadPoolBuilder::new()
+        .num_threads(2)
+        .caller_participates(true)
+        .build()
+        .unwrap();
     let indices = Mutex::new(HashSet::new());
     thread::scope(|s| {
         for _ in 0..64 {
@@ -108,7 +120,11 @@ fn any_number_of_outside_threads_get_their_answers_at_once() {
 
 #[test]
 fn thread_indices_are_unique_at_any_moment() {
-    let pool = ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+    let pool = ThreadPoolBuilder::new()
+        .num_threads(3)
+        .caller_participates(true)
+        .build()
+        .unwrap();
     let taken: [AtomicBool; 3] = Default::default();
     let runs = AtomicUsize::new(0);
     let leaf = || {
@@ -135,7 +151,11 @@ fn thread_indices_are_unique_at_any_moment() {
 
 #[test]
 fn a_panic_on_either_side_leaves_nothing_behind() {
-    let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    let pool = ThreadPoolBuilder::new()
+        .num_threads(2)
+        .caller_participates(true)
+        .build()
+        .unwrap();
     for (left, right, expected) in [
         (true, false, "left"),
         (false, true, "right"),
@@ -223,7 +243,11 @@ fn migration_is_reported_truthfully() {
     let pool = ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     let neither = pool.install(|| join_context(|a| a.migrated(), |b| b.migrated()));
     assert_eq!(neither, (false, false));
-    let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    let pool = ThreadPoolBuilder::new()
+        .num_threads(2)
+        .caller_participates(true)
+        .build()
+        .unwrap();
     let moved = (0..200).any(|_| {
         let right_runs = AtomicBool::new(false);
         let (left, right) = pool.install(|| {

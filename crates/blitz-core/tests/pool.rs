@@ -132,7 +132,13 @@ fn custom_threads_run_the_installed_closure() {
     assert!(name.unwrap().starts_with("custom-"));
     let here = thread::current().id();
     let plain = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
-    assert_eq!(plain.install(|| thread::current().id()), here, "a guest");
+    assert_ne!(plain.install(|| thread::current().id()), here);
+    let open = ThreadPoolBuilder::new()
+        .num_threads(2)
+        .caller_participates(true)
+        .build()
+        .unwrap();
+    assert_eq!(open.install(|| thread::current().id()), here, "a guest");
 }
 
 #[test]
