@@ -44,6 +44,7 @@ pub(crate) enum Flaw {
     NoPosterFence,
     NoSleeperFence,
     AsleepBeforeCounted,
+    NoFenceUnseated,
 }
 
 /// The sleep of all threads of a pool.
@@ -163,6 +164,8 @@ impl Sleep {
 
     /// Ends the sleep of every thread, for whatever it sleeps.
     pub(crate) fn wake_all(&self) {
+        // P2: the news that ends the sleep before the look at the states.
+        fence(Ordering::SeqCst);
         for thread in 0..self.states.len() {
             self.rouse(thread, ASLEEP);
             self.rouse(thread, UNSEATED);
@@ -174,6 +177,10 @@ impl Sleep {
     pub(crate) fn sleep_unseated(&self, thread: usize, still_taken: impl FnOnce() -> bool) {
         let state = &self.states[thread];
         state.store(UNSEATED, Ordering::SeqCst);
+        if !self.flaws.has(Flaw::NoFenceUnseated) {
+            // As S4: `still_taken` looks for news that come with `wake_all`.
+            fence(Ordering::SeqCst);
+        }
         if !still_taken() {
             state.store(AWAKE, Ordering::SeqCst);
             return;
@@ -206,7 +213,24 @@ impl Sleep {
         claimed
     }
 
+    /// For models: the thread sleeps, without a thread that does. Nobody else is about.
+    #[cfg(all(test, loom))]
+    pub(crate) fn pretend_asleep(&self, thread: usize) {
+        let announced = self.announce_sleepy();
+        assert!(self.counters.try_add_sleeping(announced));
+        self.states[thread].store(ASLEEP, Ordering::Relaxed);
+    }
+
+    /// For models: has nobody woken it?
+    #[cfg(all(test, loom))]
+    pub(crate) fn is_asleep(&self, thread: usize) -> bool {
+        self.states[thread].load(Ordering::Relaxed) == ASLEEP
+    }
+
     fn word(&self, thread: usize) -> *const AtomicU32 {
         &raw const *self.states[thread]
     }
 }
+
+#[cfg(all(test, loom))]
+mod models;
