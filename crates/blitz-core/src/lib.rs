@@ -33,6 +33,8 @@ mod join_stack;
 mod occupancy;
 #[cfg_attr(loom, allow(dead_code))]
 mod sleep;
+#[cfg(all(test, loom))]
+mod wait_models;
 
 // The scheduler. Models drive the protocols themselves; loom has no statics and no thread-locals.
 #[cfg(not(loom))]

@@ -17,7 +17,7 @@ use crate::thread_latch::ThreadLatch;
 use crate::wait::{self, Awaited};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 type PanicHandler = dyn Fn(Box<dyn Any + Send>) + Send + Sync;
@@ -47,6 +47,8 @@ pub(crate) struct Pool {
     pub(crate) sleep: Sleep,
     /// Occupants that are parked in a wait, or about to.
     blocked: AtomicUsize,
+    /// Those of them that have looked at everything and found nothing.
+    parked: AtomicUsize,
     /// Orders announcements of waits and returns of tasks; see [`Pool::return_strangers`].
     announcements: Mutex<()>,
     pub(crate) rescue: Rescue,
@@ -82,6 +84,7 @@ impl Pool {
             injector: Injector::new(),
             sleep: Sleep::new(threads),
             blocked: AtomicUsize::new(0),
+            parked: AtomicUsize::new(0),
             announcements: Mutex::new(()),
             rescue: Rescue::default(),
             starved: AtomicBool::new(false),
@@ -285,10 +288,24 @@ impl Pool {
         self.blocked.load(Ordering::SeqCst) > 0
     }
 
+    /// An occupant that has announced its wait has dug in vain, and parks; or has come back from it.
+    pub(crate) fn count_parked(&self, parks: bool) {
+        if parks {
+            self.parked.fetch_add(1, Ordering::SeqCst);
+        } else {
+            self.parked.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+
     /// Has every occupant parked, while there is work that none of them may run?
+    ///
+    /// Asked by everybody who makes it so: whoever parks, injects, or ends as a rescue thread. Waiters that
+    /// still dig do not count: they are about to find something, or to ask again.
     pub(crate) fn is_stuck(&self) -> bool {
+        // Our own contribution before the look at the others'.
+        fence(Ordering::SeqCst);
         let occupants = self.seats.len() + self.rescue.seats();
-        self.blocked.load(Ordering::SeqCst) >= occupants && !self.injector.is_empty()
+        self.parked.load(Ordering::SeqCst) >= occupants && !self.injector.is_empty()
     }
 
     /// A guest has left `seat`; `wanted` says whether its thread has asked for it.

@@ -330,11 +330,13 @@ impl<'a, A: Awaited + ?Sized> Wait<'a, A> {
             // SAFETY: passed on.
             found = unsafe { self.dig() };
             if found.is_none() {
+                pool.count_parked(true);
                 if pool.is_stuck() {
                     rescue::start(pool);
                 }
                 self.seat.stats.parked.one();
                 self.seat.parker().park();
+                pool.count_parked(false);
             }
             self.awaited.announce_awake();
         }

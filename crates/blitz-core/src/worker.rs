@@ -254,11 +254,23 @@ impl<'a> Worker<'a> {
             taken += 1;
             self.seat.stats.stolen.one();
         }
-        // Newest first onto our deque, so that we run the oldest first, as a thief does.
-        for task in loot[..taken].iter_mut().rev().filter_map(Option::take) {
-            // SAFETY: passed on. The cascade after the theft tells others what we now offer.
-            unsafe { self.seat.push_task(task) };
+        if taken == 0 {
+            return;
         }
+        // Whoever waits for these tasks may have looked for them while they were in our hands. The cascade after
+        // the theft tells those who sleep.
+        self.pool.return_strangers(|pool, wake| {
+            // Newest first onto our deque, so that we run the oldest first, as a thief does.
+            for task in loot[..taken].iter_mut().rev().filter_map(Option::take) {
+                // SAFETY: the task is in our hands, so its context is alive; the rest is passed on.
+                unsafe {
+                    if pool.has_blocked() {
+                        pool.each_waiter_for(task.context(), |waiter| wake.push(waiter));
+                    }
+                    self.seat.push_task(task);
+                }
+            }
+        });
     }
 
     fn force_somebody(&self) {
