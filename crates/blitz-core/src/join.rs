@@ -12,8 +12,8 @@
 //! room for the result. It is valid from the push until `pop` says "ours" or the slot is done, and `join`
 //! does not leave before one of the two, even when `a` panics: [`Pending`]'s drop sees to it.
 //!
-//! The unstolen right half is called from a bitwise copy of the closure that stays in registers, not from
-//! the one in memory. Exactly one of the two copies is ever used or dropped: the copy in the fork if a thief
+//! An unstolen right half that is small is called from a bitwise copy of the closure that stays in registers, not
+//! from the one in memory. Exactly one of the two copies is ever used or dropped: the copy in the fork if a thief
 //! took it, the copy in `Pending` otherwise.
 
 use crate::global;
@@ -160,8 +160,14 @@ where
     stack: *const JoinStack,
     place: Place,
     fork: &'a Fork<B, RB>,
-    body: ManuallyDrop<B>,
+    /// The copy in registers, if the closure is [`small`].
+    body: MaybeUninit<B>,
     moved: bool,
+}
+
+/// Does a closure of this type fit into registers? Larger ones would be copied through memory twice.
+const fn small<B>() -> bool {
+    size_of::<B>() <= 16
 }
 
 /// `moved`: the whole join has been handed over to this thread.
@@ -174,14 +180,16 @@ where
     RB: Send,
 {
     let stack = seat::current_stack();
-    let body = ManuallyDrop::new(b);
-    // SAFETY: a bitwise copy. One of the two is used (see the module's documentation).
-    let copy = unsafe { std::ptr::read(&raw const body) };
+    let mut body = MaybeUninit::uninit();
+    if small::<B>() {
+        // SAFETY: a bitwise copy. One of the two is used (see the module's documentation).
+        body.write(unsafe { std::ptr::read(&raw const b) });
+    }
     let fork = Fork {
         job: Job {
             execute: Fork::<B, RB>::execute,
         },
-        body: UnsafeCell::new(copy),
+        body: UnsafeCell::new(ManuallyDrop::new(b)),
         result: UnsafeCell::new(MaybeUninit::uninit()),
     };
     let job = &raw const fork.job;
@@ -194,7 +202,8 @@ where
                 wake::after_push(seat, pushed, job, expected);
             }
             seat => {
-                return without_fork(seat.is_some(), expected, a, ManuallyDrop::into_inner(body));
+                let b = ManuallyDrop::into_inner(fork.body.into_inner());
+                return without_fork(seat.is_some(), expected, a, b);
             }
         }
     }
@@ -244,15 +253,31 @@ impl<B, RB> Pending<'_, B, RB>
 where
     B: FnOnce(FnContext) -> RB,
 {
+    /// The closure, from where it is cheaper to get.
+    ///
+    /// # Safety
+    /// It is used (rather than forgotten) at most once, and only if no thief has the fork.
+    #[inline(always)]
+    unsafe fn take_body(&self) -> B {
+        // SAFETY: by contract. `body` is initialised if the closure is small.
+        unsafe {
+            if small::<B>() {
+                self.body.assume_init_read()
+            } else {
+                ManuallyDrop::into_inner(std::ptr::read(self.fork.body.get()))
+            }
+        }
+    }
+
     /// Takes the fork back and runs it, or waits for the thief's result.
     #[inline(always)]
     fn finish(self) -> RB {
-        let mut this = ManuallyDrop::new(self);
+        let this = ManuallyDrop::new(self);
         // SAFETY: this thread pushed the fork, and all later pushes have been popped.
         match unsafe { (*this.stack).pop(this.place) } {
             Popped::Ours => {
-                // SAFETY: no thief has the fork, so this copy of the closure is the one to use.
-                let body = unsafe { ManuallyDrop::take(&mut this.body) };
+                // SAFETY: no thief has the fork.
+                let body = unsafe { this.take_body() };
                 body(FnContext::new(this.moved))
             }
             slow => {
@@ -261,7 +286,7 @@ where
                     Some(result) => result.unwrap_or_else(|payload| resume_unwind(payload)),
                     None => {
                         // SAFETY: as for `Ours`.
-                        let body = unsafe { ManuallyDrop::take(&mut this.body) };
+                        let body = unsafe { this.take_body() };
                         // SAFETY: the stack is a seat's: the unseated one takes no pushes.
                         unsafe { run_retaken(this.stack, this.moved, body) }
                     }
@@ -323,14 +348,7 @@ where
     fn drop(&mut self) {
         // By value, so that the guard itself can stay in registers.
         // SAFETY: dropped once, instead of `finish`.
-        unsafe {
-            abandon(
-                self.stack,
-                self.place,
-                self.fork,
-                ManuallyDrop::take(&mut self.body),
-            )
-        }
+        unsafe { abandon(self.stack, self.place, self.fork, self.take_body()) }
     }
 }
 
