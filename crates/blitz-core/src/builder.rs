@@ -242,8 +242,8 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
             "RAYON_RS_NUM_CPUS",
         ]
         .into_iter()
-        .find_map(|name| std::env::var(name).ok()?.trim().parse::<usize>().ok())
-        .filter(|&threads| threads > 0);
+        .filter_map(|name| std::env::var(name).ok()?.trim().parse::<usize>().ok())
+        .find(|&threads| threads > 0);
         from_environment.unwrap_or_else(default_num_threads)
     }
 }

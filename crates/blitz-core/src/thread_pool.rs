@@ -281,7 +281,9 @@ pub fn yield_local() -> Option<Yield> {
 
 /// The calling thread's index in its pool; `None` if it is in none.
 ///
-/// It is below [`current_num_threads`], and no other thread of the pool has the same at the same time.
+/// It is below [`current_num_threads`], and no other thread of the pool has the same at the same time, with one
+/// exception: a thread that had to be started because all others wait for another pool shares the index of one
+/// of them, and goes on for the rest of its job if that one's wait ends first.
 ///
 /// ```
 /// assert_eq!(blitz_core::current_thread_index(), None);

@@ -19,8 +19,8 @@
 //! running has passed a full fence in the context switch.
 //!
 //! The C++/Rust memory model has no word for this, so loom checks the symmetric mode (which allows
-//! no more behaviours than the argument above uses), and the stress binary runs both, with a broken
-//! variant as control.
+//! no more behaviours than the argument above uses), and the tests and the stress binary run in either
+//! mode (see below).
 //!
 //! The mode is chosen once per process: membarrier where the kernel registers us for it, symmetric
 //! elsewhere. `BLITZ_FENCE=symmetric` or `BLITZ_FENCE=membarrier` in the environment overrides it.
