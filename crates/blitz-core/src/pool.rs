@@ -272,15 +272,13 @@ impl Pool {
         context: *const Context,
         mut found: impl FnMut(&'static Parker),
     ) {
-        let mut look_at = |seat: &Seat| {
+        self.each_seat(|seat| {
             let target = seat.waits_for();
             // SAFETY: passed on.
             if !target.is_null() && unsafe { context::descends_from(context, target) } {
                 found(seat.parker());
             }
-        };
-        self.seats.iter().for_each(&mut look_at);
-        self.rescue.each_seat(look_at);
+        });
     }
 
     /// Is any occupant parked in a wait?
@@ -300,12 +298,26 @@ impl Pool {
     /// Has every occupant parked, while there is work that none of them may run?
     ///
     /// Asked by everybody who makes it so: whoever parks, injects, or ends as a rescue thread. Waiters that
-    /// still dig do not count: they are about to find something, or to ask again.
+    /// still dig or have been unparked do not count: they are about to find something, or to ask again.
     pub(crate) fn is_stuck(&self) -> bool {
         // Our own contribution before the look at the others'.
         fence(Ordering::SeqCst);
         let occupants = self.seats.len() + self.rescue.seats();
-        self.parked.load(Ordering::SeqCst) >= occupants && !self.injector.is_empty()
+        if self.parked.load(Ordering::SeqCst) < occupants {
+            return false;
+        }
+        let (mut work, mut somebody_wakes) = (!self.injector.is_empty(), false);
+        self.each_seat(|seat| {
+            work |= !seat.stealer().is_empty();
+            somebody_wakes |= seat.parker().has_token();
+        });
+        work && !somebody_wakes
+    }
+
+    /// Calls `look_at` with every seat, those of rescue threads included.
+    pub(crate) fn each_seat(&self, mut look_at: impl FnMut(&Seat)) {
+        self.seats.iter().for_each(&mut look_at);
+        self.rescue.each_seat(look_at);
     }
 
     /// A guest has left `seat`; `wanted` says whether its thread has asked for it.

@@ -3,9 +3,10 @@
 //! Inside one pool, waits go from ancestors to descendants, so somebody can always go on. Between pools they can
 //! form a circle: all threads of P wait for something they installed in Q, all threads of Q for something they
 //! installed in P, and neither may run what the other waits for, because it is not a descendant of what it waits
-//! for itself. Running it on top of the waiting frames is what we promise never to do. So somebody else does: a
-//! pool that is *stuck* (every occupant parked, work in the shared queue) starts a rescue thread, which runs that
-//! work on a stack and in a seat of its own, and ends when there is no more.
+//! for itself. (It takes one pool to do so in a smaller way: a thread leaves a task in its own deque and waits for
+//! another pool, where somebody waits for the task.) Running it on top of the waiting frames is what we promise never
+//! to do. So somebody else does: a pool that is *stuck* (every occupant parked, tasks in the queues) starts a rescue
+//! thread, which runs them on a stack and in a seat of its own, and ends when there are no more.
 //!
 //! The rescue thread has the index of one of the waiting threads. That is the one case in which two threads of a
 //! pool can have the same index at the same time: if the wait ends while the rescue's last job still runs. The
@@ -13,6 +14,7 @@
 
 use crate::pool::Pool;
 use crate::seat::{self, Seat};
+use crate::task::TaskRef;
 use crate::worker;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -52,7 +54,7 @@ impl Rescue {
     }
 }
 
-/// Starts a thread that runs what is in the shared queue of a stuck pool.
+/// Starts a thread that runs what is in the queues of a stuck pool.
 #[cold]
 pub(crate) fn start(pool: &Pool) {
     // SAFETY: pools live in an `Arc` (`Pool::new`), and this one is alive.
@@ -86,8 +88,9 @@ fn rescue(pool: &Pool, seat: &Arc<Seat>) {
     let before = unsafe { seat.enter() };
     loop {
         // SAFETY: as above.
-        let task = unsafe { worker::take_local(seat, &mut 0) }.or_else(|| pool.take_injected());
-        match task {
+        let task = unsafe { worker::take_local(seat, &mut 0) };
+        let task = task.or_else(|| pool.take_injected());
+        match task.or_else(|| steal(pool)) {
             // SAFETY: as above.
             Some(task) => unsafe { seat.run_task(task) },
             None => break,
@@ -99,4 +102,15 @@ fn rescue(pool: &Pool, seat: &Arc<Seat>) {
     if pool.is_stuck() {
         start(pool);
     }
+}
+
+/// A task from anybody's deque.
+fn steal(pool: &Pool) -> Option<TaskRef> {
+    let mut task = None;
+    pool.each_seat(|seat| {
+        if task.is_none() {
+            task = seat.stealer().steal_until_settled();
+        }
+    });
+    task
 }

@@ -67,6 +67,12 @@ impl Parker {
         self.state.swap(EMPTY, Ordering::Acquire);
     }
 
+    /// Is there a token that nobody has taken yet?
+    pub(crate) fn has_token(&self) -> bool {
+        // Relaxed: nothing is read on the strength of it; who needs an order has a fence.
+        self.state.load(Ordering::Relaxed) == NOTIFIED
+    }
+
     /// Leaves a token and wakes the parked thread, if there is one.
     pub(crate) fn unpark(&self) {
         if self.flaws.has(Flaw::WakeBeforeToken) {
