@@ -10,6 +10,7 @@ use crate::primitives::parker::Parker;
 use crate::sync::{AtomicU32, Mutex, Ordering, fence};
 use std::collections::VecDeque;
 use std::rc::Rc;
+use std::sync::atomic::AtomicU32 as PlainU32;
 
 const NOTHING: u32 = 0;
 
@@ -23,6 +24,7 @@ enum Flaw {
     ReturnOutOfOrder,
     NoPosterFence,
     NoWaiterFence,
+    NoFenceBeforeStuck,
 }
 
 struct Seat {
@@ -37,6 +39,12 @@ struct Pool {
     announcements: Mutex<()>,
     /// The shared queue.
     tasks: Mutex<VecDeque<u32>>,
+    /// Somebody's deque, with room for one task.
+    deque: AtomicU32,
+    /// Waiters that have dug in vain.
+    parked: AtomicU32,
+    /// Rescue threads that were started; not loom's.
+    rescues: PlainU32,
     flaw: Flaw,
 }
 
@@ -50,6 +58,9 @@ impl Pool {
             blocked: AtomicU32::new(0),
             announcements: Mutex::new(()),
             tasks: Mutex::new(tasks.iter().copied().collect()),
+            deque: AtomicU32::new(NOTHING),
+            parked: AtomicU32::new(0),
+            rescues: PlainU32::new(0),
             flaw,
         })
     }
@@ -67,7 +78,10 @@ impl Pool {
         }
         let found = self.dig(task);
         if !found {
+            self.parked.fetch_add(1, Ordering::SeqCst);
+            self.rescue_if_stuck();
             self.seats[seat].parker.park();
+            self.parked.fetch_sub(1, Ordering::SeqCst);
         }
         self.blocked.fetch_sub(1, Ordering::SeqCst);
         self.seats[seat].waits_for.store(NOTHING, Ordering::Release);
@@ -82,6 +96,10 @@ impl Pool {
     }
 
     fn dig(&self, wanted: u32) -> bool {
+        if self.deque.load(Ordering::Acquire) == wanted {
+            self.deque.store(NOTHING, Ordering::Relaxed);
+            return true;
+        }
         for _ in 0..self.queued() {
             match self.take() {
                 Some(task) if task == wanted => return true,
@@ -138,12 +156,26 @@ impl Pool {
 
     /// Posts a task. Its waiters may run it themselves.
     fn post(&self, task: u32) {
-        self.put(task);
+        self.deque.store(task, Ordering::Release);
         if self.flaw != Flaw::NoPosterFence {
             fence(Ordering::SeqCst);
         }
         if self.blocked.load(Ordering::SeqCst) > 0 {
             self.unpark(self.waiters_for(task));
+        }
+        self.rescue_if_stuck();
+    }
+
+    /// Somebody has to run what nobody else may. (The rescue thread itself is left out.)
+    fn rescue_if_stuck(&self) {
+        if self.flaw != Flaw::NoFenceBeforeStuck {
+            fence(Ordering::SeqCst);
+        }
+        let stuck = self.parked.load(Ordering::SeqCst) == 2
+            && self.deque.load(Ordering::Acquire) != NOTHING
+            && !self.seats.iter().any(|seat| seat.parker.has_token());
+        if stuck {
+            self.rescues.fetch_add(1, Ordering::Relaxed);
         }
     }
 }
@@ -198,4 +230,59 @@ fn posted(flaw: Flaw) -> Race<()> {
 #[test]
 fn loom_a_task_posted_while_its_waiter_parks_is_found() {
     race::<2, _>(|| posted(Flaw::None));
+}
+
+#[test]
+#[should_panic(expected = "maximum number of branches")]
+fn loom_posting_without_a_fence_can_miss_the_waiter() {
+    oversleeping_race::<2, _>(|flawed| {
+        posted(if flawed {
+            Flaw::NoPosterFence
+        } else {
+            Flaw::None
+        })
+    });
+}
+
+#[test]
+#[should_panic(expected = "maximum number of branches")]
+fn loom_digging_without_a_fence_can_miss_the_task() {
+    oversleeping_race::<2, _>(|flawed| {
+        posted(if flawed {
+            Flaw::NoWaiterFence
+        } else {
+            Flaw::None
+        })
+    });
+}
+
+/// One waiter is parked, another one parks (the sleep itself is left out), and somebody from outside injects a
+/// task that neither may run. One of the latter two sees that the pool is stuck.
+fn stuck(flaw: Flaw) {
+    race::<2, _>(move || {
+        let waiter = Pool::new(&[], flaw);
+        let outsider = waiter.clone();
+        let pool = waiter.clone();
+        pool.parked.store(1, Ordering::Relaxed);
+        Race::new(move |_| {
+            let rescues = pool.rescues.load(Ordering::Relaxed);
+            assert!(rescues > 0, "nobody has noticed");
+        })
+        .thread(move || {
+            waiter.parked.fetch_add(1, Ordering::SeqCst);
+            waiter.rescue_if_stuck();
+        })
+        .thread(move || outsider.post(1))
+    });
+}
+
+#[test]
+fn loom_whoever_comes_last_notices_that_the_pool_is_stuck() {
+    stuck(Flaw::None);
+}
+
+#[test]
+#[should_panic(expected = "nobody has noticed")]
+fn loom_without_a_fence_nobody_may_notice_that_the_pool_is_stuck() {
+    stuck(Flaw::NoFenceBeforeStuck);
 }
