@@ -12,7 +12,7 @@
 //! ```
 //!
 //! What it promises, and where the promise is kept:
-//! * a fork that nobody takes costs about a nanosecond ([`join`], `join_stack`);
+//! * a fork that nobody takes costs about a nanosecond ([`join()`], `join_stack`);
 //! * a thread that waits runs only descendants of what it waits for (`context`, `wait`);
 //! * an idle pool makes no system calls, and small work wakes nobody (`sleep`, `wake`);
 //! * outside threads take part instead of waiting (`guest`, `occupancy`).

@@ -79,7 +79,7 @@ impl ThreadPool {
         self.pool.current_seat().map(|seat| seat.offers_work())
     }
 
-    /// [`join`](crate::join) in this pool.
+    /// [`join`](crate::join()) in this pool.
     pub fn join<A, B, RA, RB>(&self, oper_a: A, oper_b: B) -> (RA, RB)
     where
         A: FnOnce() -> RA + Send,

@@ -1,4 +1,5 @@
 //! A join allocates nothing, stolen or not.
+#![cfg(not(loom))]
 
 use blitz_core::{ThreadPoolBuilder, join};
 use std::alloc::{GlobalAlloc, Layout, System};

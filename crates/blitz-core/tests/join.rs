@@ -1,4 +1,5 @@
 //! Joins: results, panics, depth, and that they really are parallel.
+#![cfg(not(loom))]
 
 use blitz_core::{ThreadPoolBuilder, join, join_context};
 use std::collections::HashSet;

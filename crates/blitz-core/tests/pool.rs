@@ -1,4 +1,5 @@
 //! Pools: sizes, builders, failures, the end.
+#![cfg(not(loom))]
 
 use blitz_core::primitives::BackoffMode;
 use blitz_core::{ThreadPoolBuilder, join};

@@ -1,4 +1,5 @@
 //! Scopes, spawns, handles, broadcasts: order, borrowing, panics, results.
+#![cfg(not(loom))]
 
 use blitz_core::{ThreadPoolBuilder, join, scope};
 use std::any::Any;

@@ -23,3 +23,11 @@ pub use engine::{
     in_place_scope_fifo, join, join_context, max_num_threads, scope, scope_fifo, spawn,
     spawn_broadcast, spawn_fifo, yield_local, yield_now,
 };
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/coming-from-rayon.md")]
+struct ComingFromRayon;

@@ -27,5 +27,6 @@ pub use self::iter::{Iter, IterMut};
 pub use self::parallel_slice::ParallelSlice;
 pub use self::parallel_slice_mut::ParallelSliceMut;
 pub use self::rchunks::{RChunks, RChunksExact, RChunksExactMut, RChunksMut};
+pub use self::sort::RadixKey;
 pub use self::split::{ChunkBy, ChunkByMut, Split, SplitInclusive, SplitInclusiveMut, SplitMut};
 pub use self::windows::{ArrayWindows, Windows};

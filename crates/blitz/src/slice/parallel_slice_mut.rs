@@ -1,5 +1,6 @@
 //! The methods every exclusive slice gains: chunks and parts to write to, and sorting.
 
+use super::sort::RadixKey;
 use super::{
     ChunkByMut, ChunksExactMut, ChunksMut, RChunksExactMut, RChunksMut, SplitInclusiveMut, SplitMut,
 };
@@ -267,6 +268,43 @@ pub trait ParallelSliceMut<T: Send> {
         F: Fn(&T) -> K + Sync,
     {
         sort::par_sort_unstable_by_key(self.as_parallel_slice_mut(), f);
+    }
+
+    /// Sorts by the elements' bits: integers, floats (in their total order), `bool`, `char`, tuples and arrays of them.
+    ///
+    /// Stable; digits that are the same in all elements cost nothing. Takes memory for a second slice; if there is none to
+    /// be had, it sorts in place by comparing. Work O(n · bits).
+    ///
+    /// ```
+    /// use blitz::prelude::*;
+    ///
+    /// let mut v = [2.5, -1.0, f64::NEG_INFINITY, 0.0];
+    /// v.par_sort_radix();
+    /// assert_eq!(v, [f64::NEG_INFINITY, -1.0, 0.0, 2.5]);
+    /// ```
+    fn par_sort_radix(&mut self)
+    where
+        T: RadixKey,
+    {
+        sort::par_sort_radix(self.as_parallel_slice_mut());
+    }
+
+    /// Sorts by the bits of a key, which is computed about once per element. Stable; as
+    /// [`par_sort_radix`](Self::par_sort_radix).
+    ///
+    /// ```
+    /// use blitz::prelude::*;
+    ///
+    /// let mut v = ["pear", "fig", "apple"];
+    /// v.par_sort_radix_by_key(|word| word.len());
+    /// assert_eq!(v, ["fig", "pear", "apple"]);
+    /// ```
+    fn par_sort_radix_by_key<K, F>(&mut self, f: F)
+    where
+        K: RadixKey,
+        F: Fn(&T) -> K + Sync,
+    {
+        sort::par_sort_radix_by_key(self.as_parallel_slice_mut(), f);
     }
 
     /// The longest runs in which `pred` holds for all neighbours, to write to, in parallel; as `<[T]>::chunk_by_mut`.

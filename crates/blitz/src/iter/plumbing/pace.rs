@@ -102,7 +102,7 @@ impl Pace {
         let run = RUNS.get();
         RUNS.set(run.wrapping_add(1));
         Pace {
-            clocked: run % 16 == 0,
+            clocked: run.is_multiple_of(16),
             ..self
         }
     }

@@ -111,7 +111,7 @@ fn gather_sample<T>(v: &mut [T], count: usize) {
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
-        let within = ((state >> 32) * part as u64 >> 32) as usize;
+        let within = (((state >> 32) * part as u64) >> 32) as usize;
         // At or after `i`, and in a part that no earlier sample came from.
         v.swap(i, i * part + within);
     }

@@ -146,7 +146,7 @@ where
             state ^= state << 13;
             state ^= state >> 7;
             state ^= state << 17;
-            i * part + ((state >> 32) * part as u64 >> 32) as usize
+            i * part + (((state >> 32) * part as u64) >> 32) as usize
         })
         .collect();
     let base = Shared::new(v.as_mut_ptr());

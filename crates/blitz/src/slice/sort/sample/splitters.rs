@@ -59,11 +59,10 @@ impl<T> Tree<T> {
 
     /// The splitters with their positions.
     pub(super) fn splitters(&self) -> impl Iterator<Item = (usize, &T)> {
-        // SAFETY: all slots but the first are initialised.
         (1..self.homes.len()).map(|slot| {
-            (self.homes[slot], unsafe {
-                self.slots[slot].assume_init_ref()
-            })
+            // SAFETY: all slots but the first are initialised.
+            let splitter = unsafe { self.slots[slot].assume_init_ref() };
+            (self.homes[slot], splitter)
         })
     }
 
