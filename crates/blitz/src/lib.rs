@@ -18,10 +18,11 @@ pub mod string;
 pub mod vec;
 
 pub use engine::{
-    BroadcastContext, FnContext, Scope, ScopeFifo, ThreadBuilder, ThreadPool, ThreadPoolBuildError,
-    ThreadPoolBuilder, Yield, broadcast, current_num_threads, current_thread_index, in_place_scope,
-    in_place_scope_fifo, join, join_context, max_num_threads, scope, scope_fifo, spawn,
-    spawn_broadcast, spawn_fifo, yield_local, yield_now,
+    BroadcastContext, FnContext, JoinHandle, PoolStats, Scope, ScopeFifo, ScopedHandle,
+    ThreadBuilder, ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder, WorkerStats, Yield,
+    broadcast, current_num_threads, current_thread_index, demand, in_place_scope,
+    in_place_scope_fifo, join, join_context, max_num_threads, primitives, scope, scope_fifo, spawn,
+    spawn_broadcast, spawn_fifo, spawn_handle, try_join, yield_local, yield_now,
 };
 
 #[cfg(doctest)]

@@ -1,6 +1,6 @@
 //! Parallel iterators over the success value in a `Result`, and collecting into one.
 //!
-//! Iteration sees `Ok(value)` as one item and `Err(_)` as none, so the three iterators are those of [`option`](crate::option).
+//! Iteration sees `Ok(value)` as one item and `Err(_)` as none, so the three iterators are those of [`option`](mod@crate::option).
 
 use crate::delegate::delegate_indexed;
 use crate::iter::{FromParallelIterator, IntoParallelIterator, ParallelIterator};

@@ -164,12 +164,12 @@ fn comparison_functions_sort_as_in_the_standard_library() {
     check(
         |x, i| (x, i),
         |v| v.par_sort_by(|a, b| a.0.cmp(&b.0)),
-        |v| v.sort_by(|a, b| a.0.cmp(&b.0)),
+        |v| v.sort_by_key(|a| a.0),
     );
     check(
         |x, i| (x, i),
         |v| v.par_sort_by(|a, b| b.0.cmp(&a.0)),
-        |v| v.sort_by(|a, b| b.0.cmp(&a.0)),
+        |v| v.sort_by_key(|a| std::cmp::Reverse(a.0)),
     );
 }
 
@@ -178,7 +178,7 @@ fn stable_sorts_keep_equal_elements_in_order() {
     check(
         |x, i| (x as i8, i),
         |v| v.par_sort_by(|a, b| a.0.cmp(&b.0)),
-        |v| v.sort_by(|a, b| a.0.cmp(&b.0)),
+        |v| v.sort_by_key(|a| a.0),
     );
     check(
         |x, i| (x as i8, i),
@@ -240,7 +240,7 @@ fn elements_of_any_size_sort() {
 #[test]
 fn zero_sized_elements_are_sorted_already() {
     on_threads(2, || {
-        let mut v = vec![(); 100_000];
+        let mut v = [(); 100_000];
         v.par_sort();
         v.par_sort_unstable();
         v.par_sort_by(|_, _| Ordering::Greater);
