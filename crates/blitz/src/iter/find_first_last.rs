@@ -284,7 +284,13 @@ where
             }
             hit
         };
-        let stop = || W::beats(self.best.load(Relaxed), self.interval);
+        let stop = || {
+            // Others must hear of a hit before a long piece is over: it may be all that lets them stop.
+            if found.get() {
+                W::record(self.best, self.interval);
+            }
+            W::beats(self.best.load(Relaxed), self.interval)
+        };
         self.hit = W::hit_in(self.hit, iter.into_iter(), predicate, stop);
         if found.get() {
             W::record(self.best, self.interval);

@@ -252,7 +252,14 @@ fn offer_unindexed<P, C>(
         }
         (left, Some(right)) => (left, right),
     };
-    let (site, rate, expected) = (pace.site(), pace.rate(), pace.estimate_ticks(part));
+    // A piece of unknown length may be endless for all we know (a search among 10^27 numbers ends only if others search
+    // further on), so somebody must be awake to take the rest.
+    let expected = if pace.is_known() || pace.has_measured() {
+        pace.estimate_ticks(part)
+    } else {
+        u64::MAX
+    };
+    let (site, rate) = (pace.site(), pace.rate());
     let levels = levels.saturating_sub(1);
     let part = part / 2.0;
     let (spare, reducer) = (consumer.to_reducer(), consumer.to_reducer());
