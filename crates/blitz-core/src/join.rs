@@ -346,29 +346,31 @@ where
     /// `a` has panicked: see `b` through, then let the panic go on.
     #[inline(always)]
     fn drop(&mut self) {
-        // By value, so that the guard itself can stay in registers.
+        // Arguments by value, so that the guard itself can stay in registers.
         // SAFETY: dropped once, instead of `finish`.
-        unsafe { abandon(self.stack, self.place, self.fork, self.take_body()) }
+        unsafe { abandon(self.stack, self.place, self.fork) }
     }
 }
 
 /// # Safety
-/// As for [`Pending::finish`]; `body` is the copy of the closure to use if the fork is not stolen.
+/// As for [`Pending::finish`].
 #[cold]
 #[inline(never)]
-unsafe fn abandon<B, RB>(stack: *const JoinStack, place: Place, fork: &Fork<B, RB>, body: B)
+unsafe fn abandon<B, RB>(stack: *const JoinStack, place: Place, fork: &Fork<B, RB>)
 where
     B: FnOnce(FnContext) -> RB,
 {
-    // If a thief has the fork, it has the closure too, and ours must not be dropped.
-    let mut body = ManuallyDrop::new(body);
     let finish = || {
         // SAFETY: by contract.
         unsafe {
             let popped = (*stack).pop(place);
             match finish_slow(stack, popped, fork) {
                 Some(result) => result,
-                None => Ok(ManuallyDrop::take(&mut body)(FnContext::new(false))),
+                None => {
+                    // Not before we know that no thief has it: what the closure owns may be gone by then.
+                    let body = ManuallyDrop::into_inner(std::ptr::read(fork.body.get()));
+                    Ok(body(FnContext::new(false)))
+                }
             }
         }
     };
