@@ -1,0 +1,9 @@
+//! Async tasks, timers and sockets on the threads of the Blitz engine.
+
+mod context;
+pub mod coop;
+mod driver;
+pub mod net;
+#[allow(unused_imports, dead_code)]
+mod sync;
+pub mod time;
