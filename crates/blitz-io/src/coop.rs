@@ -39,6 +39,11 @@ pub(crate) fn budgeted<R>(poll: impl FnOnce() -> R) -> R {
     with_budget(BUDGET, poll)
 }
 
+/// Runs code that is not a task's poll.
+pub(crate) fn without_budget<R>(work: impl FnOnce() -> R) -> R {
+    with_budget(UNLIMITED, work)
+}
+
 /// An operation is about to complete: takes a unit of the budget, or wakes the task and says `Pending`.
 ///
 /// Call it first, and give the unit back with [`Unit::refund`] if the operation turns out to have to wait.
