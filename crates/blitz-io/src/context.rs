@@ -14,9 +14,14 @@ thread_local! {
 /// If it is in none.
 #[track_caller]
 pub(crate) fn driver() -> Arc<DriverHandle> {
-    DRIVER.with_borrow(|driver| driver.clone()).expect(
+    try_driver().expect(
         "sockets and timers need a runtime: call this inside `Runtime::block_on` or a task, or hold the guard of `Handle::enter`",
     )
+}
+
+/// The driver of the runtime that this thread is in, if any.
+pub(crate) fn try_driver() -> Option<Arc<DriverHandle>> {
+    DRIVER.with_borrow(|driver| driver.clone())
 }
 
 /// The thread enters a runtime; returns what to give to [`leave`].

@@ -2,6 +2,7 @@
 
 mod context;
 pub mod coop;
+#[allow(dead_code)]
 mod driver;
 pub mod net;
 #[allow(unused_imports, dead_code)]
