@@ -171,3 +171,6 @@ impl Drop for Timer {
         self.shard().cancel(&self.entry);
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests;
