@@ -1,7 +1,7 @@
 //! A latch that plain blocking threads wait on: thread start, thread end.
 
-use std::time::Instant;
 use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Instant;
 
 /// Set once, waited for by anybody, without spinning.
 #[derive(Debug, Default)]

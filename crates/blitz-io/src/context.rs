@@ -35,7 +35,43 @@ pub(crate) fn current() -> Option<Arc<Shared>> {
 /// If it is in none.
 #[track_caller]
 pub(crate) fn driver() -> Arc<driver::Handle> {
-    with(|shared| Arc::clone(shared.driver.handle()))
+    match try_driver() {
+        Some(driver) => driver,
+        None => panic!("{MISSING}"),
+    }
+}
+
+/// The driver of the runtime that this thread is in, if any.
+pub(crate) fn try_driver() -> Option<Arc<driver::Handle>> {
+    #[cfg(test)]
+    if let Some(driver) = bare_driver::get() {
+        return Some(driver);
+    }
+    CURRENT.with_borrow(|shared| Some(Arc::clone(shared.as_ref()?.driver.handle())))
+}
+
+/// Tests of the driver run without a runtime around it.
+#[cfg(test)]
+pub(crate) mod bare_driver {
+    use super::{Arc, RefCell, driver::Handle};
+
+    thread_local! {
+        static DRIVER: RefCell<Option<Arc<Handle>>> = const { RefCell::new(None) };
+    }
+
+    pub(super) fn get() -> Option<Arc<Handle>> {
+        DRIVER.with_borrow(Option::clone)
+    }
+
+    /// The thread enters a driver; returns what to give to [`leave`].
+    pub(crate) fn enter(driver: Arc<Handle>) -> Option<Arc<Handle>> {
+        DRIVER.replace(Some(driver))
+    }
+
+    /// And leaves it.
+    pub(crate) fn leave(before: Option<Arc<Handle>>) {
+        DRIVER.set(before);
+    }
 }
 
 /// A thread of the runtime begins.

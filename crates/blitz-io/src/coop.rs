@@ -39,9 +39,10 @@ pub(crate) fn budgeted<R>(poll: impl FnOnce() -> R) -> R {
     with_budget(BUDGET, poll)
 }
 
-/// Runs code that is not a task's poll.
-pub(crate) fn without_budget<R>(work: impl FnOnce() -> R) -> R {
-    with_budget(UNLIMITED, work)
+/// Runs `poll` without a budget: for what must have its say even if the rest of the task has used it up.
+#[inline]
+pub(crate) fn without_budget<R>(poll: impl FnOnce() -> R) -> R {
+    with_budget(UNLIMITED, poll)
 }
 
 /// An operation is about to complete: takes a unit of the budget, or wakes the task and says `Pending`.

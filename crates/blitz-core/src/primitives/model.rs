@@ -69,9 +69,7 @@ impl<R: 'static> Race<R> {
 }
 
 /// Explores a race of `N` threads, with each of them in turn as the first.
-pub fn race<const N: usize, R: 'static>(
-    program: impl Fn() -> Race<R> + Sync + Send + 'static,
-) {
+pub fn race<const N: usize, R: 'static>(program: impl Fn() -> Race<R> + Sync + Send + 'static) {
     let program = Arc::new(program);
     for order in orders::<N>() {
         let program = program.clone();

@@ -1,5 +1,221 @@
-//! The I/O driver.
+//! The driver: where a runtime waits for sockets and for time.
+//!
+//! It has two halves. The [`Driver`] is for whichever thread attends it, one at a time: a *turn* fetches events, notes
+//! them at their sources, fires timers, and calls the wakers of those who waited. The [`Handle`] is shared by all
+//! sockets and timers: they register, look at what has been noted, and leave their wakers.
+//!
+//! A turn that waits ends when there is an event, when the first timer is due, or when somebody interrupts it; there is no
+//! other time-out. Timers that come in meanwhile move its alarm forward if they have to (see `alarm`).
 
-/// What sockets and timers hold of the driver.
+mod alarm;
+pub(crate) mod clock;
+mod readiness;
+mod registration;
+mod source;
+pub(crate) mod timers;
+pub(crate) mod wake_batch;
+
+pub(crate) use self::clock::Clock;
+pub use self::readiness::Ready;
+pub(crate) use self::registration::Registered;
+pub(crate) use self::source::Way;
+
+use self::alarm::Alarm;
+use self::source::Sources;
+use self::timers::{Timers, nanos_of, tick_at};
+use self::wake_batch::WakeBatch;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Not keys of sources: those count from zero.
+const INTERRUPT: mio::Token = mio::Token(usize::MAX);
+const ALARM: mio::Token = mio::Token(usize::MAX - 1);
+
+/// How many events one turn fetches.
+const EVENTS: usize = 1024;
+
+/// Whether a turn may wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wait {
+    /// It only looks.
+    Look,
+    /// It waits for an event, a timer, or [`Handle::interrupt`].
+    Block,
+}
+
+/// The half of the thread that attends the driver.
 #[derive(Debug)]
-pub struct Handle {}
+pub(crate) struct Driver {
+    poll: mio::Poll,
+    events: mio::Events,
+    batch: WakeBatch,
+    /// Whether the events fetched last were about something else than sockets: somebody has work for the runtime.
+    interrupted: bool,
+    handle: Arc<Handle>,
+}
+
+/// The half that sockets and timers share.
+#[derive(Debug)]
+pub(crate) struct Handle {
+    registry: mio::Registry,
+    interrupter: mio::Waker,
+    /// Whether the attending thread has been told already.
+    interrupted: AtomicBool,
+    sources: Sources,
+    timers: Timers,
+    alarm: Alarm,
+    clock: Clock,
+}
+
+/// A driver.
+pub(crate) fn new(clock: Clock) -> io::Result<(Driver, Arc<Handle>)> {
+    let poll = mio::Poll::new()?;
+    let registry = poll.registry().try_clone()?;
+    let handle = Arc::new(Handle {
+        interrupter: mio::Waker::new(&registry, INTERRUPT)?,
+        interrupted: AtomicBool::new(false),
+        sources: Sources::new(),
+        timers: Timers::new(),
+        alarm: Alarm::new(&registry, ALARM)?,
+        registry,
+        clock,
+    });
+    let driver = Driver {
+        poll,
+        events: mio::Events::with_capacity(EVENTS),
+        batch: WakeBatch::new(),
+        interrupted: false,
+        handle: handle.clone(),
+    };
+    Ok((driver, handle))
+}
+
+impl Driver {
+    /// Fetches events and fires timers; returns how many wakers it called.
+    ///
+    /// If the clock is paused, a turn that may wait moves it to the next timer instead.
+    pub(crate) fn turn(&mut self, wait: Wait) -> usize {
+        self.handle.sources.recycle();
+        let called = match wait {
+            Wait::Look => self.fetch(Some(Duration::ZERO)),
+            Wait::Block if self.handle.clock.is_paused() => self.jump(),
+            Wait::Block => self.wait(),
+        };
+        called + self.handle.fire(&mut self.batch)
+    }
+
+    /// What waiting is with a paused clock: if nothing has happened, the next thing to happen is a timer.
+    fn jump(&mut self) -> usize {
+        let called = self.fetch(Some(Duration::ZERO));
+        if called != 0 || self.interrupted {
+            return called;
+        }
+        let next = self.handle.timers.next_look();
+        if next != u64::MAX && self.handle.clock.jump_to(nanos_of(next)) {
+            return 0;
+        }
+        self.wait()
+    }
+
+    /// Waits for events.
+    fn wait(&mut self) -> usize {
+        let handle = self.handle.clone();
+        let time_out = handle
+            .alarm
+            .begin(|| handle.timers.next_look(), |tick| handle.until(tick));
+        let called = self.fetch(time_out);
+        handle.alarm.end();
+        called
+    }
+
+    /// Fetches events and tells the sources.
+    fn fetch(&mut self, time_out: Option<Duration>) -> usize {
+        self.interrupted = false;
+        match self.poll.poll(&mut self.events, time_out) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return 0,
+            Err(error) => panic!("the driver cannot wait for events: {error}"),
+        }
+        let handle = &*self.handle;
+        let interrupted = &mut self.interrupted;
+        let events = self.events.iter().filter_map(|event| match event.token() {
+            ALARM => None,
+            INTERRUPT => {
+                // Pairs with the one in `interrupt`: what was published before it is seen after this turn.
+                *interrupted = handle.interrupted.swap(false, Ordering::AcqRel);
+                None
+            }
+            mio::Token(key) => Some((key, Ready::of_event(event))),
+        });
+        handle.sources.dispatch(events, &mut self.batch)
+    }
+
+    /// Nobody will attend the driver any more: whoever waits for a socket gets an error, whoever waits for a time is
+    /// told that it has come, and so is everybody who tries to wait later.
+    pub(crate) fn shutdown(&mut self) {
+        self.handle.sources.close(&mut self.batch);
+        self.handle.timers.close(&mut self.batch);
+    }
+
+    /// A descriptor that is readable when a turn would find an event (not: a timer that is due and has no alarm).
+    /// Others may poll it while somebody attends the driver.
+    #[cfg(unix)]
+    pub(crate) fn raw_fd(&self) -> std::os::fd::RawFd {
+        std::os::fd::AsRawFd::as_raw_fd(&self.poll)
+    }
+}
+
+impl Handle {
+    /// Ends the turn that waits; if none does, the next one does not wait. What the caller has done before is seen by the thread
+    /// that comes out of that turn.
+    pub(crate) fn interrupt(&self) {
+        if !self.interrupted.swap(true, Ordering::AcqRel) {
+            self.interrupter
+                .wake()
+                .expect("the thread that attends the driver can be woken");
+        }
+    }
+
+    /// When the driver has to be looked after for the sake of timers, at the latest.
+    pub(crate) fn next_timer(&self) -> Option<Instant> {
+        match self.timers.next_look() {
+            u64::MAX => None,
+            tick => Some(self.clock.instant(nanos_of(tick))),
+        }
+    }
+
+    /// Whether anybody may wait for the driver: a socket is registered or a timer is armed.
+    pub(crate) fn has_interest(&self) -> bool {
+        !self.sources.is_empty() || self.timers.next_look() != u64::MAX
+    }
+
+    /// The clock by which its timers go.
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    /// Fires the timers that are due and returns how many wakers were called. Any thread may do that at any time.
+    pub(crate) fn fire(&self, batch: &mut WakeBatch) -> usize {
+        if self.timers.next_look() == u64::MAX {
+            return 0;
+        }
+        self.timers.fire(tick_at(self.clock.nanos()), batch)
+    }
+
+    /// How long it is until a tick is over.
+    fn until(&self, tick: u64) -> Duration {
+        Duration::from_nanos(nanos_of(tick).saturating_sub(self.clock.nanos()))
+    }
+
+    /// A timer has been armed, and its shard has none that is earlier.
+    fn timer_is_first(&self, when: u64) {
+        if self.alarm.move_forward(when, |tick| self.until(tick)) {
+            self.interrupt();
+        }
+    }
+}
+
+#[cfg(all(test, unix, not(loom)))]
+mod tests;

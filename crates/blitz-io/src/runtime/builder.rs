@@ -145,7 +145,10 @@ impl Builder {
             blocking_name,
             self.stack_size,
         );
-        let clock = driver::Clock::new(self.paused);
+        let clock = driver::Clock::new();
+        if self.paused {
+            clock.pause();
+        }
         let (driver, handle) = driver::new(clock)?;
         let make = |workers, reliefs| {
             Shared::new(

@@ -10,7 +10,7 @@ mod shield;
 mod state;
 mod yield_now;
 
-pub(crate) use cell::{Header, Links, Queued, Schedule, Task, current, new};
+pub(crate) use cell::{Header, Links, Queued, Schedule, Task, new};
 pub use error::JoinError;
 pub use join_handle::{AbortHandle, Id, JoinHandle};
 pub use join_set::JoinSet;

@@ -1,0 +1,158 @@
+//! How a driver that waits for events notices that a timer is due.
+//!
+//! On Linux a `timerfd` among the sources wakes it, to the microsecond (the time-out of `epoll_wait` is in milliseconds).
+//! And it can be set from any thread while another one waits: a timer that turns out to be the
+//! earliest moves the alarm forward with one system call, and nobody is woken in vain. Elsewhere the time-out of the wait is
+//! used, rounded up to milliseconds, and an earlier timer has to interrupt the wait.
+//!
+//! **No timer is slept through.** Whoever arms an earliest timer publishes its tick and then reads `attended`; whoever is
+//! about to wait sets `attended` and then reads the ticks; both with a sequentially consistent fence in between, so one of them
+//! sees the other. If it is the arming thread, it takes the lock and moves the alarm unless it is
+//! early enough. If both do, the lock orders them: the waiter reads the ticks under it, so it never sets
+//! the alarm back to a later time than one that somebody else has set.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering, fence};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// When the driver is to look at the timers.
+#[derive(Debug)]
+pub(super) struct Alarm {
+    device: device::Device,
+    /// Whether a thread waits for events, or is about to.
+    attended: AtomicBool,
+    /// The tick that the device is set to. Once that is past it means nothing.
+    set_to: Mutex<u64>,
+}
+
+impl Alarm {
+    pub(super) fn new(registry: &mio::Registry, token: mio::Token) -> io::Result<Self> {
+        Ok(Self {
+            device: device::Device::new(registry, token)?,
+            attended: AtomicBool::new(false),
+            set_to: Mutex::new(u64::MAX),
+        })
+    }
+
+    /// A thread is about to wait. `next_look` is the tick of the earliest timer, and `until` says how long that is
+    /// from now: zero if it is due. Returns the time-out of the wait.
+    pub(super) fn begin(
+        &self,
+        next_look: impl FnOnce() -> u64,
+        until: impl FnOnce(u64) -> Duration,
+    ) -> Option<Duration> {
+        self.attended.store(true, Ordering::Relaxed);
+        fence(Ordering::SeqCst);
+        let mut set_to = self.set_to.lock().unwrap_or_else(PoisonError::into_inner);
+        let next = next_look();
+        if next == u64::MAX {
+            // The device may still be set for a timer that has been cancelled: an event for nothing, once.
+            *set_to = next;
+            return None;
+        }
+        let until = until(next);
+        if until.is_zero() {
+            return Some(until);
+        }
+        if *set_to != next {
+            *set_to = next;
+            self.device.set(until);
+        }
+        self.device.time_out(until)
+    }
+
+    /// The thread does not wait any more.
+    pub(super) fn end(&self) {
+        self.attended.store(false, Ordering::Relaxed);
+    }
+
+    /// A timer for tick `when` has been armed, and no other is earlier. Returns whether the waiting thread has to be
+    /// interrupted.
+    pub(super) fn move_forward(&self, when: u64, until: impl FnOnce(u64) -> Duration) -> bool {
+        fence(Ordering::SeqCst);
+        if !self.attended.load(Ordering::Relaxed) {
+            return false;
+        }
+        let mut set_to = self.set_to.lock().unwrap_or_else(PoisonError::into_inner);
+        if when >= *set_to {
+            return false;
+        }
+        *set_to = when;
+        self.device.set(until(when));
+        device::INTERRUPTS
+    }
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+mod device {
+    use std::io;
+    use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+    use std::ptr;
+    use std::time::Duration;
+
+    pub(super) const INTERRUPTS: bool = false;
+
+    /// A timer file descriptor. It is never read: setting it anew is enough for another event.
+    #[derive(Debug)]
+    pub(super) struct Device(OwnedFd);
+
+    impl Device {
+        pub(super) fn new(registry: &mio::Registry, token: mio::Token) -> io::Result<Self> {
+            let flags = libc::TFD_NONBLOCK | libc::TFD_CLOEXEC;
+            // SAFETY: takes no pointers.
+            let fd = unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, flags) };
+            if fd < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            // SAFETY: just created, and nobody else's.
+            let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+            let interest = mio::Interest::READABLE;
+            registry.register(&mut mio::unix::SourceFd(&fd.as_raw_fd()), token, interest)?;
+            Ok(Self(fd))
+        }
+
+        /// Makes an event after a while.
+        pub(super) fn set(&self, after: Duration) {
+            // SAFETY: all zero is a value of this type: no interval.
+            let mut spec: libc::itimerspec = unsafe { std::mem::zeroed() };
+            // Nobody waits for more than a thousand years; zero would mean never.
+            spec.it_value.tv_sec = after.as_secs().min(1 << 30) as libc::time_t;
+            spec.it_value.tv_nsec = after.subsec_nanos().max(1) as _;
+            // SAFETY: the descriptor is open, and the structure is read during the call only.
+            let result =
+                unsafe { libc::timerfd_settime(self.0.as_raw_fd(), 0, &spec, ptr::null_mut()) };
+            assert_eq!(result, 0, "timerfd_settime: {}", io::Error::last_os_error());
+        }
+
+        pub(super) fn time_out(&self, _until: Duration) -> Option<Duration> {
+            None
+        }
+    }
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+mod device {
+    use std::io;
+    use std::time::Duration;
+
+    pub(super) const INTERRUPTS: bool = true;
+
+    /// Nothing: the wait has a time-out.
+    #[derive(Debug)]
+    pub(super) struct Device;
+
+    impl Device {
+        pub(super) fn new(_registry: &mio::Registry, _token: mio::Token) -> io::Result<Self> {
+            Ok(Self)
+        }
+
+        pub(super) fn set(&self, _after: Duration) {}
+
+        pub(super) fn time_out(&self, until: Duration) -> Option<Duration> {
+            Some(Duration::from_millis(
+                until.as_millis() as u64 + u64::from(until.subsec_nanos() % 1_000_000 != 0),
+            ))
+        }
+    }
+}

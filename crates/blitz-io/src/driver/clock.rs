@@ -1,0 +1,184 @@
+//! What time it is: the system's, or a test's.
+//!
+//! A paused clock stands still until it is told to move, or until the runtime has nothing else to do: then the driver moves it
+//! to the next timer at once. A test of an hour of time-outs takes no time, and always takes the same course.
+
+use super::timers::{nanos_of, tick_after};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How many clocks do not show the system's time: the shortcut of everybody else.
+static VIRTUAL_CLOCKS: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether there is any clock that does not show the system's time.
+pub(crate) fn any_virtual() -> bool {
+    VIRTUAL_CLOCKS.load(Ordering::Relaxed) != 0
+}
+
+/// A runtime's clock. Clones show the same time.
+#[derive(Debug, Clone)]
+pub(crate) struct Clock(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    start: Instant,
+    /// Whether `course` counts.
+    is_virtual: AtomicBool,
+    course: Mutex<Course>,
+    /// How many ask that a paused clock is not moved although the runtime is idle.
+    holds: AtomicUsize,
+}
+
+/// The time of a clock that has been paused at least once: nanoseconds since the start.
+#[derive(Debug)]
+enum Course {
+    Paused { at: u64 },
+    Running { at: u64, since: Instant },
+}
+
+impl Course {
+    fn nanos(&self) -> u64 {
+        match self {
+            Course::Paused { at } => *at,
+            Course::Running { at, since } => at.saturating_add(to_nanos(since.elapsed())),
+        }
+    }
+}
+
+impl Clock {
+    /// The system's time.
+    pub(crate) fn new() -> Self {
+        let start = Instant::now();
+        Self(Arc::new(Inner {
+            start,
+            is_virtual: AtomicBool::new(false),
+            course: Mutex::new(Course::Running {
+                at: 0,
+                since: start,
+            }),
+            holds: AtomicUsize::new(0),
+        }))
+    }
+
+    /// Nanoseconds since the clock was made.
+    #[inline]
+    pub(crate) fn nanos(&self) -> u64 {
+        if self.0.is_virtual.load(Ordering::Acquire) {
+            self.course().nanos()
+        } else {
+            to_nanos(self.0.start.elapsed())
+        }
+    }
+
+    /// The same as a point in time.
+    pub(crate) fn now(&self) -> Instant {
+        if self.0.is_virtual.load(Ordering::Acquire) {
+            self.instant(self.nanos())
+        } else {
+            Instant::now()
+        }
+    }
+
+    /// The point in time that is `nanos` after the start.
+    pub(crate) fn instant(&self, nanos: u64) -> Instant {
+        self.0.start + Duration::from_nanos(nanos)
+    }
+
+    /// How long after the start a point in time is; one before it counts as the start.
+    pub(crate) fn nanos_at(&self, instant: Instant) -> u64 {
+        to_nanos(instant.saturating_duration_since(self.0.start))
+    }
+
+    /// Whether it stands still.
+    pub(crate) fn is_paused(&self) -> bool {
+        self.0.is_virtual.load(Ordering::Acquire) && matches!(*self.course(), Course::Paused { .. })
+    }
+
+    /// Stops it. Returns whether it was running.
+    pub(crate) fn pause(&self) -> bool {
+        let mut course = self.course();
+        if matches!(*course, Course::Paused { .. }) {
+            return false;
+        }
+        // On a tick: what is a whole number of milliseconds away is exact then.
+        *course = Course::Paused {
+            at: nanos_of(tick_after(course.nanos())),
+        };
+        if !self.0.is_virtual.swap(true, Ordering::Release) {
+            VIRTUAL_CLOCKS.fetch_add(1, Ordering::Relaxed);
+        }
+        true
+    }
+
+    /// Lets it run on from where it was stopped. Returns whether it was stopped.
+    pub(crate) fn resume(&self) -> bool {
+        let mut course = self.course();
+        let Course::Paused { at } = *course else {
+            return false;
+        };
+        *course = Course::Running {
+            at,
+            since: Instant::now(),
+        };
+        true
+    }
+
+    /// Moves a stopped clock on. Returns whether it was stopped.
+    pub(crate) fn advance(&self, by: Duration) -> bool {
+        match &mut *self.course() {
+            Course::Paused { at } => {
+                *at = at.saturating_add(to_nanos(by));
+                true
+            }
+            Course::Running { .. } => false,
+        }
+    }
+
+    /// Moves a stopped clock on to a point in time that is not in its past, unless somebody holds it. Returns
+    /// whether it did.
+    pub(crate) fn jump_to(&self, nanos: u64) -> bool {
+        match &mut *self.course() {
+            Course::Paused { at } if self.0.holds.load(Ordering::Acquire) == 0 => {
+                *at = nanos.max(*at);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// While this lives a stopped clock does not jump: something goes on that the runtime cannot see, such as
+    /// a call on the blocking pool.
+    #[allow(dead_code)]
+    pub(crate) fn hold(&self) -> Hold {
+        self.0.holds.fetch_add(1, Ordering::AcqRel);
+        Hold(self.clone())
+    }
+
+    fn course(&self) -> MutexGuard<'_, Course> {
+        self.0.course.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if *self.is_virtual.get_mut() {
+            VIRTUAL_CLOCKS.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// See [`Clock::hold`].
+#[derive(Debug)]
+pub(crate) struct Hold(Clock);
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        self.0.0.holds.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// 584 years fit, and nobody waits longer.
+fn to_nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,191 @@
+//! What is known about a socket's readiness, in one word.
+//!
+//! Events are edge-triggered: the kernel says *once* that there is something to read, and the fact is remembered here until
+//! an operation has found that there is nothing left. Between that finding and the forgetting a new event may
+//! come in, which must not be forgotten. So every event changes a count in the same word, an operation notes the count before it
+//! asks the kernel, and forgets only if the count is still the same.
+
+use crate::sync::{AtomicU64, Ordering};
+#[cfg(all(test, loom))]
+use std::cell::Cell;
+use std::ops::BitOr;
+
+/// Which way of a socket somebody waits for, and what is known about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Ready(u8);
+
+impl Ready {
+    /// Nothing is ready.
+    pub const EMPTY: Ready = Ready(0);
+    /// There is something to read, or to accept.
+    pub const READABLE: Ready = Ready(1);
+    /// There is room to write.
+    pub const WRITABLE: Ready = Ready(2);
+    /// The peer will send no more.
+    pub const READ_CLOSED: Ready = Ready(4);
+    /// The peer takes no more.
+    pub const WRITE_CLOSED: Ready = Ready(8);
+    /// The socket has an error to report.
+    pub const ERROR: Ready = Ready(16);
+
+    /// All that makes a read worth trying.
+    pub(crate) const FOR_READ: Ready = Ready(1 | 4 | 16);
+    /// All that makes a write worth trying.
+    pub(crate) const FOR_WRITE: Ready = Ready(2 | 8 | 16);
+
+    /// Whether a read would not have to wait: there is data, the end of the stream, or an error.
+    pub fn is_readable(self) -> bool {
+        self.intersects(Self::FOR_READ)
+    }
+
+    /// Whether a write would not have to wait: there is room, or an error.
+    pub fn is_writable(self) -> bool {
+        self.intersects(Self::FOR_WRITE)
+    }
+
+    /// Whether the peer will send no more.
+    pub fn is_read_closed(self) -> bool {
+        self.intersects(Self::READ_CLOSED)
+    }
+
+    /// Whether the peer takes no more.
+    pub fn is_write_closed(self) -> bool {
+        self.intersects(Self::WRITE_CLOSED)
+    }
+
+    /// Whether the socket has an error to report.
+    pub fn is_error(self) -> bool {
+        self.intersects(Self::ERROR)
+    }
+
+    /// Whether nothing is ready.
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    pub(crate) fn intersects(self, other: Ready) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    pub(crate) fn of_event(event: &mio::event::Event) -> Self {
+        let part = |is: bool, part: Ready| if is { part } else { Ready::EMPTY };
+        part(event.is_readable(), Self::READABLE)
+            | part(event.is_writable(), Self::WRITABLE)
+            | part(event.is_read_closed(), Self::READ_CLOSED)
+            | part(event.is_write_closed(), Self::WRITE_CLOSED)
+            | part(event.is_error(), Self::ERROR)
+    }
+}
+
+impl BitOr for Ready {
+    type Output = Ready;
+
+    fn bitor(self, other: Ready) -> Ready {
+        Ready(self.0 | other.0)
+    }
+}
+
+const READY: u64 = 0xff;
+/// The runtime is going away: no more events will come.
+const CLOSED: u64 = 0x100;
+/// One event, in the count in the upper bits.
+const EVENT: u64 = 0x1_0000;
+
+/// A value of the word.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Seen(u64);
+
+impl Seen {
+    pub(crate) fn ready(self) -> Ready {
+        Ready((self.0 & READY) as u8)
+    }
+
+    /// Whether the driver is gone.
+    pub(crate) fn is_closed(self) -> bool {
+        self.0 & CLOSED != 0
+    }
+
+    /// Whether somebody who waits for one of `wanted` need not.
+    pub(crate) fn satisfies(self, wanted: Ready) -> bool {
+        self.is_closed() || self.ready().intersects(wanted)
+    }
+}
+
+/// What a model gets wrong on purpose.
+#[cfg(all(test, loom))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Flaw {
+    /// Forget although there has been an event since.
+    ForgetBlindly,
+    /// Wait without a second look under the lock.
+    WaitBlindly,
+}
+
+/// The word.
+#[derive(Debug)]
+pub(crate) struct Readiness {
+    word: AtomicU64,
+    #[cfg(all(test, loom))]
+    pub(super) flaw: Cell<Option<Flaw>>,
+}
+
+impl Readiness {
+    pub(crate) fn new() -> Self {
+        Self {
+            word: AtomicU64::new(0),
+            #[cfg(all(test, loom))]
+            flaw: Cell::new(None),
+        }
+    }
+
+    /// What is known now.
+    pub(crate) fn get(&self) -> Seen {
+        Seen(self.word.load(Ordering::Acquire))
+    }
+
+    /// The driver has had an event.
+    pub(crate) fn add(&self, ready: Ready) {
+        self.change(|word| (word | u64::from(ready.0)).wrapping_add(EVENT));
+    }
+
+    /// There will be no more events.
+    pub(crate) fn close(&self) {
+        self.change(|word| word | CLOSED);
+    }
+
+    /// An operation that was begun after `seen` has found that none of `ready` is true, unless there has been an event since.
+    pub(crate) fn forget(&self, seen: Seen, ready: Ready) {
+        self.change(|word| {
+            if word & !(READY | CLOSED) == seen.0 & !(READY | CLOSED) || self.forgets_blindly() {
+                word & !u64::from(ready.0)
+            } else {
+                word
+            }
+        });
+    }
+
+    fn change(&self, change: impl Fn(u64) -> u64) {
+        let mut word = self.word.load(Ordering::Relaxed);
+        loop {
+            match self.word.compare_exchange_weak(
+                word,
+                change(word),
+                Ordering::AcqRel,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => return,
+                Err(now) => word = now,
+            }
+        }
+    }
+
+    #[cfg(all(test, loom))]
+    fn forgets_blindly(&self) -> bool {
+        self.flaw.get() == Some(Flaw::ForgetBlindly)
+    }
+
+    #[cfg(not(all(test, loom)))]
+    const fn forgets_blindly(&self) -> bool {
+        false
+    }
+}

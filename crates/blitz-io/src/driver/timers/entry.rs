@@ -1,0 +1,106 @@
+//! One timer: what the wheel links, inside the future that waits.
+//!
+//! An entry is part of a pinned future, so a timer costs no allocation. Its one atomic word says who may touch the
+//! rest of it:
+//!
+//! | state | meaning | the fields belong to |
+//! |---|---|---|
+//! | `IDLE` | in no wheel | the owner of the future |
+//! | `ARMED` | linked into its shard's wheel | whoever holds the shard's lock |
+//! | `FIRED` | time is up | the owner of the future |
+//!
+//! The owner moves it `IDLE -> ARMED` and back `ARMED -> IDLE`; the driver moves it `ARMED -> FIRED`: always under the
+//! shard's lock. Setting `FIRED` is the last thing that the driver does to an entry, so an owner that reads it
+//! (acquire) may free the entry without the lock. An owner that reads `ARMED` has to take the lock and look again.
+
+use crate::sync::{AtomicU32, Ordering, UnsafeCell};
+use std::marker::PhantomPinned;
+use std::ptr;
+use std::task::Waker;
+
+const IDLE: u32 = 0;
+const ARMED: u32 = 1;
+const FIRED: u32 = 2;
+
+/// A timer. Has to be cancelled in its shard before it is dropped.
+#[derive(Debug)]
+pub(super) struct Entry {
+    state: AtomicU32,
+    fields: UnsafeCell<Fields>,
+    /// The wheel has the address of an armed entry.
+    _pinned: PhantomPinned,
+}
+
+/// What the wheel and the owner share.
+#[derive(Debug)]
+pub(super) struct Fields {
+    /// The tick at which it fires.
+    pub(super) when: u64,
+    /// The index of its list in the wheel.
+    pub(super) slot: u16,
+    pub(super) next: *const Entry,
+    pub(super) previous: *const Entry,
+    pub(super) waker: Option<Waker>,
+}
+
+// SAFETY: the raw pointers are only followed by whoever the table above gives the fields to.
+unsafe impl Send for Entry {}
+// SAFETY: as for `Send`; through a shared reference only the atomic word is read without the lock.
+unsafe impl Sync for Entry {}
+
+impl Entry {
+    pub(super) fn new() -> Self {
+        Self {
+            state: AtomicU32::new(IDLE),
+            fields: UnsafeCell::new(Fields {
+                when: 0,
+                slot: 0,
+                next: ptr::null(),
+                previous: ptr::null(),
+                waker: None,
+            }),
+            _pinned: PhantomPinned,
+        }
+    }
+
+    /// Whether its time is up. If so, the driver has let go of it.
+    pub(super) fn has_fired(&self) -> bool {
+        self.state.load(Ordering::Acquire) == FIRED
+    }
+
+    /// Whether the driver may know of it.
+    pub(super) fn may_be_armed(&self) -> bool {
+        self.state.load(Ordering::Acquire) == ARMED
+    }
+
+    /// Whether the wheel links it; exact, since its caller holds the lock.
+    pub(super) fn is_armed_under_lock(&self) -> bool {
+        self.state.load(Ordering::Relaxed) == ARMED
+    }
+
+    /// The owner gives it to the wheel.
+    pub(super) fn set_armed(&self) {
+        self.state.store(ARMED, Ordering::Relaxed);
+    }
+
+    /// The owner has it back, or starts anew.
+    pub(super) fn set_idle(&self) {
+        self.state.store(IDLE, Ordering::Relaxed);
+    }
+
+    /// The driver lets go of it: the caller must not touch it any more.
+    pub(super) fn set_fired(&self) {
+        self.state.store(FIRED, Ordering::Release);
+    }
+
+    /// Its fields.
+    ///
+    /// # Safety
+    /// The caller has the right to them according to the table above, and `access` does not call this again for
+    /// the same entry.
+    pub(super) unsafe fn fields<R>(&self, access: impl FnOnce(&mut Fields) -> R) -> R {
+        // SAFETY: exclusive, as the caller promises.
+        self.fields
+            .with_mut(|fields| access(unsafe { &mut *fields }))
+    }
+}

@@ -1,0 +1,176 @@
+//! Timers: many wheels, one per lock, so that threads that arm timers at once do not wait for each other.
+//!
+//! A timer belongs to the shard of the thread that made it, for good. The driver goes through all the shards in
+//! each turn; one that has nothing due costs it a load.
+
+mod entry;
+mod shard;
+mod wheel;
+
+use self::entry::Entry;
+use self::shard::{Armed, Shard};
+use super::Handle;
+use super::wake_batch::WakeBatch;
+use crossbeam_utils::CachePadded;
+use std::cell::Cell;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
+
+/// A tick in nanoseconds, a 32nd of a millisecond: how late a timer may be for the sake of being handled with others.
+/// Whole milliseconds are whole ticks, so that a paused clock shows round figures.
+const TICK: u64 = 31_250;
+
+/// The first tick that is not before `nanos`.
+pub(crate) fn tick_after(nanos: u64) -> u64 {
+    nanos.div_ceil(TICK)
+}
+
+/// The last tick that is not after `nanos`.
+pub(crate) fn tick_at(nanos: u64) -> u64 {
+    nanos / TICK
+}
+
+/// The time of a tick.
+pub(crate) fn nanos_of(tick: u64) -> u64 {
+    tick.saturating_mul(TICK)
+}
+
+/// All timers of a runtime.
+#[derive(Debug)]
+pub(crate) struct Timers {
+    shards: Box<[CachePadded<Shard>]>,
+}
+
+impl Timers {
+    pub(crate) fn new() -> Self {
+        let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get());
+        Self {
+            shards: (0..threads.next_power_of_two().min(16))
+                .map(|_| CachePadded::new(Shard::new()))
+                .collect(),
+        }
+    }
+
+    /// The tick at which somebody has to look, `u64::MAX` for never.
+    pub(crate) fn next_look(&self) -> u64 {
+        let ticks = self.shards.iter().map(|shard| shard.next_look());
+        ticks.min().unwrap_or(u64::MAX)
+    }
+
+    /// Fires all that is due at tick `now` and returns how many wakers were called.
+    pub(crate) fn fire(&self, now: u64, batch: &mut WakeBatch) -> usize {
+        self.each(batch, |shard, batch| shard.fire(now, batch))
+    }
+
+    /// Fires all there is, and everything that is armed from now on at once.
+    pub(crate) fn close(&self, batch: &mut WakeBatch) -> usize {
+        self.each(batch, Shard::close)
+    }
+
+    fn each(&self, batch: &mut WakeBatch, step: impl Fn(&Shard, &mut WakeBatch) -> bool) -> usize {
+        let mut called = 0;
+        for shard in &self.shards {
+            while step(shard, batch) {
+                called += batch.wake();
+            }
+        }
+        called + batch.wake()
+    }
+
+    /// The shard of this thread: threads take turns.
+    fn shard_of_thread(&self) -> usize {
+        static THREADS: AtomicUsize = AtomicUsize::new(0);
+        thread_local! {
+            static NUMBER: Cell<Option<usize>> = const { Cell::new(None) };
+        }
+        let number = NUMBER.get().unwrap_or_else(|| {
+            let number = THREADS.fetch_add(1, Ordering::Relaxed);
+            NUMBER.set(Some(number));
+            number
+        });
+        number % self.shards.len()
+    }
+}
+
+/// A timer that somebody can wait for. Does nothing before it is polled.
+#[derive(Debug)]
+pub(crate) struct Timer {
+    entry: Entry,
+    handle: Arc<Handle>,
+    shard: usize,
+    /// The tick at which it is due.
+    when: u64,
+}
+
+impl Timer {
+    /// A timer for the tick `when`.
+    pub(crate) fn new(handle: Arc<Handle>, when: u64) -> Self {
+        Self {
+            entry: Entry::new(),
+            shard: handle.timers.shard_of_thread(),
+            handle,
+            when,
+        }
+    }
+
+    pub(crate) fn handle(&self) -> &Arc<Handle> {
+        &self.handle
+    }
+
+    /// Whether it has been seen to be over.
+    pub(crate) fn has_fired(&self) -> bool {
+        self.entry.has_fired()
+    }
+
+    fn shard(&self) -> &Shard {
+        &self.handle.timers.shards[self.shard]
+    }
+
+    /// Gives it another time; whoever waits for it waits on. Constant time.
+    pub(crate) fn reset(self: Pin<&mut Self>, when: u64) {
+        self.shard().cancel(&self.entry);
+        self.entry.set_idle();
+        // SAFETY: nothing is moved.
+        unsafe { self.get_unchecked_mut() }.when = when;
+    }
+
+    /// Whether its time is up; arms it if not.
+    pub(crate) fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let this = self.as_ref().get_ref();
+        if this.entry.has_fired() {
+            return Poll::Ready(());
+        }
+        if this.entry.may_be_armed() {
+            return if this.shard().rewake(&this.entry, cx.waker()) {
+                Poll::Pending
+            } else {
+                Poll::Ready(())
+            };
+        }
+        if this.when > tick_at(this.handle.clock.nanos()) {
+            let waker = cx.waker().clone();
+            // SAFETY: it is pinned and cancels itself when it is dropped; `&mut` says that this is the owner.
+            match unsafe { this.shard().arm(&this.entry, this.when, waker) } {
+                Armed::Due => {}
+                Armed::Waiting => return Poll::Pending,
+                Armed::First => {
+                    this.handle.timer_is_first(this.when);
+                    return Poll::Pending;
+                }
+            }
+        }
+        this.entry.set_fired();
+        Poll::Ready(())
+    }
+}
+
+impl Drop for Timer {
+    fn drop(&mut self) {
+        self.shard().cancel(&self.entry);
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests;

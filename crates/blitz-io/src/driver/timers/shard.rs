@@ -1,0 +1,183 @@
+//! A wheel and its lock: the timers that one thread has armed, more or less.
+//!
+//! All that happens to an armed entry happens under this lock. Wakers are called, and dropped, after it has been
+//! released: they are somebody else's code, which may well arm or drop another timer.
+
+use super::entry::Entry;
+use super::wheel::{LAST_TICK, Wheel};
+use crate::driver::wake_batch::WakeBatch;
+use crate::sync::{AtomicU64, Mutex, Ordering};
+use std::sync::PoisonError;
+use std::task::Waker;
+
+/// What became of an attempt to arm a timer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Armed {
+    /// Nothing: it is due already.
+    Due,
+    /// The driver fires it.
+    Waiting,
+    /// As before, and nobody knows yet that this shard has a timer that early.
+    First,
+}
+
+#[derive(Debug)]
+struct Guarded {
+    wheel: Wheel,
+    /// The runtime is going away: whoever waits is told that time is up.
+    closed: bool,
+}
+
+/// A part of the runtime's timers.
+#[derive(Debug)]
+pub(super) struct Shard {
+    guarded: Mutex<Guarded>,
+    /// The tick at which somebody has to look at the wheel, written under the lock.
+    next_look: AtomicU64,
+}
+
+impl Shard {
+    pub(super) fn new() -> Self {
+        Self {
+            guarded: Mutex::new(Guarded {
+                wheel: Wheel::new(),
+                closed: false,
+            }),
+            next_look: AtomicU64::new(u64::MAX),
+        }
+    }
+
+    fn locked<R>(&self, access: impl FnOnce(&mut Guarded) -> R) -> R {
+        // Nothing unwinds in the middle of a change.
+        access(&mut self.guarded.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// See the field.
+    pub(super) fn next_look(&self) -> u64 {
+        self.next_look.load(Ordering::Relaxed)
+    }
+
+    /// Arms an entry that is not armed.
+    ///
+    /// # Safety
+    /// The entry stays where it is until [`cancel`](Self::cancel) has been called or it has fired, and only its owner
+    /// calls this, `rewake` and `cancel`, one at a time.
+    pub(super) unsafe fn arm(&self, entry: &Entry, when: u64, waker: Waker) -> Armed {
+        let when = when.min(LAST_TICK);
+        self.locked(|guarded| {
+            if guarded.closed || when <= guarded.wheel.elapsed() {
+                return Armed::Due;
+            }
+            // SAFETY: not armed, so its fields are the caller's; it stays until it is removed or handed out.
+            unsafe {
+                entry.fields(|fields| fields.waker = Some(waker));
+                guarded.wheel.insert(entry, when);
+            }
+            entry.set_armed();
+            if when < self.next_look() {
+                self.next_look.store(when, Ordering::Relaxed);
+                Armed::First
+            } else {
+                Armed::Waiting
+            }
+        })
+    }
+
+    /// Says whom an entry is to wake from now on. Returns whether it still waits.
+    pub(super) fn rewake(&self, entry: &Entry, waker: &Waker) -> bool {
+        let mut replaced = None;
+        let armed = self.locked(|guarded| {
+            let _lock_is_what_counts = guarded;
+            let armed = entry.is_armed_under_lock();
+            if armed {
+                // SAFETY: armed, and the lock is held.
+                replaced = unsafe {
+                    entry.fields(|fields| match &fields.waker {
+                        Some(present) if present.will_wake(waker) => None,
+                        _ => fields.waker.replace(waker.clone()),
+                    })
+                };
+            }
+            armed
+        });
+        drop(replaced);
+        armed
+    }
+
+    /// Takes an entry out, if it is in. Afterwards the driver does not know of it.
+    pub(super) fn cancel(&self, entry: &Entry) {
+        if !entry.may_be_armed() {
+            return;
+        }
+        let waker = self.locked(|guarded| {
+            if !entry.is_armed_under_lock() {
+                return None;
+            }
+            // SAFETY: armed entries are linked in their shard's wheel, and the lock is held.
+            let (emptied, when, waker) = unsafe {
+                let emptied = guarded.wheel.remove(entry);
+                entry.fields(|fields| (emptied, fields.when, fields.waker.take()))
+            };
+            entry.set_idle();
+            if emptied || when <= self.next_look() {
+                self.next_look
+                    .store(guarded.wheel.next_look(), Ordering::Relaxed);
+            }
+            waker
+        });
+        drop(waker);
+    }
+
+    /// Fires timers that are due at `now` until the batch is full. Returns whether there may be more to do.
+    pub(super) fn fire(&self, now: u64, batch: &mut WakeBatch) -> bool {
+        if self.next_look() > now {
+            return false;
+        }
+        self.locked(|guarded| {
+            while !batch.is_full() {
+                let Some(entry) = guarded.wheel.pop_due(now) else {
+                    let more = guarded.wheel.spread_early();
+                    self.next_look
+                        .store(guarded.wheel.next_look(), Ordering::Relaxed);
+                    if more {
+                        // Not looked at again otherwise: it seems to have time.
+                        self.next_look.store(now, Ordering::Relaxed);
+                    }
+                    return more;
+                };
+                // SAFETY: just taken out of the wheel, still armed, and the lock is held.
+                unsafe { Self::release(entry, batch) };
+            }
+            true
+        })
+    }
+
+    /// Fires everything, whatever its time, until the batch is full, and accepts no more timers. Returns whether
+    /// there is more.
+    pub(super) fn close(&self, batch: &mut WakeBatch) -> bool {
+        self.locked(|guarded| {
+            guarded.closed = true;
+            while !batch.is_full() {
+                let Some(entry) = guarded.wheel.pop_any() else {
+                    self.next_look.store(u64::MAX, Ordering::Relaxed);
+                    return false;
+                };
+                // SAFETY: as in `fire`.
+                unsafe { Self::release(entry, batch) };
+            }
+            true
+        })
+    }
+
+    /// Moves an entry's waker to the batch and lets go of it.
+    ///
+    /// # Safety
+    /// The entry is armed, no longer linked, and the lock is held.
+    unsafe fn release(entry: *const Entry, batch: &mut WakeBatch) {
+        // SAFETY: an armed entry is alive.
+        let entry = unsafe { &*entry };
+        // SAFETY: armed, and the lock is held.
+        batch.extend(unsafe { entry.fields(|fields| fields.waker.take()) });
+        entry.set_fired();
+    }
+}

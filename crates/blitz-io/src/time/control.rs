@@ -1,0 +1,68 @@
+//! A clock for tests.
+
+use crate::context;
+use crate::driver::wake_batch::WakeBatch;
+use std::future::poll_fn;
+use std::task::Poll;
+use std::time::Duration;
+
+/// Stops the clock of this runtime: [`Instant::now`](super::Instant::now) stays the same, and whenever the runtime has nothing else to
+/// do the clock jumps to the next timer.
+///
+/// The system's clock, and with it [`std::time::Instant`], runs on.
+///
+/// # Panics
+/// If the clock is paused already, or the thread is in no runtime.
+///
+/// ```
+/// use blitz_io::time::{self, Duration, Instant};
+///
+/// # async fn example() {
+/// time::pause();
+/// let start = Instant::now();
+/// time::sleep(Duration::from_secs(3600)).await; // takes no time
+/// assert!(start.elapsed() >= Duration::from_secs(3600));
+/// # }
+/// ```
+#[track_caller]
+pub fn pause() {
+    assert!(
+        context::driver().clock().pause(),
+        "the clock is paused already"
+    );
+}
+
+/// Lets the clock run again.
+///
+/// # Panics
+/// If the clock is not paused, or the thread is in no runtime.
+#[track_caller]
+pub fn resume() {
+    let driver = context::driver();
+    assert!(driver.clock().resume(), "the clock is not paused");
+    // Somebody may be waiting for a timer as if it never came.
+    driver.interrupt();
+}
+
+/// Moves a paused clock forward, and lets the tasks run whose timers are due.
+///
+/// # Panics
+/// If the clock is not paused, or the thread is in no runtime.
+pub async fn advance(duration: Duration) {
+    let driver = context::driver();
+    assert!(
+        driver.clock().advance(duration),
+        "only a paused clock can be moved: call `time::pause` first"
+    );
+    driver.fire(&mut WakeBatch::new());
+    // Those who have been woken go first.
+    let mut yielded = false;
+    poll_fn(|cx| {
+        if std::mem::replace(&mut yielded, true) {
+            return Poll::Ready(());
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}

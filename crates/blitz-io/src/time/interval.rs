@@ -1,0 +1,135 @@
+//! Something to be done again and again.
+
+use super::Instant;
+use super::sleep::{Sleep, sleep_until};
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+/// Ticks at once and then every `period`.
+///
+/// # Panics
+/// If `period` is zero, or the thread is in no runtime.
+///
+/// ```
+/// use blitz_io::time::{Duration, interval};
+///
+/// # async fn example() {
+/// let mut interval = interval(Duration::from_millis(2));
+/// let first = interval.tick().await;
+/// assert_eq!(interval.tick().await, first + Duration::from_millis(2));
+/// # }
+/// ```
+#[track_caller]
+pub fn interval(period: Duration) -> Interval {
+    interval_at(Instant::now(), period)
+}
+
+/// Ticks at `start` and then every `period`.
+///
+/// # Panics
+/// If `period` is zero, or the thread is in no runtime.
+#[track_caller]
+pub fn interval_at(start: Instant, period: Duration) -> Interval {
+    assert!(
+        !period.is_zero(),
+        "the period of an interval must not be zero: it would tick all the time"
+    );
+    Interval {
+        sleep: Box::pin(sleep_until(start)),
+        period,
+        behavior: MissedTickBehavior::default(),
+    }
+}
+
+/// What an [`Interval`] does when somebody comes for a tick after the next one was due already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MissedTickBehavior {
+    /// The missed ticks follow at once, one after the other, until it has caught up.
+    #[default]
+    Burst,
+    /// The next tick is a period after the late one: the schedule moves.
+    Delay,
+    /// The missed ticks are left out; the next one is where it would have been.
+    Skip,
+}
+
+impl MissedTickBehavior {
+    /// The tick after one that was due at `due` and delivered at `now`.
+    fn next(self, due: Instant, now: Instant, period: Duration) -> Instant {
+        let late = now.duration_since(due);
+        match self {
+            // A tick counts as missed if the next one is due.
+            _ if late < period => due.later(period),
+            Self::Burst => due.later(period),
+            Self::Delay => now.later(period),
+            Self::Skip => {
+                let into_period = late.as_nanos() % period.as_nanos();
+                // Less than a period, and periods that have passed once fit 64 bits.
+                now.later(period - Duration::from_nanos(into_period as u64))
+            }
+        }
+    }
+}
+
+/// A series of ticks. See [`interval`].
+#[derive(Debug)]
+pub struct Interval {
+    sleep: Pin<Box<Sleep>>,
+    period: Duration,
+    behavior: MissedTickBehavior,
+}
+
+impl Interval {
+    /// Waits for the next tick and says when it was due.
+    ///
+    /// Dropping the future loses no tick.
+    pub async fn tick(&mut self) -> Instant {
+        poll_fn(|cx| self.poll_tick(cx)).await
+    }
+
+    /// As [`tick`](Self::tick).
+    pub fn poll_tick(&mut self, cx: &mut Context<'_>) -> Poll<Instant> {
+        ready!(self.sleep.as_mut().poll(cx));
+        let due = self.sleep.deadline();
+        let next = self.behavior.next(due, Instant::now(), self.period);
+        self.sleep.as_mut().reset(next);
+        Poll::Ready(due)
+    }
+
+    /// The next tick is a period from now.
+    pub fn reset(&mut self) {
+        self.reset_at(Instant::now().later(self.period));
+    }
+
+    /// The next tick is now.
+    pub fn reset_immediately(&mut self) {
+        self.reset_at(Instant::now());
+    }
+
+    /// The next tick is after `duration`.
+    pub fn reset_after(&mut self, duration: Duration) {
+        self.reset_at(Instant::now().later(duration));
+    }
+
+    /// The next tick is at `deadline`.
+    pub fn reset_at(&mut self, deadline: Instant) {
+        self.sleep.as_mut().reset(deadline);
+    }
+
+    /// What it does about missed ticks.
+    pub fn missed_tick_behavior(&self) -> MissedTickBehavior {
+        self.behavior
+    }
+
+    /// Changes what it does about missed ticks.
+    pub fn set_missed_tick_behavior(&mut self, behavior: MissedTickBehavior) {
+        self.behavior = behavior;
+    }
+
+    /// The time between two ticks.
+    pub fn period(&self) -> Duration {
+        self.period
+    }
+}

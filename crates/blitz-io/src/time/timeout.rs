@@ -1,0 +1,112 @@
+//! A future and the longest that it may take.
+
+use super::Instant;
+use super::sleep::{Sleep, sleep, sleep_until};
+use crate::coop;
+use pin_project_lite::pin_project;
+use std::fmt;
+use std::future::{Future, IntoFuture};
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+/// Awaits `future` for at most `duration`; then it is dropped.
+///
+/// # Errors
+/// [`Elapsed`] if it was not ready in time.
+///
+/// # Panics
+/// If the thread is in no runtime.
+///
+/// ```
+/// use blitz_io::time::{Duration, timeout};
+///
+/// # async fn example() {
+/// let never = std::future::pending::<()>();
+/// assert!(timeout(Duration::from_millis(1), never).await.is_err());
+/// assert_eq!(timeout(Duration::from_millis(1), async { 7 }).await, Ok(7));
+/// # }
+/// ```
+#[track_caller]
+pub fn timeout<F: IntoFuture>(duration: Duration, future: F) -> Timeout<F::IntoFuture> {
+    Timeout {
+        future: future.into_future(),
+        limit: sleep(duration),
+    }
+}
+
+/// Awaits `future` until `deadline`, as [`timeout`].
+///
+/// # Errors
+/// [`Elapsed`] if it was not ready in time.
+///
+/// # Panics
+/// If the thread is in no runtime.
+#[track_caller]
+pub fn timeout_at<F: IntoFuture>(deadline: Instant, future: F) -> Timeout<F::IntoFuture> {
+    Timeout {
+        future: future.into_future(),
+        limit: sleep_until(deadline),
+    }
+}
+
+pin_project! {
+    /// See [`timeout`].
+    #[derive(Debug)]
+    #[must_use = "futures do nothing unless polled"]
+    pub struct Timeout<F> {
+        #[pin]
+        future: F,
+        #[pin]
+        limit: Sleep,
+    }
+}
+
+impl<F> Timeout<F> {
+    /// The future.
+    pub fn get_ref(&self) -> &F {
+        &self.future
+    }
+
+    /// The future, to be changed.
+    pub fn get_mut(&mut self) -> &mut F {
+        &mut self.future
+    }
+
+    /// The future alone: it may take as long as it likes.
+    pub fn into_inner(self) -> F {
+        self.future
+    }
+}
+
+impl<F: Future> Future for Timeout<F> {
+    type Output = Result<F::Output, Elapsed>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        if let Poll::Ready(output) = this.future.poll(cx) {
+            return Poll::Ready(Ok(output));
+        }
+        // A future that uses up the whole budget in each poll could otherwise go on for ever.
+        coop::without_budget(|| this.limit.poll(cx)).map(|()| Err(Elapsed(())))
+    }
+}
+
+/// A future was not ready in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Elapsed(());
+
+impl fmt::Display for Elapsed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the deadline has elapsed")
+    }
+}
+
+impl std::error::Error for Elapsed {}
+
+impl From<Elapsed> for io::Error {
+    fn from(elapsed: Elapsed) -> Self {
+        io::Error::new(io::ErrorKind::TimedOut, elapsed)
+    }
+}
