@@ -19,7 +19,11 @@ pub use crate::clock::{ticks, ticks_per_us};
 /// ```
 #[inline]
 pub fn hungry() -> bool {
-    seat::current().is_some_and(|seat| seat.pool().sleep.counters().searching() > 0)
+    seat::current().is_some_and(|seat| {
+        // Callers ask between two blocks of a loop: the place to think of others, too.
+        seat.beat();
+        seat.pool().sleep.counters().searching() > 0
+    })
 }
 
 /// Nobody is awake, somebody sleeps, and `remaining_ticks` of work would outlast waking them?
@@ -52,4 +56,22 @@ where
     RB: Send,
 {
     join_expecting(expected_ticks, a, b)
+}
+
+/// How long work of this site (an address that stands for the code) takes, if it has been recorded.
+#[doc(hidden)]
+pub fn recall(site: usize) -> Option<u64> {
+    wake::recall(site)
+}
+
+/// Work of this site took so many ticks.
+#[doc(hidden)]
+pub fn record(site: usize, ticks: u64) {
+    wake::record(site, ticks);
+}
+
+/// Would waking a thread for work of so many ticks pay?
+#[doc(hidden)]
+pub fn outlasts_a_wake(ticks: u64) -> bool {
+    wake::outlasts_a_wake(ticks)
 }

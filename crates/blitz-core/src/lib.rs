@@ -19,10 +19,20 @@
 //!
 //! The names are rayon-core's wherever rayon-core has one.
 
+#[doc(hidden)]
 #[allow(unused_imports, dead_code)]
-mod sync;
+pub mod sync;
 
 pub mod primitives;
+
+/// How the crates of this workspace check their protocols: one door to atomics, deliberate faults, and races.
+#[doc(hidden)]
+pub mod checking {
+    pub use crate::primitives::flaw::Flaws;
+    #[cfg(loom)]
+    pub use crate::primitives::model;
+    pub use crate::sync;
+}
 
 // The protocols, which the model checker builds as well.
 #[cfg_attr(loom, allow(dead_code))]
@@ -45,6 +55,9 @@ mod broadcast;
 mod builder;
 #[cfg(not(loom))]
 mod clock;
+#[cfg(not(loom))]
+#[doc(hidden)]
+pub mod companion;
 #[cfg(not(loom))]
 pub mod demand;
 #[cfg(not(loom))]

@@ -4,6 +4,7 @@
 //! [`crate::worker`], waiting in [`crate::wait`], the decision to wake somebody in [`crate::wake`],
 //! taking part from outside in [`crate::guest`].
 
+use crate::companion::{self, Companion};
 use crate::context::{self, Context};
 use crate::placement::Placement;
 use crate::primitives::parker::Parker;
@@ -64,6 +65,7 @@ pub(crate) struct Pool {
     pub(crate) guests: bool,
     pub(crate) placement: Placement,
     idle: IdleWaiters,
+    companion: companion::Slot,
 }
 
 /// Threads in `wait_idle`.
@@ -97,6 +99,7 @@ impl Pool {
             guests: settings.guests,
             placement: settings.placement,
             idle: IdleWaiters::default(),
+            companion: companion::Slot::new(),
         });
         if pool.handlers.start.is_some() {
             // The start handler is user code in the seat: no guest before it has run.
@@ -123,6 +126,29 @@ impl Pool {
     #[inline]
     pub(crate) fn owns(&self, seat: &Seat) -> bool {
         std::ptr::eq(seat.pool(), self)
+    }
+
+    // ---- the companion ----------------------------------------------------------------------
+
+    /// Gives the pool its companion, for life. `false`: it has one.
+    pub(crate) fn attach(&self, companion: &Arc<dyn Companion>) -> bool {
+        if self.companion.set(Arc::downgrade(companion)).is_err() {
+            return false;
+        }
+        let interrupt = Arc::downgrade(companion);
+        self.sleep.set_interrupt(Box::new(move || {
+            if let Some(companion) = interrupt.upgrade() {
+                companion.interrupt();
+            }
+        }));
+        // Threads that sleep learn of it now; the others before they sleep.
+        self.sleep.wake_all();
+        true
+    }
+
+    /// The companion, if there is one and it has not ended.
+    pub(crate) fn companion(&self) -> Option<Arc<dyn Companion>> {
+        self.companion.get()?.upgrade()
     }
 
     // ---- posting work -----------------------------------------------------------------------
@@ -342,6 +368,13 @@ impl Pool {
     pub(crate) fn retain(&self) {
         let before = self.alive.fetch_add(1, Ordering::Relaxed);
         debug_assert!(before > 0, "spawn on a pool that has ended");
+    }
+
+    /// The same, if the pool has not ended.
+    pub(crate) fn try_retain(&self) -> bool {
+        let more = |alive| (alive > 0).then_some(alive + 1);
+        let order = Ordering::Relaxed;
+        self.alive.fetch_update(order, order, more).is_ok()
     }
 
     /// A detached task has ended, or the pool's handle is dropped.

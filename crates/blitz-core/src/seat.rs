@@ -10,6 +10,7 @@
 //! so that `join` needs no check for them either.
 
 use crate::arena::Arena;
+use crate::companion::Companion;
 use crate::context::{self, Context};
 use crate::join_stack::{FIRST_BEAT, JoinStack, Stolen};
 use crate::occupancy::Occupancy;
@@ -82,6 +83,8 @@ pub(crate) struct Seat {
     pub(crate) last_site: Cell<usize>,
     /// Detached tasks that the occupant is inside of (see `Pool::wait_idle`).
     pub(crate) detached_depth: Cell<usize>,
+    /// The companion of the seat's thread, which holds it as long as this is set; null while a guest sits here.
+    companion: Cell<Option<ptr::NonNull<dyn Companion>>>,
     deque: Owner<TaskRef>,
     arena: Arena,
 
@@ -119,6 +122,7 @@ impl Seat {
             last_beat: Cell::new((0, FIRST_BEAT)),
             last_site: Cell::new(0),
             detached_depth: Cell::new(0),
+            companion: Cell::new(None),
             stealer,
             fifo: Injector::new(),
             mailbox: Injector::new(),
@@ -218,6 +222,36 @@ impl Seat {
         }
         if stolen.slot.complete() {
             victim.parker().unpark();
+        }
+    }
+
+    // ---- the companion ----------------------------------------------------------------------
+
+    /// The seat's thread has something to run, and brings its companion; `None` when it is through.
+    pub(crate) fn bring(&self, companion: Option<&std::sync::Arc<dyn Companion>>) {
+        let pointer = companion.map(|companion| ptr::NonNull::from(&**companion));
+        self.companion.set(pointer);
+    }
+
+    /// The occupant is in the middle of something long.
+    #[inline]
+    pub(crate) fn beat(&self) {
+        if let Some(companion) = self.companion.get() {
+            // SAFETY: the thread that brought it holds it until it has taken it away again.
+            unsafe { companion.as_ref() }.beat(self.index);
+        }
+    }
+
+    /// Has the occupant a companion that wants to hear of long work?
+    pub(crate) fn has_companion(&self) -> bool {
+        self.companion.get().is_some()
+    }
+
+    /// The occupant is about to block in a wait.
+    pub(crate) fn tell_companion_blocked(&self) {
+        if let Some(companion) = self.companion.get() {
+            // SAFETY: as above.
+            unsafe { companion.as_ref() }.blocked(self.index);
         }
     }
 

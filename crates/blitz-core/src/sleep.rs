@@ -45,6 +45,7 @@ pub(crate) enum Flaw {
     NoSleeperFence,
     AsleepBeforeCounted,
     NoFenceUnseated,
+    AttendsLate,
 }
 
 /// The sleep of all threads of a pool.
@@ -52,7 +53,44 @@ pub(crate) enum Flaw {
 pub(crate) struct Sleep {
     counters: CachePadded<AtomicCounters>,
     states: Box<[CachePadded<AtomicU32>]>,
+    /// One more than the thread that sleeps in the companion; 0: none does.
+    attendant: CachePadded<AtomicU32>,
+    /// Gets the attendant out.
+    interrupt: Interrupt,
     flaws: Flaws<Flaw>,
+}
+
+/// How the attendant is woken.
+#[cfg(not(loom))]
+#[derive(Default)]
+struct Interrupt(std::sync::OnceLock<Box<dyn Fn() + Send + Sync>>);
+
+#[cfg(not(loom))]
+impl Interrupt {
+    fn call(&self) {
+        if let Some(interrupt) = self.0.get() {
+            interrupt();
+        }
+    }
+}
+
+/// In models, the companion is one more word to sleep on.
+#[cfg(loom)]
+#[derive(Default)]
+struct Interrupt(AtomicU32);
+
+#[cfg(loom)]
+impl Interrupt {
+    fn call(&self) {
+        self.0.store(1, Ordering::SeqCst);
+        futex::wake_one(&raw const self.0);
+    }
+}
+
+impl std::fmt::Debug for Interrupt {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Interrupt")
+    }
 }
 
 impl Sleep {
@@ -65,6 +103,8 @@ impl Sleep {
         Sleep {
             counters: CachePadded::new(AtomicCounters::new()),
             states: states.collect(),
+            attendant: CachePadded::new(AtomicU32::new(0)),
+            interrupt: Interrupt::default(),
             flaws,
         }
     }
@@ -90,12 +130,63 @@ impl Sleep {
         self.counters.announce_sleepy()
     }
 
-    /// S3 to S6. Returns whether the thread really blocked.
+    /// What to call to wake the attendant. Once.
+    #[cfg(not(loom))]
+    pub(crate) fn set_interrupt(&self, interrupt: Box<dyn Fn() + Send + Sync>) {
+        assert!(self.interrupt.0.set(interrupt).is_ok(), "set once");
+    }
+
+    /// S3 to S6, on the thread's futex. Returns whether the thread really blocked.
     pub(crate) fn sleep(
         &self,
         thread: usize,
         announced: u32,
+        has_work: impl FnMut() -> bool,
+    ) -> bool {
+        self.sleep_in(thread, announced, has_work, |state| {
+            futex::wait(state, ASLEEP);
+            false
+        })
+    }
+
+    /// The same for the attendant, which sleeps in `block`; that returns `true` if there may be work.
+    pub(crate) fn sleep_attending(
+        &self,
+        thread: usize,
+        announced: u32,
+        has_work: impl FnMut() -> bool,
+        mut block: impl FnMut() -> bool,
+    ) -> bool {
+        // A1: before the thread counts as asleep (S4), so that whoever wakes it sees where it is.
+        if !self.flaws.has(Flaw::AttendsLate) {
+            self.attendant.store(thread as u32 + 1, Ordering::Release);
+        }
+        let blocked = self.sleep_in(thread, announced, has_work, |_| {
+            if self.flaws.has(Flaw::AttendsLate) {
+                self.attendant.store(thread as u32 + 1, Ordering::Release);
+            }
+            block()
+        });
+        self.attendant.store(0, Ordering::Release);
+        blocked
+    }
+
+    /// Gets a thread whose sleep has been claimed out of it.
+    fn kick(&self, thread: usize) {
+        if self.attendant.load(Ordering::Acquire) == thread as u32 + 1 {
+            self.interrupt.call();
+        } else {
+            futex::wake_one(self.word(thread));
+        }
+    }
+
+    /// `wait` blocks while the word is ASLEEP, or about that; `true` ends the sleep.
+    fn sleep_in(
+        &self,
+        thread: usize,
+        announced: u32,
         mut has_work: impl FnMut() -> bool,
+        mut wait: impl FnMut(&AtomicU32) -> bool,
     ) -> bool {
         let state = &self.states[thread];
         if self.flaws.has(Flaw::AsleepBeforeCounted) {
@@ -117,7 +208,9 @@ impl Sleep {
             return false;
         }
         while state.load(Ordering::Acquire) == ASLEEP {
-            futex::wait(state, ASLEEP);
+            if wait(state) {
+                self.rouse(thread, ASLEEP);
+            }
         }
         true
     }
@@ -140,12 +233,15 @@ impl Sleep {
         mut prepare: impl FnMut(usize),
     ) -> Option<usize> {
         let threads = self.states.len();
-        for offset in 0..threads {
-            let thread = (first + offset) % threads;
+        let in_order = (0..threads).map(|offset| (first + offset) % threads);
+        // The attendant last: whatever it is woken for, somebody else would have to take its place.
+        let attendant = self.attendant.load(Ordering::Relaxed) as usize;
+        let others = in_order.filter(|thread| thread + 1 != attendant);
+        for thread in others.chain(attendant.checked_sub(1)) {
             let asleep = self.states[thread].load(Ordering::SeqCst) == ASLEEP;
             if asleep && eligible(thread) && self.claim(thread, ASLEEP) {
                 prepare(thread);
-                futex::wake_one(self.word(thread));
+                self.kick(thread);
                 return Some(thread);
             }
         }
@@ -157,7 +253,7 @@ impl Sleep {
         let claimed = self.claim(thread, ASLEEP);
         if claimed {
             prepare(thread);
-            futex::wake_one(self.word(thread));
+            self.kick(thread);
         }
         claimed
     }
@@ -198,7 +294,7 @@ impl Sleep {
     /// Makes the thread AWAKE and tells it, if it was in state `from`.
     fn rouse(&self, thread: usize, from: u32) {
         if self.claim(thread, from) {
-            futex::wake_one(self.word(thread));
+            self.kick(thread);
         }
     }
 

@@ -103,6 +103,29 @@ pub(crate) fn spawn_handle_in<T: Send + 'static>(
     JoinHandle::new(shared)
 }
 
+/// For companions, which may outlive the pool's threads.
+pub(crate) fn spawn_unless_ended<F: FnOnce() + Send + 'static>(
+    pool: &Pool,
+    quietly: bool,
+    func: F,
+) -> Result<(), F> {
+    if !pool.try_retain() {
+        return Err(func);
+    }
+    let root = &raw const context::ROOT;
+    // SAFETY: as in `spawn_in`.
+    unsafe {
+        let run = detached(pool, func);
+        // The closure has its own share of the pool's life now.
+        pool.release();
+        match pool.current_seat() {
+            Some(seat) if quietly => seat.push_task(make(pool, root, run)),
+            _ => submit(pool, root, run),
+        }
+    }
+    Ok(())
+}
+
 /// Wraps a detached closure: the pool lives until it has ended, and gets its panic.
 pub(crate) fn detached(pool: &Pool, func: impl FnOnce() + Send + 'static) -> impl FnOnce() + Send {
     pool.retain();

@@ -5,7 +5,7 @@
 //! the code that is proved is the code that runs.
 
 #[cfg(not(loom))]
-pub(crate) use std::{
+pub use std::{
     hint::spin_loop,
     sync::atomic::{self, AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, fence},
     sync::{Arc, Condvar, Mutex},
@@ -13,40 +13,40 @@ pub(crate) use std::{
 };
 
 #[cfg(loom)]
-pub(crate) use loom::{
+pub use loom::{
     hint::spin_loop,
     sync::atomic::{self, AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, fence},
     sync::{Arc, Condvar, Mutex},
     thread::yield_now,
 };
 
-pub(crate) use atomic::Ordering;
+pub use atomic::Ordering;
 
 /// `UnsafeCell` with loom's access-tracking interface in both builds.
 #[cfg(not(loom))]
 #[derive(Debug)]
 #[repr(transparent)]
-pub(crate) struct UnsafeCell<T: ?Sized>(std::cell::UnsafeCell<T>);
+pub struct UnsafeCell<T: ?Sized>(std::cell::UnsafeCell<T>);
 
 #[cfg(not(loom))]
 impl<T> UnsafeCell<T> {
     #[inline(always)]
-    pub(crate) const fn new(value: T) -> Self {
+    pub const fn new(value: T) -> Self {
         Self(std::cell::UnsafeCell::new(value))
     }
 
     /// Calls `read` with a pointer that may be read through.
     #[inline(always)]
-    pub(crate) fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
+    pub fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
         read(self.0.get())
     }
 
     /// Calls `write` with a pointer that may be written through.
     #[inline(always)]
-    pub(crate) fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
+    pub fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
         write(self.0.get())
     }
 }
 
 #[cfg(loom)]
-pub(crate) use loom::cell::UnsafeCell;
+pub use loom::cell::UnsafeCell;

@@ -1,6 +1,7 @@
 //! A latch that plain blocking threads wait on: thread start, thread end.
 
 use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Instant;
 
 /// Set once, waited for by anybody, without spinning.
 #[derive(Debug, Default)]
@@ -27,5 +28,13 @@ impl ThreadLatch {
                 .wait(set)
                 .unwrap_or_else(PoisonError::into_inner);
         }
+    }
+
+    /// Waits no longer than until `deadline`. `false`: not set by then.
+    pub(crate) fn wait_until(&self, deadline: Instant) -> bool {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let set = self.set.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.changed.wait_timeout_while(set, left, |set| !*set);
+        *waited.unwrap_or_else(PoisonError::into_inner).0
     }
 }

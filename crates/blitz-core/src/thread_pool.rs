@@ -174,6 +174,18 @@ impl ThreadPool {
         yield_local()
     }
 
+    /// Gives the pool a companion, for life; see [`crate::companion`]. `false`: it has one.
+    #[doc(hidden)]
+    pub fn attach(&self, companion: &Arc<dyn crate::companion::Companion>) -> bool {
+        self.pool.attach(companion)
+    }
+
+    /// For the pool's companion.
+    #[doc(hidden)]
+    pub fn handle(&self) -> crate::companion::PoolHandle {
+        crate::companion::PoolHandle::new(Arc::clone(&self.pool))
+    }
+
     /// Waits until everything spawned in this pool has ended.
     ///
     /// A caller that is in the pool runs whatever there is meanwhile, and does not wait for the tasks that

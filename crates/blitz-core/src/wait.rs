@@ -335,6 +335,7 @@ impl<'a, A: Awaited + ?Sized> Wait<'a, A> {
                     rescue::start(pool);
                 }
                 self.seat.stats.parked.one();
+                self.seat.tell_companion_blocked();
                 self.seat.parker().park();
                 pool.count_parked(false);
             }

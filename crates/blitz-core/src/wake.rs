@@ -48,6 +48,9 @@ pub(crate) fn outlasts_a_wake(expected: u64) -> bool {
 #[inline(never)]
 pub(crate) fn after_push(seat: &Seat, pushed: Pushed, job: *const Job, expected: Option<u64>) {
     let pool = seat.pool();
+    if seat.has_companion() && pushed != Pushed::Full {
+        beat_for_companion(seat, pushed);
+    }
     let counters = match pushed {
         Pushed::Public => pool.sleep.post(),
         Pushed::Beat => pool.sleep.counters(),
@@ -89,8 +92,8 @@ fn is_probably_long(seat: &Seat, pushed: Pushed, job: *const Job) -> bool {
     if seat.running_since.get() == 0 {
         seat.running_since.set(now);
     }
-    if pushed == Pushed::Beat {
-        pace(seat, now);
+    if pushed == Pushed::Beat && !seat.has_companion() {
+        pace(seat, now, 8);
     }
     let depth = seat.stack.depth();
     let timed = seat.timed.get().depth;
@@ -116,14 +119,27 @@ fn is_probably_long(seat: &Seat, pushed: Pushed, job: *const Job) -> bool {
     outlasts_a_wake(now.saturating_sub(seat.running_since.get()))
 }
 
+/// The companion is told every few microseconds, from the first fork of a computation on: somebody may be waiting for an
+/// answer from a socket.
+fn beat_for_companion(seat: &Seat, pushed: Pushed) {
+    seat.beat();
+    let now = ticks();
+    if pushed == Pushed::Public {
+        seat.last_beat.set((now, 1));
+        seat.stack.set_beat(1);
+    } else {
+        pace(seat, now, 1);
+    }
+}
+
 /// Sets the distance to the next look at the clock: some microseconds, whatever the forks' size.
-fn pace(seat: &Seat, now: u64) {
+fn pace(seat: &Seat, now: u64, fewest: u32) {
     let (last, pushes) = seat.last_beat.get();
     let elapsed_us = now.saturating_sub(last) / ticks_per_us();
     let pushes = match elapsed_us {
         0..4 => (pushes * 2).min(512),
         4..30 => pushes,
-        _ => (pushes / 4).max(8),
+        _ => (pushes / 4).max(fewest),
     };
     seat.last_beat.set((now, pushes));
     seat.stack.set_beat(pushes);
@@ -136,12 +152,23 @@ pub(crate) fn after_join(seat: &Seat, depth: usize, shared: bool) {
         return;
     }
     seat.timed.set(Timed::NOTHING);
-    let mut took = ticks().saturating_sub(timed.start) / UNIT;
+    let mut took = ticks().saturating_sub(timed.start);
     if shared {
         took *= 2;
     }
-    let took = u32::try_from(took).unwrap_or(u32::MAX).max(1);
-    let entry = average(timed.site);
+    record(timed.site, took);
+}
+
+/// What is known of a site's past, in ticks.
+pub(crate) fn recall(site: usize) -> Option<u64> {
+    let past = average(site).load(Ordering::Relaxed);
+    (past != UNKNOWN).then_some(u64::from(past) * UNIT)
+}
+
+/// Work of this site took so many ticks.
+pub(crate) fn record(site: usize, ticks: u64) {
+    let took = u32::try_from(ticks / UNIT).unwrap_or(u32::MAX).max(1);
+    let entry = average(site);
     let past = entry.load(Ordering::Relaxed);
     let next = if past == UNKNOWN {
         took

@@ -4,6 +4,8 @@
 //! seat from under it ([`crate::occupancy`]); so it first looks, then claims the seat, and only then takes.
 
 use crate::clock::{ticks, ticks_per_us};
+use crate::companion::Companion;
+use crate::context;
 use crate::join_stack::Stolen;
 use crate::pool::Pool;
 use crate::primitives::XorShift64Star;
@@ -31,6 +33,8 @@ const MAX_HESITATION_US: u64 = 200;
 enum Work<'a> {
     Task(TaskRef),
     Fork(Stolen<'a>, &'a Seat),
+    /// Some of the companion's.
+    Companion,
 }
 
 /// Runs thread `index` of the pool until the pool ends.
@@ -53,6 +57,8 @@ pub(crate) fn run(pool: &Arc<Pool>, index: usize) {
         hesitation_us: 0,
         hesitate_until: 0,
         fruitless: 0,
+        companion: None,
+        companion_was_last: false,
     }
     .main_loop();
     pool.placement.thread_stopped(index);
@@ -72,36 +78,100 @@ struct Worker<'a> {
     hesitate_until: u64,
     /// Searches that ended in sleep since the last one that paid.
     fruitless: u32,
+    companion: Option<Arc<dyn Companion>>,
+    /// Was the last thing we ran the companion's?
+    companion_was_last: bool,
 }
 
 impl<'a> Worker<'a> {
     fn main_loop(&mut self) {
         self.pool.sleep.start_searching();
         self.take_seat();
+        self.meet_companion();
         while let Some(work) = self.search() {
+            self.seat.bring(self.companion.as_ref());
             // SAFETY: `search` has claimed the seat for us.
             unsafe { self.run_and_drain(work) };
+            self.seat.bring(None);
             self.seat.occupancy.stop_running();
             self.pool.sleep.start_searching();
             self.seat.stats.searches.one();
         }
         self.pool.sleep.stop_searching();
+        if let Some(companion) = self.companion.take() {
+            companion.thread_stopped(self.seat.index);
+        }
+    }
+
+    /// Gets to know the pool's companion, if it has one by now.
+    fn meet_companion(&mut self) {
+        if self.companion.is_none()
+            && let Some(companion) = self.pool.companion()
+        {
+            companion.thread_started(self.seat.index);
+            self.companion = Some(companion);
+        }
+    }
+
+    /// Runs `work` and what follows from it.
+    ///
+    /// # Safety
+    /// The thread occupies its seat.
+    unsafe fn run_and_drain(&mut self, work: Work<'a>) {
+        let mut since_fairness = 0;
+        let mut next = Some(work);
+        while let Some(work) = next {
+            self.companion_was_last = matches!(work, Work::Companion);
+            // SAFETY: passed on.
+            next = unsafe {
+                match work {
+                    Work::Task(task) => self.seat.run_task(task),
+                    Work::Fork(stolen, victim) => self.run_fork(stolen, victim),
+                    Work::Companion if !self.run_companion() => return,
+                    Work::Companion => {}
+                }
+                self.take_next(&mut since_fairness)
+            };
+        }
+    }
+
+    /// What to run next without a search. The companion and the pool take turns.
+    ///
+    /// # Safety
+    /// The thread occupies its seat.
+    unsafe fn take_next(&mut self, since_fairness: &mut u32) -> Option<Work<'a>> {
+        let companion = self.companion_has_work().then_some(Work::Companion);
+        // SAFETY: passed on.
+        unsafe {
+            if !self.companion_was_last {
+                return companion.or_else(|| take_local(self.seat, since_fairness).map(Work::Task));
+            }
+            // Everything the pool has, since the companion may keep us from searching for ever.
+            let work = match &companion {
+                Some(_) => self.take_from_pool(true),
+                None => take_local(self.seat, since_fairness).map(Work::Task),
+            };
+            work.or(companion)
+        }
     }
 
     /// # Safety
     /// The thread occupies its seat.
-    unsafe fn run_and_drain(&mut self, work: Work<'a>) {
-        // SAFETY: passed on.
+    unsafe fn run_companion(&self) -> bool {
+        let Some(companion) = &self.companion else {
+            return false;
+        };
+        // SAFETY: passed on. A companion does not unwind.
         unsafe {
-            match work {
-                Work::Task(task) => self.seat.run_task(task),
-                Work::Fork(stolen, victim) => self.run_fork(stolen, victim),
-            }
-            let mut since_fairness = 0;
-            while let Some(task) = take_local(self.seat, &mut since_fairness) {
-                self.seat.run_task(task);
-            }
+            self.seat
+                .run_in(&raw const context::ROOT, || companion.run(self.seat.index))
         }
+    }
+
+    fn companion_has_work(&self) -> bool {
+        self.companion
+            .as_ref()
+            .is_some_and(|companion| companion.has_work())
     }
 
     /// # Safety
@@ -166,7 +236,12 @@ impl<'a> Worker<'a> {
     }
 
     /// How long to look before sleeping, in ticks: less after each search that found nothing.
+    ///
+    /// After the companion's work: none. Its tasks are woken by what the companion waits for in our sleep.
     fn patience(&self, rate: u64) -> u64 {
+        if self.companion_was_last {
+            return 0;
+        }
         (patience_us(self.pool.backoff) * rate) >> self.fruitless
     }
 
@@ -178,6 +253,7 @@ impl<'a> Worker<'a> {
                 !seat.stealer().is_empty()
                     || (now >= self.hesitate_until && seat.stack.thief().sees_work())
             })
+            || self.companion_has_work()
     }
 
     fn claim_and_take(&mut self, now: u64) -> Option<Work<'a>> {
@@ -208,6 +284,17 @@ impl<'a> Worker<'a> {
     /// # Safety
     /// The thread occupies its seat.
     unsafe fn take(&mut self, forks_too: bool) -> Option<Work<'a>> {
+        let companion = self.companion_has_work();
+        if companion && !self.companion_was_last {
+            return Some(Work::Companion);
+        }
+        // SAFETY: passed on.
+        unsafe { self.take_from_pool(forks_too) }.or(companion.then_some(Work::Companion))
+    }
+
+    /// # Safety
+    /// The thread occupies its seat.
+    unsafe fn take_from_pool(&mut self, forks_too: bool) -> Option<Work<'a>> {
         let mut since_fairness = 0;
         // SAFETY: passed on.
         if let Some(task) = unsafe { take_local(self.seat, &mut since_fairness) } {
@@ -295,8 +382,24 @@ impl<'a> Worker<'a> {
             self.wait_for_seat();
             return;
         }
+        self.meet_companion();
+        let index = self.seat.index;
         let has_work = || self.sees_work(u64::MAX) || self.pool.is_terminating();
-        if self.pool.sleep.sleep(self.seat.index, announced, has_work) {
+        let attended = self
+            .companion
+            .as_ref()
+            .filter(|companion| companion.attend(index));
+        let sleep = &self.pool.sleep;
+        let slept = match attended {
+            None => sleep.sleep(index, announced, has_work),
+            Some(companion) => {
+                let block = || companion.block(index);
+                let slept = sleep.sleep_attending(index, announced, has_work, block);
+                companion.unattend(index);
+                slept
+            }
+        };
+        if slept {
             self.seat.stats.parked.one();
         }
         self.take_seat();

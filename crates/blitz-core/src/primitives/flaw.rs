@@ -12,7 +12,7 @@ use crate::sync::Ordering;
 
 /// Which fault, if any, a structure under test was built with.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Flaws<F> {
+pub struct Flaws<F> {
     #[cfg(loom)]
     only: Option<F>,
     #[cfg(not(loom))]
@@ -22,13 +22,13 @@ pub(crate) struct Flaws<F> {
 #[cfg(not(loom))]
 impl<F> Flaws<F> {
     /// The shipped protocol.
-    pub(crate) const NONE: Self = Self {
+    pub const NONE: Self = Self {
         kind: std::marker::PhantomData,
     };
 
     /// Never: flaws exist in models only.
     #[inline(always)]
-    pub(crate) const fn has(&self, _flaw: F) -> bool
+    pub const fn has(&self, _flaw: F) -> bool
     where
         F: Copy,
     {
@@ -37,7 +37,7 @@ impl<F> Flaws<F> {
 
     /// The ordering as shipped.
     #[inline(always)]
-    pub(crate) const fn relax(&self, _flaw: F, shipped: Ordering) -> Ordering
+    pub const fn relax(&self, _flaw: F, shipped: Ordering) -> Ordering
     where
         F: Copy,
     {
@@ -48,29 +48,27 @@ impl<F> Flaws<F> {
 #[cfg(loom)]
 impl<F: PartialEq> Flaws<F> {
     /// The shipped protocol.
-    pub(crate) const NONE: Self = Self { only: None };
+    pub const NONE: Self = Self { only: None };
 
     /// The protocol with one thing wrong.
-    #[cfg(test)]
-    pub(crate) const fn only(flaw: F) -> Self {
+    pub const fn only(flaw: F) -> Self {
         Self { only: Some(flaw) }
     }
 
     /// The protocol with one thing wrong, or as shipped.
-    #[cfg(test)]
-    pub(crate) fn only_if(flawed: bool, flaw: F) -> Self {
+    pub fn only_if(flawed: bool, flaw: F) -> Self {
         Self {
             only: flawed.then_some(flaw),
         }
     }
 
     /// Whether the structure is to misbehave in this way.
-    pub(crate) fn has(&self, flaw: F) -> bool {
+    pub fn has(&self, flaw: F) -> bool {
         self.only.as_ref() == Some(&flaw)
     }
 
     /// The ordering as shipped, or none at all if that is the flaw.
-    pub(crate) fn relax(&self, flaw: F, shipped: Ordering) -> Ordering {
+    pub fn relax(&self, flaw: F, shipped: Ordering) -> Ordering {
         if self.has(flaw) {
             Ordering::Relaxed
         } else {

@@ -7,11 +7,13 @@ pub(crate) mod counters;
 pub mod deque;
 pub mod deque_channel;
 pub mod fence;
-pub(crate) mod flaw;
+#[doc(hidden)]
+pub mod flaw;
 pub(crate) mod futex;
 pub mod injector;
-#[cfg(all(test, loom))]
-pub(crate) mod model;
+#[cfg(loom)]
+#[doc(hidden)]
+pub mod model;
 mod once_latch;
 #[cfg_attr(loom, allow(dead_code))]
 pub(crate) mod parker;

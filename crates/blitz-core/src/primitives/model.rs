@@ -22,14 +22,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A small program: threads that race, and what must hold when they are through.
-pub(crate) struct Race<R> {
+pub struct Race<R> {
     threads: Vec<Box<dyn FnOnce() -> R>>,
     verdict: Box<dyn FnOnce(Vec<R>)>,
 }
 
 impl<R: 'static> Race<R> {
     /// A race without threads yet. `verdict` gets their results in the order they were added.
-    pub(crate) fn new(verdict: impl FnOnce(Vec<R>) + 'static) -> Self {
+    pub fn new(verdict: impl FnOnce(Vec<R>) + 'static) -> Self {
         Self {
             threads: Vec::new(),
             verdict: Box::new(verdict),
@@ -37,13 +37,13 @@ impl<R: 'static> Race<R> {
     }
 
     /// Adds a thread.
-    pub(crate) fn thread(mut self, body: impl FnOnce() -> R + 'static) -> Self {
+    pub fn thread(mut self, body: impl FnOnce() -> R + 'static) -> Self {
         self.threads.push(Box::new(body));
         self
     }
 
     /// Draws the conclusions of a race that has no threads, in the middle of another one's.
-    pub(crate) fn conclude(self) {
+    pub fn conclude(self) {
         (self.verdict)(Vec::new());
     }
 
@@ -69,9 +69,7 @@ impl<R: 'static> Race<R> {
 }
 
 /// Explores a race of `N` threads, with each of them in turn as the first.
-pub(crate) fn race<const N: usize, R: 'static>(
-    program: impl Fn() -> Race<R> + Sync + Send + 'static,
-) {
+pub fn race<const N: usize, R: 'static>(program: impl Fn() -> Race<R> + Sync + Send + 'static) {
     let program = Arc::new(program);
     for order in orders::<N>() {
         let program = program.clone();
@@ -84,7 +82,7 @@ pub(crate) fn race<const N: usize, R: 'static>(
 ///
 /// Called with `false` the program must be sound: that it passes under the watchdog shows that it is
 /// the flaw, and not the watchdog, that makes the other one endless.
-pub(crate) fn oversleeping_race<const N: usize, R: 'static>(
+pub fn oversleeping_race<const N: usize, R: 'static>(
     program: impl Fn(bool) -> Race<R> + Sync + Send + 'static,
 ) {
     let program = Arc::new(program);
@@ -131,6 +129,7 @@ fn orders<const N: usize>() -> [[usize; N]; N] {
     std::array::from_fn(|first| std::array::from_fn(|place| (first + place) % N))
 }
 
+#[cfg(test)]
 #[test]
 fn loom_everybody_is_first_once() {
     assert_eq!(orders::<2>(), [[0, 1], [1, 0]]);

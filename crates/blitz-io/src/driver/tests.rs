@@ -46,14 +46,14 @@ impl Small {
     }
 
     fn enter<R>(&self, inside: impl FnOnce() -> R) -> R {
-        let before = context::enter(self.handle.clone());
+        let before = context::bare_driver::enter(self.handle.clone());
         let result = inside();
-        context::leave(before);
+        context::bare_driver::leave(before);
         result
     }
 
     fn block_on<F: Future>(&mut self, future: F) -> F::Output {
-        let before = context::enter(self.handle.clone());
+        let before = context::bare_driver::enter(self.handle.clone());
         let mut future = pin!(future);
         let woken = Arc::new(Count::default());
         let waker = Waker::from(woken.clone());
@@ -66,7 +66,7 @@ impl Small {
                 self.driver.turn(Wait::Block);
             }
         };
-        context::leave(before);
+        context::bare_driver::leave(before);
         output
     }
 }
@@ -140,9 +140,9 @@ fn a_timer_earlier_than_the_one_a_turn_waits_for_moves_its_alarm() {
         let waker = Waker::from(count.clone());
         let other = thread::spawn(move || {
             thread::sleep(millis(30));
-            let before = context::enter(handle);
+            let before = context::bare_driver::enter(handle);
             let mut near = Box::pin(time::sleep(millis(10)));
-            context::leave(before);
+            context::bare_driver::leave(before);
             poll_once(near.as_mut(), &waker);
             near
         });

@@ -216,12 +216,12 @@ proptest! {
         micros in prop::collection::vec(1..12_000u64, 1..200),
     ) {
         let (mut driver, handle) = driver::new(Clock::new()).unwrap();
-        let before = crate::context::enter(handle.clone());
+        let before = crate::context::bare_driver::enter(handle.clone());
         let mut sleeps: Vec<_> = micros
             .iter()
             .map(|&micros| Box::pin(time::sleep(Duration::from_micros(micros))))
             .collect();
-        crate::context::leave(before);
+        crate::context::bare_driver::leave(before);
         let mut cx = Context::from_waker(Waker::noop());
         sleeps.retain_mut(|sleep| sleep.as_mut().poll(&mut cx).is_pending());
         while !sleeps.is_empty() {
@@ -320,7 +320,7 @@ fn bug_25_a_timer_can_be_dropped_while_it_fires() {
         .map(|seed| {
             let handle = handle.clone();
             std::thread::spawn(move || {
-                let before = crate::context::enter(handle);
+                let before = crate::context::bare_driver::enter(handle);
                 let mut elapsed = 0;
                 for round in 0..2000u64 {
                     let micros = 20 + round * (seed + 7) % 100;
@@ -337,7 +337,7 @@ fn bug_25_a_timer_can_be_dropped_while_it_fires() {
                     // Nobody but the driver, in the middle of calling it, may still have the waker.
                     assert!(Arc::strong_count(&flag) <= 2);
                 }
-                crate::context::leave(before);
+                crate::context::bare_driver::leave(before);
                 elapsed
             })
         })

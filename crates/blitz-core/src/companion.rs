@@ -1,0 +1,132 @@
+//! A second source of work for a pool's threads: how an async runtime lives on the same threads as fork-join.
+//!
+//! The engine knows nothing of futures, sockets or timers. It offers its threads, when they have nothing on their stacks, to a
+//! [`Companion`]: something that has work of its own, runs some of it for a while when asked, and can do a thread's
+//! sleeping for it (in `epoll_wait`, say, rather than on a futex), so that one thread waits for everything at once.
+//!
+//! # Nobody oversleeps
+//! The companion's work takes part in the engine's sleep protocol ([`crate::sleep`]) like any other: whoever makes some visible
+//! calls [`PoolHandle::notify`] (visible, then fence, then a look at the counters), and a thread that falls asleep looks at
+//! [`Companion::has_work`] after it has announced itself.
+//!
+//! A thread that sleeps *inside* the companion is told by [`Companion::interrupt`] instead of the futex. It makes itself the
+//! *attendant* before it counts as asleep, so whoever claims its sleep, and thereby owes it a wake, sees where it sleeps. A
+//! needless interrupt (the thread left and came back meanwhile) costs one look around.
+//!
+//! # Long computations
+//! A thread in a long loop or a deep recursion cannot run the companion's work: its stack may hold locks. It calls
+//! [`Companion::beat`] every few dozen microseconds instead, and the companion sees to it that somebody else serves its work.
+
+use crate::pool::Pool;
+use crate::spawn;
+use std::sync::{Arc, Weak};
+use std::time::Instant;
+
+/// What a runtime does on a pool's threads. `index` is always the calling thread's, and below the number of threads.
+pub trait Companion: Send + Sync + 'static {
+    /// The thread belongs to the companion from now on.
+    fn thread_started(&self, index: usize);
+
+    /// The thread ends.
+    fn thread_stopped(&self, index: usize);
+
+    /// Is there anything to run? Called before each sleep, after a fence; work made visible before that fence is
+    /// seen.
+    fn has_work(&self) -> bool;
+
+    /// Runs some of it, for a bounded time. The thread's stack holds nothing else. `false`: there was nothing.
+    fn run(&self, index: usize) -> bool;
+
+    /// The thread is about to sleep: should it do so in [`Companion::block`]? At most one thread at a time may get
+    /// `true`, and keeps it until [`Companion::unattend`].
+    fn attend(&self, index: usize) -> bool;
+
+    /// Sleeps until something happens; `true` if there may be work now, `false` if not, or for [`Companion::interrupt`].
+    fn block(&self, index: usize) -> bool;
+
+    /// The end of what `attend` began.
+    fn unattend(&self, index: usize);
+
+    /// Gets the attendant out of [`Companion::block`], now or when it enters it. Any thread may call this.
+    fn interrupt(&self);
+
+    /// The thread is busy with something long, in a frame that others' code must not run on top of.
+    fn beat(&self, index: usize);
+
+    /// The thread waits for others' work, in such a frame, and is about to block.
+    fn blocked(&self, index: usize);
+}
+
+/// A companion's hold on its pool. It keeps no thread alive.
+#[derive(Clone)]
+pub struct PoolHandle {
+    pool: Arc<Pool>,
+}
+
+impl PoolHandle {
+    pub(crate) fn new(pool: Arc<Pool>) -> Self {
+        PoolHandle { pool }
+    }
+
+    /// The companion has made work visible: somebody will look at it.
+    #[inline]
+    pub fn notify(&self) {
+        let counters = self.pool.sleep.post();
+        if counters.searching() == 0 && counters.sleeping() > 0 {
+            self.pool.wake_one();
+        }
+    }
+
+    /// Is some thread without work, awake or asleep?
+    pub fn has_idle_thread(&self) -> bool {
+        self.pool.sleep.counters().inactive() > 0
+    }
+
+    /// Wakes a sleeping thread, whatever the others do. `false`: none sleeps.
+    pub fn wake_one(&self) -> bool {
+        self.pool.sleep.counters().sleeping() > 0 && self.pool.wake_one()
+    }
+
+    /// Runs `func` on a thread of the pool, or gives it back if the pool has ended. With `quietly`, a caller that is itself such
+    /// a thread wakes nobody for it: it will get to it soon. `func` does not unwind.
+    pub fn spawn<F: FnOnce() + Send + 'static>(&self, quietly: bool, func: F) -> Result<(), F> {
+        spawn::spawn_unless_ended(&self.pool, quietly, func)
+    }
+
+    /// Waits until the pool's threads have ended, which they do when its handle is dropped and its tasks are through; until
+    /// `deadline` at most. `false`: some have not.
+    pub fn wait_until_stopped(&self, deadline: Option<Instant>) -> bool {
+        match deadline {
+            None => {
+                self.pool.wait_until_stopped();
+                true
+            }
+            Some(deadline) => {
+                let stopped = &self.pool.stopped;
+                stopped.iter().all(|latch| latch.wait_until(deadline))
+            }
+        }
+    }
+
+    /// The pool's number of threads.
+    pub fn num_threads(&self) -> usize {
+        self.pool.num_threads()
+    }
+
+    /// The index of the calling thread, if it is one of the pool's.
+    pub fn current_thread_index(&self) -> Option<usize> {
+        self.pool.current_seat().map(|seat| seat.index)
+    }
+}
+
+impl std::fmt::Debug for PoolHandle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PoolHandle")
+            .field("threads", &self.num_threads())
+            .finish()
+    }
+}
+
+/// The pool's side: one companion at most, for life. Threads hold it strongly while they run, the pool weakly, since the
+/// companion holds the pool.
+pub(crate) type Slot = std::sync::OnceLock<Weak<dyn Companion>>;

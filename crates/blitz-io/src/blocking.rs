@@ -1,0 +1,227 @@
+//! Threads for code that blocks: files, DNS, other libraries.
+//!
+//! Threads are made on demand up to a cap, and end after some idle time. A job that is queued when the runtime ends is
+//! cancelled, and its handle says so; one that runs is waited for. Jobs are tasks like any other (one allocation, one state
+//! machine, the same handle); polling such a task runs its closure to the end.
+
+use crate::context;
+use crate::task::{self, JoinHandle, Queued, Schedule, Task};
+use std::collections::VecDeque;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+/// The threads and their queue.
+pub(crate) struct BlockingPool {
+    queue: Mutex<Queue>,
+    changed: Condvar,
+    cap: usize,
+    keep_alive: Duration,
+    name: String,
+    stack_size: Option<usize>,
+}
+
+#[derive(Default)]
+struct Queue {
+    jobs: VecDeque<Queued>,
+    threads: usize,
+    idle: usize,
+    /// Idle threads that have been told of a job and have not taken it yet.
+    told: usize,
+    closed: bool,
+}
+
+impl BlockingPool {
+    pub(crate) fn new(cap: usize, keep_alive: Duration, name: String, stack_size: Option<usize>) -> Arc<Self> {
+        Arc::new(BlockingPool {
+            queue: Mutex::default(),
+            changed: Condvar::new(),
+            cap: cap.max(1),
+            keep_alive,
+            name,
+            stack_size,
+        })
+    }
+
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs `work` on one of the threads.
+    pub(crate) fn spawn<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> JoinHandle<T> {
+        let future = RunOnce(Some(work));
+        // SAFETY: closure and output are `Send` and `'static`.
+        let (listed, queued, handle) = unsafe { task::new(future, Arc::clone(self)) };
+        // There is no list: the queue, or the thread, has the job.
+        drop(listed);
+        self.push(queued);
+        JoinHandle::new(handle)
+    }
+
+    fn push(self: &Arc<Self>, job: Queued) {
+        let mut queue = self.queue();
+        if queue.closed {
+            drop(queue);
+            job.task().shutdown();
+            return;
+        }
+        queue.jobs.push_back(job);
+        if queue.idle > queue.told {
+            queue.told += 1;
+            self.changed.notify_one();
+        } else if queue.threads < self.cap {
+            queue.threads += 1;
+            drop(queue);
+            self.start_thread();
+        }
+    }
+
+    fn start_thread(self: &Arc<Self>) {
+        let pool = Arc::clone(self);
+        let context = context::current();
+        let mut builder = std::thread::Builder::new().name(self.name.clone());
+        if let Some(size) = self.stack_size {
+            builder = builder.stack_size(size);
+        }
+        let spawned = builder.spawn(move || {
+            if let Some(shared) = context {
+                context::enter_for_good(shared);
+            }
+            pool.main();
+            context::leave_for_good();
+        });
+        if spawned.is_err() {
+            let mut queue = self.queue();
+            queue.threads -= 1;
+            if queue.threads == 0 {
+                // Nobody will ever run them: say so instead of letting their handles hang.
+                let jobs = std::mem::take(&mut queue.jobs);
+                drop(queue);
+                jobs.iter().for_each(|job| job.task().shutdown());
+            }
+        }
+    }
+
+    fn main(&self) {
+        let mut queue = self.queue();
+        loop {
+            if let Some(job) = queue.jobs.pop_front() {
+                drop(queue);
+                // Panics of the closure end up in its handle.
+                job.run();
+                queue = self.queue();
+                continue;
+            }
+            if queue.closed {
+                break;
+            }
+            queue.idle += 1;
+            let (locked, waited) = self
+                .changed
+                .wait_timeout(queue, self.keep_alive)
+                .unwrap_or_else(PoisonError::into_inner);
+            queue = locked;
+            queue.idle -= 1;
+            if queue.told > 0 {
+                queue.told -= 1;
+            } else if waited.timed_out() && queue.jobs.is_empty() {
+                break;
+            }
+        }
+        queue.threads -= 1;
+        drop(queue);
+        self.changed.notify_all();
+    }
+
+    /// Cancels what is queued, and waits for what runs, until `deadline` at most. `false`: something still runs.
+    pub(crate) fn shut_down(&self, limit: Option<Duration>) -> bool {
+        let mut queue = self.queue();
+        queue.closed = true;
+        let jobs = std::mem::take(&mut queue.jobs);
+        drop(queue);
+        for job in jobs {
+            job.task().shutdown();
+        }
+        self.changed.notify_all();
+        let queue = self.queue();
+        let busy = |queue: &mut Queue| queue.threads > 0;
+        match limit {
+            None => {
+                drop(self.changed.wait_while(queue, busy));
+                true
+            }
+            Some(limit) => {
+                let (queue, _) = self
+                    .changed
+                    .wait_timeout_while(queue, limit, busy)
+                    .unwrap_or_else(PoisonError::into_inner);
+                queue.threads == 0
+            }
+        }
+    }
+
+    /// Threads, idle threads, queued jobs.
+    pub(crate) fn numbers(&self) -> (usize, usize, usize) {
+        let queue = self.queue();
+        (queue.threads, queue.idle, queue.jobs.len())
+    }
+}
+
+impl Schedule for Arc<BlockingPool> {
+    fn schedule(&self, task: Queued) {
+        // Only an abort of a job that is not queued does this, and there is none: it is queued, running, or through.
+        self.push(task);
+    }
+
+    fn schedule_again(&self, task: Queued) {
+        self.push(task);
+    }
+
+    fn release(&self, _task: &Task) -> bool {
+        false
+    }
+}
+
+/// A closure as a future that is ready at once.
+pub(crate) struct RunOnce<F>(pub(crate) Option<F>);
+
+impl<F> Unpin for RunOnce<F> {}
+
+impl<T, F: FnOnce() -> T> Future for RunOnce<F> {
+    type Output = T;
+
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<T> {
+        let work = self.0.take().expect("a closure runs once");
+        // A closure that blocks has no budget to keep.
+        Poll::Ready(crate::coop::without_budget(work))
+    }
+}
+
+/// Runs a closure that blocks on a thread made for that, and returns its result through a handle.
+///
+/// The threads are many (512 by default) and have nothing else to do. For code that computes rather than blocks, use
+/// [`spawn_cpu`](crate::spawn_cpu). Aborting the handle has an effect only while the closure waits for a thread.
+///
+/// # Panics
+/// Outside of a runtime.
+///
+/// ```
+/// # let runtime = blitz_io::Runtime::new().unwrap();
+/// # runtime.block_on(async {
+/// let text = blitz_io::spawn_blocking(|| std::fs::read_to_string("Cargo.toml")).await.unwrap();
+/// assert!(text.unwrap().contains("blitz-io"));
+/// # });
+/// ```
+#[track_caller]
+pub fn spawn_blocking<F, T>(work: F) -> JoinHandle<T>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    context::with(|shared| shared.blocking.spawn(work))
+}

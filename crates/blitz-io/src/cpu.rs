@@ -1,0 +1,124 @@
+//! Computations for tasks: on the same threads, without keeping tasks waiting.
+
+use crate::blocking::RunOnce;
+use crate::context;
+use crate::scheduler::Shared;
+use crate::task::{self, JoinHandle, Queued, Schedule, Task};
+use blitz_core::demand::{outlasts_a_wake, recall, record, ticks};
+use std::sync::Arc;
+
+/// Runs a computation on the runtime's threads and returns its result through a handle.
+///
+/// The closure may use [`join`](blitz_core::join), scopes and parallel iterators, take as long as it likes, and hold locks: while
+/// it runs, tasks are served by the other workers, and if all of them compute, by a relief thread that
+/// borrows their CPUs between two steps of a loop or recursion. A closure that is known to be short is run by the
+/// worker of the task that asked, right after it; nobody is woken.
+///
+/// A panic ends up in the handle. Aborting the handle has an effect only before the closure has begun.
+///
+/// # Panics
+/// Outside of a runtime.
+///
+/// ```
+/// # let runtime = blitz_io::Runtime::new().unwrap();
+/// # runtime.block_on(async {
+/// let (a, b) = blitz_io::spawn_cpu(|| blitz_core::join(|| 6 * 7, || "parallel")).await.unwrap();
+/// assert_eq!((a, b), (42, "parallel"));
+/// # });
+/// ```
+#[track_caller]
+pub fn spawn_cpu<F, T>(work: F) -> JoinHandle<T>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    context::with(|shared| spawn_cpu_in(shared, work))
+}
+
+pub(crate) fn spawn_cpu_in<F, T>(shared: &Arc<Shared>, work: F) -> JoinHandle<T>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    // Each closure's type has its own copy of this function, whose address stands for it.
+    let site = timed::<F, T> as *const () as usize;
+    let short = recall(site).is_some_and(|past| !outlasts_a_wake(past));
+    let theirs = Arc::clone(shared);
+    let future = RunOnce(Some(move || {
+        if !short {
+            theirs.caller_blocks();
+        }
+        timed(site, work)
+    }));
+    // SAFETY: closure and output are `Send` and `'static`.
+    let (listed, queued, handle) = unsafe { task::new(future, CpuSchedule) };
+    drop(listed);
+    let job = Job(Some(queued));
+    match shared.pool() {
+        // A pool that has ended gives the job back, which cancels it.
+        Some(pool) => drop(pool.spawn(short, move || job.run())),
+        None => blitz_core::spawn(move || job.run()),
+    }
+    JoinHandle::new(handle)
+}
+
+fn timed<F: FnOnce() -> T, T>(site: usize, work: F) -> T {
+    let start = ticks();
+    let result = work();
+    record(site, ticks().saturating_sub(start));
+    result
+}
+
+/// Runs a job, or cancels it if it is dropped.
+struct Job(Option<Queued>);
+
+impl Job {
+    fn run(mut self) {
+        self.0.take().expect("runs once").run();
+    }
+}
+
+impl Drop for Job {
+    fn drop(&mut self) {
+        if let Some(job) = &self.0 {
+            job.task().shutdown();
+        }
+    }
+}
+
+/// The engine queues jobs; they are polled once, to the end.
+struct CpuSchedule;
+
+impl Schedule for CpuSchedule {
+    fn schedule(&self, task: Queued) {
+        // An abort of a job that waits in the engine's queue: that entry is the only one.
+        drop(task);
+    }
+
+    fn schedule_again(&self, task: Queued) {
+        drop(task);
+    }
+
+    fn release(&self, _task: &Task) -> bool {
+        false
+    }
+}
+
+/// Runs code that blocks or computes for long in the middle of a task, and lets others serve the other tasks meanwhile.
+///
+/// The task itself waits, of course, and so do those that run inside of the same one (in a `select!`, say); prefer
+/// [`spawn_blocking`](crate::spawn_blocking) and [`spawn_cpu`].
+///
+/// ```
+/// # let runtime = blitz_io::Runtime::new().unwrap();
+/// # runtime.block_on(async {
+/// let sum = blitz_io::block_in_place(|| (0..1000u64).sum::<u64>());
+/// assert_eq!(sum, 499_500);
+/// # });
+/// ```
+pub fn block_in_place<R>(work: impl FnOnce() -> R) -> R {
+    if let Some(shared) = context::current() {
+        shared.caller_blocks();
+    }
+    crate::coop::without_budget(work)
+}

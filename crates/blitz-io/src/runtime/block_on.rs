@@ -1,0 +1,159 @@
+//! Waiting for a future on a thread: one that is not the runtime's, a worker's in the middle of a computation, or the one
+//! thread of a current-thread runtime, which runs everything meanwhile.
+
+use crate::coop;
+use crate::scheduler::Shared;
+use std::future::Future;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+
+/// Wakes a thread.
+struct ThreadWaker {
+    thread: Thread,
+    woken: AtomicBool,
+}
+
+impl Wake for ThreadWaker {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        // Release: what the waker's caller did comes before the poll. The first wake is enough.
+        if !self.woken.swap(true, Ordering::AcqRel) {
+            self.thread.unpark();
+        }
+    }
+}
+
+/// Polls `future` on the calling thread until it is ready; the thread sleeps in between.
+pub(super) fn block_on<F: Future>(shared: &Shared, future: F) -> F::Output {
+    let mut future = pin!(future);
+    let parker = Arc::new(ThreadWaker {
+        thread: thread::current(),
+        woken: AtomicBool::new(false),
+    });
+    let waker = Waker::from(Arc::clone(&parker));
+    let mut cx = Context::from_waker(&waker);
+    loop {
+        if let Poll::Ready(output) = coop::without_budget(|| future.as_mut().poll(&mut cx)) {
+            return output;
+        }
+        if parker.woken.swap(false, Ordering::AcqRel) {
+            continue;
+        }
+        shared.caller_blocks();
+        while !parker.woken.swap(false, Ordering::AcqRel) {
+            thread::park();
+        }
+    }
+}
+
+/// Wakes the thread of a current-thread runtime, wherever it is.
+struct MainWaker {
+    woken: AtomicBool,
+    shared: Arc<Shared>,
+    thread: Thread,
+}
+
+impl Wake for MainWaker {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        if !self.woken.swap(true, Ordering::SeqCst) {
+            self.shared.driver.interrupt_if_blocked();
+            self.thread.unpark();
+        }
+    }
+}
+
+/// Polls `future` and runs the runtime's tasks, on the calling thread.
+pub(super) fn block_on_current<F: Future>(shared: &Arc<Shared>, future: F) -> F::Output {
+    let future = pin!(future);
+    let main = Arc::new(MainWaker {
+        woken: AtomicBool::new(true),
+        shared: Arc::clone(shared),
+        thread: thread::current(),
+    });
+    let waker = Waker::from(Arc::clone(&main));
+    let mut polled = Polled { future, waker, main };
+    loop {
+        if let Some(output) = polled.poll_if_woken() {
+            return output;
+        }
+        if shared.driver.try_enter() {
+            return drive(shared, polled);
+        }
+        // Another thread drives the runtime at the moment. It wakes us when it stops, or when our future is woken.
+        let _waiting = shared.drivers.wait(thread::current());
+        if !shared.driver.is_attended() || polled.main.woken.load(Ordering::SeqCst) {
+            continue;
+        }
+        thread::park();
+    }
+}
+
+struct Polled<'a, F> {
+    future: Pin<&'a mut F>,
+    waker: Waker,
+    main: Arc<MainWaker>,
+}
+
+impl<F: Future> Polled<'_, F> {
+    fn poll_if_woken(&mut self) -> Option<F::Output> {
+        if !self.main.woken.swap(false, Ordering::SeqCst) {
+            return None;
+        }
+        let mut cx = Context::from_waker(&self.waker);
+        match coop::budgeted(|| self.future.as_mut().poll(&mut cx)) {
+            Poll::Ready(output) => Some(output),
+            Poll::Pending => None,
+        }
+    }
+}
+
+/// Leaves the driver and the worker's role, also if the future panics.
+struct Driving<'a> {
+    shared: &'a Shared,
+    before: (*const Shared, usize),
+}
+
+impl Drop for Driving<'_> {
+    fn drop(&mut self) {
+        Shared::leave_worker(self.before);
+        // SAFETY: entered by `block_on_current`.
+        unsafe { self.shared.driver.leave() };
+        self.shared.drivers.next();
+    }
+}
+
+fn drive<F: Future>(shared: &Arc<Shared>, mut polled: Polled<'_, F>) -> F::Output {
+    let driving = Driving {
+        shared,
+        before: shared.enter_worker(0),
+    };
+    let driver = &driving.shared.driver;
+    loop {
+        if let Some(output) = polled.poll_if_woken() {
+            return output;
+        }
+        if shared.run_slice(0) {
+            // SAFETY: entered.
+            unsafe { driver.look_inside() };
+            continue;
+        }
+        // Announced before the last look; wakers do it the other way round.
+        driver.announce_blocking(true);
+        if shared.has_ready_task() || polled.main.woken.load(Ordering::SeqCst) {
+            driver.announce_blocking(false);
+            continue;
+        }
+        // SAFETY: entered.
+        unsafe { driver.block() };
+    }
+}

@@ -1,0 +1,194 @@
+//! How to make a runtime.
+
+use super::Runtime;
+use crate::blocking::BlockingPool;
+use crate::driver;
+use crate::scheduler::Shared;
+use blitz_core::ThreadPoolBuilder;
+use blitz_core::companion::Companion;
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Settings for a [`Runtime`].
+///
+/// ```
+/// let runtime = blitz_io::Builder::new_multi_thread()
+///     .worker_threads(2)
+///     .thread_name("server")
+///     .build()
+///     .unwrap();
+/// assert_eq!(runtime.block_on(async { 7 }), 7);
+/// ```
+pub struct Builder {
+    current_thread: bool,
+    workers: Option<usize>,
+    name: String,
+    stack_size: Option<usize>,
+    blocking_cap: usize,
+    keep_alive: Duration,
+    paused: bool,
+    seed: u64,
+    poll_times: bool,
+    relief: bool,
+}
+
+impl Builder {
+    fn new(current_thread: bool) -> Self {
+        Builder {
+            current_thread,
+            workers: None,
+            name: "blitz-io".to_owned(),
+            stack_size: None,
+            blocking_cap: 512,
+            keep_alive: Duration::from_secs(10),
+            paused: false,
+            seed: 0,
+            poll_times: false,
+            relief: true,
+        }
+    }
+
+    /// A runtime with a pool of threads, which run both tasks and parallel computations.
+    pub fn new_multi_thread() -> Self {
+        Self::new(false)
+    }
+
+    /// A runtime that runs its tasks on the thread that calls [`Runtime::block_on`], while it does. Parallel computations
+    /// go to the global pool.
+    pub fn new_current_thread() -> Self {
+        Self::new(true)
+    }
+
+    /// The number of threads; by default as many as the machine (or the container) has CPUs.
+    ///
+    /// # Panics
+    /// If it is 0.
+    #[track_caller]
+    pub fn worker_threads(&mut self, threads: usize) -> &mut Self {
+        assert!(threads > 0, "worker_threads: a runtime needs at least one thread");
+        self.workers = Some(threads);
+        self
+    }
+
+    /// The threads' name; workers get a number behind it.
+    pub fn thread_name(&mut self, name: impl Into<String>) -> &mut Self {
+        self.name = name.into();
+        self
+    }
+
+    /// The size of the threads' stacks, in bytes.
+    pub fn thread_stack_size(&mut self, bytes: usize) -> &mut Self {
+        self.stack_size = Some(bytes);
+        self
+    }
+
+    /// The most threads for [`spawn_blocking`](crate::spawn_blocking); 512 by default.
+    ///
+    /// # Panics
+    /// If it is 0.
+    #[track_caller]
+    pub fn max_blocking_threads(&mut self, threads: usize) -> &mut Self {
+        assert!(threads > 0, "max_blocking_threads: closures that block need at least one thread");
+        self.blocking_cap = threads;
+        self
+    }
+
+    /// How long such a thread waits for the next closure before it ends; 10 seconds by default.
+    pub fn thread_keep_alive(&mut self, idle: Duration) -> &mut Self {
+        self.keep_alive = idle;
+        self
+    }
+
+    /// Starts with a clock that stands still, and jumps to the next timer when there is nothing else to do. For tests; only
+    /// in current-thread runtimes.
+    pub fn start_paused(&mut self, paused: bool) -> &mut Self {
+        self.paused = paused;
+        self
+    }
+
+    /// The seed of the workers' choices. With one thread, a paused clock and no input from outside, the same seed gives the same
+    /// order of events.
+    pub fn seed(&mut self, seed: u64) -> &mut Self {
+        self.seed = seed;
+        self
+    }
+
+    /// Measures how long polls take, for [`Metrics::poll_times`](crate::Metrics). Costs about 20 ns per poll.
+    pub fn poll_times(&mut self, measure: bool) -> &mut Self {
+        self.poll_times = measure;
+        self
+    }
+
+    /// Whether one more thread serves tasks while all workers are in long computations; by default, yes.
+    pub fn relief_thread(&mut self, relief: bool) -> &mut Self {
+        self.relief = relief;
+        self
+    }
+
+    /// Makes the runtime.
+    ///
+    /// # Errors
+    /// If the operating system refuses a thread or a file descriptor, or if the settings contradict each other.
+    pub fn build(&mut self) -> io::Result<Runtime> {
+        if self.paused && !self.current_thread {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "start_paused: only a current-thread runtime can have a paused clock (use Builder::new_current_thread)",
+            ));
+        }
+        let blocking_name = format!("{} blocking", self.name);
+        let blocking = BlockingPool::new(
+            self.blocking_cap,
+            self.keep_alive,
+            blocking_name,
+            self.stack_size,
+        );
+        let clock = driver::Clock::new();
+        if self.paused {
+            clock.pause();
+        }
+        let (driver, handle) = driver::new(clock)?;
+        let make = |workers, reliefs| {
+            Shared::new(
+                workers,
+                reliefs,
+                self.seed,
+                (driver, handle),
+                blocking,
+                self.poll_times,
+            )
+        };
+        if self.current_thread {
+            return Ok(Runtime::new_with(make(1, 0), None));
+        }
+        let mut pool = ThreadPoolBuilder::new().caller_participates(false);
+        if let Some(threads) = self.workers {
+            pool = pool.num_threads(threads);
+        }
+        if let Some(size) = self.stack_size {
+            pool = pool.stack_size(size);
+        }
+        let name = self.name.clone();
+        let pool = pool
+            .thread_name(move |index| format!("{name} {index}"))
+            .build()
+            .map_err(io::Error::other)?;
+        let shared = make(pool.current_num_threads(), usize::from(self.relief));
+        shared.set_pool(pool.handle());
+        let companion: Arc<dyn Companion> = shared.clone();
+        assert!(pool.attach(&companion), "a new pool has no companion");
+        Ok(Runtime::new_with(shared, Some(pool)))
+    }
+}
+
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder")
+            .field("current_thread", &self.current_thread)
+            .field("workers", &self.workers)
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}

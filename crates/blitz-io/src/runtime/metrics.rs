@@ -1,0 +1,101 @@
+//! What a runtime has done so far.
+
+use crate::scheduler::Shared;
+use blitz_core::demand::{ticks, ticks_per_us};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// Buckets of the histogram: bucket k counts polls of less than 2^k nanoseconds (and not less than half of that).
+const BUCKETS: usize = 40;
+
+/// How long polls took.
+pub(crate) struct PollTimes([AtomicU64; BUCKETS]);
+
+impl Default for PollTimes {
+    fn default() -> Self {
+        PollTimes([const { AtomicU64::new(0) }; BUCKETS])
+    }
+}
+
+impl PollTimes {
+    pub(crate) fn measure(&self, poll: impl FnOnce()) {
+        let start = ticks();
+        poll();
+        let ns = ticks().saturating_sub(start) * 1000 / ticks_per_us().max(1);
+        let bucket = (u64::BITS - ns.leading_zeros()) as usize;
+        self.0[bucket.min(BUCKETS - 1)].fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Numbers of one worker.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WorkerMetrics {
+    /// Polls of tasks.
+    pub polled: u64,
+    /// Tasks taken from other workers.
+    pub stolen: u64,
+    /// Times it slept in the driver.
+    pub parked: u64,
+    /// Tasks that ran right after the one that woke them.
+    pub lifo_hits: u64,
+    /// Batches taken from the shared queue.
+    pub injector_batches: u64,
+    /// Times its ring was full and half of it went to the shared queue.
+    pub overflows: u64,
+}
+
+/// Numbers of a runtime; see [`Handle::metrics`](crate::Handle::metrics).
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Metrics {
+    /// Tasks spawned so far.
+    pub spawned: u64,
+    /// Tasks that are not through.
+    pub alive: usize,
+    /// Tasks in the shared queue.
+    pub queued: usize,
+    /// One entry for each worker, then the relief thread's.
+    pub workers: Vec<WorkerMetrics>,
+    /// Threads for blocking code, those of them that are idle, and closures that wait for one.
+    pub blocking_threads: usize,
+    /// See above.
+    pub blocking_idle: usize,
+    /// See above.
+    pub blocking_queued: usize,
+    /// With [`Builder::poll_times`](crate::Builder::poll_times): polls that took up to so long, for each power of two nanoseconds.
+    pub poll_times: Vec<(Duration, u64)>,
+}
+
+impl Metrics {
+    pub(crate) fn of(shared: &Shared) -> Self {
+        let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        let workers = shared.cores().map(|core| WorkerMetrics {
+            polled: read(&core.counts.polled),
+            stolen: read(&core.counts.stolen),
+            parked: read(&core.counts.parked),
+            lifo_hits: read(&core.counts.slot_hits),
+            injector_batches: read(&core.counts.batches),
+            overflows: read(&core.counts.overflows),
+        });
+        let times = shared.poll_times.as_ref().map(|times| {
+            let bound = |bucket: usize| Duration::from_nanos(1 << bucket);
+            let counts = times.0.iter().map(read).enumerate();
+            counts
+                .filter(|&(_, count)| count > 0)
+                .map(|(bucket, count)| (bound(bucket), count))
+                .collect()
+        });
+        let (blocking_threads, blocking_idle, blocking_queued) = shared.blocking.numbers();
+        Metrics {
+            spawned: shared.spawned(),
+            alive: shared.owned.len(),
+            queued: shared.injector.len(),
+            workers: workers.collect(),
+            blocking_threads,
+            blocking_idle,
+            blocking_queued,
+            poll_times: times.unwrap_or_default(),
+        }
+    }
+}

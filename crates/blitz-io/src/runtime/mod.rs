@@ -1,0 +1,266 @@
+//! Runtimes: what owns the threads, the driver and the tasks.
+
+mod block_on;
+mod builder;
+mod drivers;
+pub(crate) mod metrics;
+
+pub use builder::Builder;
+pub(crate) use drivers::Drivers;
+pub use metrics::{Metrics, WorkerMetrics};
+
+use crate::context;
+use crate::scheduler::Shared;
+use crate::task::JoinHandle;
+use blitz_core::ThreadPool;
+use std::fmt;
+use std::future::Future;
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// An async runtime: tasks, timers and sockets on the threads of a Blitz pool.
+///
+/// The same threads run [`blitz::join`](blitz_core::join), scopes and parallel iterators that tasks call, and
+/// [`spawn_cpu`](crate::spawn_cpu). Dropping a runtime drops every future in it, and waits for what is
+/// running just then.
+///
+/// ```
+/// let runtime = blitz_io::Runtime::new().unwrap();
+/// let answer = runtime.block_on(async {
+///     blitz_io::time::sleep(std::time::Duration::from_millis(1)).await;
+///     blitz_io::spawn_cpu(|| (1..=6).product::<u32>()).await.unwrap()
+/// });
+/// assert_eq!(answer, 720);
+/// ```
+pub struct Runtime {
+    handle: Handle,
+    pool: Option<ThreadPool>,
+}
+
+/// A way to a runtime that does not keep it running. Cheap to clone.
+#[derive(Clone)]
+pub struct Handle {
+    shared: Arc<Shared>,
+}
+
+impl Runtime {
+    /// A runtime with one thread for each CPU.
+    ///
+    /// # Errors
+    /// If the operating system refuses a thread or a file descriptor.
+    pub fn new() -> io::Result<Self> {
+        Builder::new_multi_thread().build()
+    }
+
+    fn new_with(shared: Arc<Shared>, pool: Option<ThreadPool>) -> Self {
+        Runtime {
+            handle: Handle { shared },
+            pool,
+        }
+    }
+
+    /// The runtime's handle.
+    pub fn handle(&self) -> &Handle {
+        &self.handle
+    }
+
+    /// The pool that the workers are in; `None` for a current-thread runtime.
+    pub fn pool(&self) -> Option<&ThreadPool> {
+        self.pool.as_ref()
+    }
+
+    /// As [`Handle::block_on`].
+    pub fn block_on<F: Future>(&self, future: F) -> F::Output {
+        self.handle.block_on(future)
+    }
+
+    /// As [`Handle::spawn`].
+    pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        self.handle.spawn(future)
+    }
+
+    /// As [`Handle::spawn_blocking`].
+    pub fn spawn_blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> JoinHandle<T> {
+        self.handle.spawn_blocking(work)
+    }
+
+    /// As [`Handle::enter`].
+    pub fn enter(&self) -> EnterGuard<'_> {
+        self.handle.enter()
+    }
+
+    /// Waits until all tasks are through on their own, but not longer than `limit`. `false`: some are not.
+    ///
+    /// For a graceful end: stop accepting, drain, drop.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// let runtime = blitz_io::Runtime::new().unwrap();
+    /// runtime.spawn(async { blitz_io::time::sleep(Duration::from_millis(5)).await });
+    /// assert!(runtime.drain(Duration::from_secs(10)));
+    /// ```
+    pub fn drain(&self, limit: Duration) -> bool {
+        let owned = &self.handle.shared.owned;
+        if self.pool.is_some() {
+            return owned.wait_until_empty(Some(limit));
+        }
+        let deadline = Instant::now() + limit;
+        // Somebody has to run them.
+        while owned.len() > 0 && Instant::now() < deadline {
+            self.block_on(crate::task::yield_now());
+        }
+        owned.len() == 0
+    }
+
+    /// Drops every future, and waits for what is running just then, including closures that block, but not longer than `limit`.
+    /// `false`: something still runs, and will end on its own.
+    pub fn shutdown_timeout(mut self, limit: Duration) -> bool {
+        self.end(Some(limit))
+    }
+
+    /// As [`Runtime::shutdown_timeout`], without waiting. May be called inside of a task.
+    pub fn shutdown_background(self) {
+        self.shutdown_timeout(Duration::ZERO);
+    }
+
+    fn end(&mut self, limit: Option<Duration>) -> bool {
+        let shared = &self.handle.shared;
+        if shared.ended() {
+            return true;
+        }
+        let deadline = limit.map(|limit| Instant::now() + limit);
+        let left = || deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let _entered = context::enter(Arc::clone(shared));
+        shared.shut_down_tasks();
+        if shared.my_core().is_some() {
+            // A worker cannot wait for the poll that it is in itself. The others end on their own.
+            shared.relief.stop(shared, false);
+            drop(self.pool.take());
+            shared.blocking.shut_down(Some(Duration::ZERO));
+            return false;
+        }
+        let mut through = shared.owned.wait_until_empty(left());
+        shared.relief.stop(shared, through);
+        drop(self.pool.take());
+        through &= shared
+            .pool()
+            .is_none_or(|pool| pool.wait_until_stopped(deadline));
+        if through {
+            shared.driver.shut_down();
+        }
+        shared.blocking.shut_down(left()) && through
+    }
+}
+
+impl Drop for Runtime {
+    fn drop(&mut self) {
+        self.end(None);
+    }
+}
+
+impl fmt::Debug for Runtime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Runtime")
+            .field("workers", &self.handle.shared.workers())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Handle {
+    /// The runtime that the calling code runs in.
+    ///
+    /// # Panics
+    /// If it runs in none.
+    #[track_caller]
+    pub fn current() -> Self {
+        context::with(|shared| Handle {
+            shared: Arc::clone(shared),
+        })
+    }
+
+    /// The runtime that the calling code runs in, if any.
+    pub fn try_current() -> Option<Self> {
+        context::current().map(|shared| Handle { shared })
+    }
+
+    /// Runs a future on the calling thread, and returns its output. Tasks that it spawns run on the runtime's threads.
+    ///
+    /// May be called anywhere, also in a closure of [`spawn_cpu`](crate::spawn_cpu) or of a parallel iterator: while the
+    /// thread waits, the runtime's other threads (and if all are busy, the relief thread) serve the tasks.
+    pub fn block_on<F: Future>(&self, future: F) -> F::Output {
+        let _entered = context::enter(Arc::clone(&self.shared));
+        if self.shared.pool().is_none() && self.shared.my_core().is_none() {
+            block_on::block_on_current(&self.shared, future)
+        } else {
+            block_on::block_on(&self.shared, future)
+        }
+    }
+
+    /// Runs a future as a task; see [`spawn`](crate::spawn).
+    pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        JoinHandle::new(self.shared.spawn(future))
+    }
+
+    /// Runs a closure that blocks; see [`spawn_blocking`](crate::spawn_blocking).
+    pub fn spawn_blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> JoinHandle<T> {
+        let _entered = context::enter(Arc::clone(&self.shared));
+        self.shared.blocking.spawn(work)
+    }
+
+    /// Runs a computation; see [`spawn_cpu`](crate::spawn_cpu).
+    pub fn spawn_cpu<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> JoinHandle<T> {
+        crate::cpu::spawn_cpu_in(&self.shared, work)
+    }
+
+    /// Makes this the calling thread's runtime until the guard is dropped, so that sockets and timers can be made.
+    pub fn enter(&self) -> EnterGuard<'_> {
+        EnterGuard {
+            _entered: context::enter(Arc::clone(&self.shared)),
+            _handle: std::marker::PhantomData,
+        }
+    }
+
+    /// What the runtime has done so far.
+    pub fn metrics(&self) -> Metrics {
+        Metrics::of(&self.shared)
+    }
+}
+
+impl fmt::Debug for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handle")
+            .field("workers", &self.shared.workers())
+            .finish_non_exhaustive()
+    }
+}
+
+/// See [`Handle::enter`]. Guards are dropped in the reverse order of their making.
+#[must_use = "the runtime is left when the guard is dropped"]
+pub struct EnterGuard<'a> {
+    _entered: context::Entered,
+    _handle: std::marker::PhantomData<(&'a Handle, *const ())>,
+}
+
+impl fmt::Debug for EnterGuard<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("EnterGuard")
+    }
+}

@@ -1,0 +1,258 @@
+//! What one worker has of its own: the slot for the task it was just woken for, the ring, and its sense of time.
+//!
+//! The **slot** holds the task that the running one woke last: it is run next, while what the two share is in the cache. At
+//! most three in a row come from it, so that two tasks that wake each other do not keep the ring waiting; and thieves may take
+//! from it too, so a task never waits for a worker that does something long while others are idle.
+//!
+//! The **interval** says how many tasks of its own a worker runs before it looks at the shared queue *first*: about
+//! a millisecond's worth, from a moving average, but 8 at least and 255 at most.
+
+use super::ring::{Full, Ring};
+use crate::task::{Header, Queued};
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
+
+/// Tasks from the slot before the ring gets its turn.
+const MAX_IN_A_ROW: u32 = 3;
+/// A task in the shared queue should not wait longer than about this.
+const TARGET_NS: u64 = 1_000_000;
+const INTERVAL: std::ops::RangeInclusive<u64> = 8..=255;
+const FIRST_GUESS_NS: u64 = 50_000;
+
+/// An entry of the ring.
+#[derive(Clone, Copy)]
+struct Entry(*const Header);
+
+// SAFETY: an entry stands for a `Queued`, which may be sent.
+unsafe impl Send for Entry {}
+
+/// See the module's documentation.
+pub(crate) struct Core {
+    ring: Ring<Entry>,
+    slot: AtomicPtr<Header>,
+    /// The owner runs tasks, and gets to the next one soon.
+    pub(crate) serving: AtomicBool,
+    // The owner's own.
+    in_a_row: Cell<u32>,
+    pub(crate) tick: Cell<u32>,
+    interval: Cell<u32>,
+    average_ns: Cell<u64>,
+    random: Cell<u64>,
+    pub(crate) counts: Counts,
+}
+
+// SAFETY: the cells are the owner's, and the methods that use them are `unsafe` for that reason.
+unsafe impl Sync for Core {}
+
+/// What a worker has done; written by its owner, read by everybody.
+#[derive(Default)]
+pub(crate) struct Counts {
+    pub(crate) polled: AtomicU64,
+    pub(crate) stolen: AtomicU64,
+    pub(crate) slot_hits: AtomicU64,
+    pub(crate) batches: AtomicU64,
+    pub(crate) overflows: AtomicU64,
+    pub(crate) parked: AtomicU64,
+}
+
+/// One more, or some: a plain store, since only the owner writes.
+#[inline]
+pub(crate) fn add(count: &AtomicU64, more: u64) {
+    count.store(count.load(Ordering::Relaxed) + more, Ordering::Relaxed);
+}
+
+/// How a push went.
+pub(crate) enum Pushed {
+    /// The owner will get to it soon; others need not know.
+    InSlot,
+    /// Somebody else could take it.
+    InRing,
+    /// These have to go to the shared queue.
+    Overflow(Vec<Queued>),
+}
+
+impl Core {
+    pub(crate) fn new(seed: u64) -> Self {
+        let core = Core {
+            ring: Ring::new(),
+            slot: AtomicPtr::new(std::ptr::null_mut()),
+            serving: AtomicBool::new(false),
+            in_a_row: Cell::new(0),
+            tick: Cell::new(0),
+            interval: Cell::new(0),
+            average_ns: Cell::new(FIRST_GUESS_NS),
+            random: Cell::new(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1),
+            counts: Counts::default(),
+        };
+        core.interval.set(interval_for(FIRST_GUESS_NS));
+        core
+    }
+
+    /// Could anybody find a task here?
+    #[inline]
+    pub(crate) fn has_work(&self) -> bool {
+        !self.ring.is_empty() || !self.slot.load(Ordering::SeqCst).is_null()
+    }
+
+    /// Tasks in the ring, about.
+    pub(crate) fn len(&self) -> usize {
+        self.ring.len()
+    }
+
+    /// A task that the running one has woken or spawned: runs next; what was to run next goes to the ring.
+    ///
+    /// # Safety
+    /// The caller is the owner.
+    #[inline]
+    pub(crate) unsafe fn push_next(&self, task: Queued) -> Pushed {
+        // SeqCst: a sleeper's last look at the slot comes after its announcement, ours before our look at the
+        // sleepers (`PoolHandle::notify`).
+        let before = self.slot.swap(task.into_raw().cast_mut(), Ordering::SeqCst);
+        if before.is_null() {
+            return Pushed::InSlot;
+        }
+        // SAFETY: the slot held an entry, which is ours now; the rest is passed on.
+        unsafe { self.push_last(Queued::from_raw(before)) }
+    }
+
+    /// A task that is to run after the others.
+    ///
+    /// # Safety
+    /// The caller is the owner.
+    #[inline]
+    pub(crate) unsafe fn push_last(&self, task: Queued) -> Pushed {
+        // SAFETY: passed on; entries come back exactly once.
+        unsafe {
+            match self.ring.push(Entry(task.into_raw())) {
+                Ok(()) => Pushed::InRing,
+                Err(Full::One(entry)) => Pushed::Overflow(vec![Queued::from_raw(entry.0)]),
+                Err(Full::Half(entries)) => {
+                    add(&self.counts.overflows, 1);
+                    let tasks = entries.into_iter();
+                    Pushed::Overflow(tasks.map(|entry| Queued::from_raw(entry.0)).collect())
+                }
+            }
+        }
+    }
+
+    /// Room in the ring, about.
+    pub(crate) fn room(&self) -> usize {
+        super::ring::CAPACITY / 2 - self.ring.len().min(super::ring::CAPACITY / 2)
+    }
+
+    /// The next of this worker's own tasks.
+    ///
+    /// # Safety
+    /// The caller is the owner.
+    #[inline]
+    pub(crate) unsafe fn pop(&self) -> Option<Queued> {
+        // SAFETY: passed on.
+        unsafe {
+            if self.in_a_row.get() < MAX_IN_A_ROW
+                && let Some(task) = self.take_slot()
+            {
+                self.in_a_row.set(self.in_a_row.get() + 1);
+                add(&self.counts.slot_hits, 1);
+                return Some(task);
+            }
+            self.in_a_row.set(0);
+            match self.ring.pop() {
+                Some(entry) => Some(Queued::from_raw(entry.0)),
+                None => self.take_slot(),
+            }
+        }
+    }
+
+    /// Empties the slot. Anybody may.
+    #[inline]
+    fn take_slot(&self) -> Option<Queued> {
+        if self.slot.load(Ordering::Relaxed).is_null() {
+            return None;
+        }
+        let task = self.slot.swap(std::ptr::null_mut(), Ordering::AcqRel);
+        // SAFETY: whoever swaps an entry out owns it.
+        (!task.is_null()).then(|| unsafe { Queued::from_raw(task) })
+    }
+
+    /// Takes half of `victim`'s ring, or else what is in its slot.
+    ///
+    /// # Safety
+    /// The caller is the owner of `self`, and not of `victim`.
+    pub(crate) unsafe fn steal_from(&self, victim: &Core) -> Option<Queued> {
+        // SAFETY: passed on.
+        let stolen = unsafe { victim.ring.steal_into(&self.ring) };
+        if let Some((entry, count)) = stolen {
+            add(&self.counts.stolen, count as u64);
+            // SAFETY: the theft made the entry ours.
+            return Some(unsafe { Queued::from_raw(entry.0) });
+        }
+        let task = victim.take_slot();
+        if task.is_some() {
+            add(&self.counts.stolen, 1);
+        }
+        task
+    }
+
+    /// A number below `bound`, from Marsaglia's xorshift and Lemire's multiplication.
+    ///
+    /// # Safety
+    /// The caller is the owner.
+    pub(crate) unsafe fn random_below(&self, bound: usize) -> usize {
+        let mut x = self.random.get();
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        self.random.set(x);
+        (((x >> 32) * bound as u64) >> 32) as usize
+    }
+
+    /// Is it the shared queue's turn?
+    pub(crate) fn shared_queue_first(&self, tick: u32) -> bool {
+        tick.is_multiple_of(self.interval.get())
+    }
+
+    /// `polled` tasks took `elapsed_ns` together.
+    pub(crate) fn learn(&self, polled: u64, elapsed_ns: u64) {
+        if polled > 0 {
+            let sample = elapsed_ns / polled;
+            // Nine parts old, one part new.
+            let next = (self.average_ns.get() * 9 + sample) / 10;
+            self.average_ns.set(next.max(1));
+            self.interval.set(interval_for(next.max(1)));
+        }
+    }
+}
+
+fn interval_for(average_ns: u64) -> u32 {
+    (TARGET_NS / average_ns).clamp(*INTERVAL.start(), *INTERVAL.end()) as u32
+}
+
+impl Drop for Core {
+    fn drop(&mut self) {
+        // SAFETY: nobody else is left.
+        while unsafe { self.pop() }.is_some() {}
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_interval_is_a_millisecond_of_tasks_within_bounds() {
+        assert_eq!(interval_for(1_000), 255);
+        assert_eq!(interval_for(10_000), 100);
+        assert_eq!(interval_for(50_000), 20);
+        assert_eq!(interval_for(100_000), 10);
+        assert_eq!(interval_for(5_000_000), 8);
+        let core = Core::new(1);
+        for _ in 0..100 {
+            core.learn(10, 10 * 5_000_000);
+        }
+        assert_eq!(core.interval.get(), 8);
+        for _ in 0..200 {
+            core.learn(1000, 1000 * 500);
+        }
+        assert_eq!(core.interval.get(), 255);
+    }
+}

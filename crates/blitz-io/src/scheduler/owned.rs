@@ -1,0 +1,169 @@
+//! Every task of a runtime, so that its end can drop every future, idle ones included.
+//!
+//! Lists through the tasks themselves, in shards with a lock each; a task's shard follows from its address. Each list
+//! holds one reference to each of its tasks. Closing is per shard: a task that comes to a closed shard is refused,
+//! and its spawner shuts it down; so a spawn that races with the runtime's end is either in a list that is still to
+//! be emptied, or refused.
+
+use crate::task::{Header, Links, Task};
+use crossbeam_utils::CachePadded;
+use std::ptr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::mem::ManuallyDrop;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+pub(crate) struct Owned {
+    shards: Box<[CachePadded<Shard>]>,
+    /// Threads in `wait_until_empty`, which want to hear of each task that goes.
+    waiting: AtomicUsize,
+    gate: Mutex<()>,
+    changed: Condvar,
+}
+
+struct Shard {
+    list: Mutex<List>,
+    len: AtomicUsize,
+}
+
+struct List {
+    first: *const Header,
+    closed: bool,
+}
+
+// SAFETY: the list owns references to its tasks, which may be sent.
+unsafe impl Send for List {}
+
+impl Shard {
+    fn list(&self) -> MutexGuard<'_, List> {
+        self.list.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Owned {
+    /// For about `workers` threads that spawn at once.
+    pub(crate) fn new(workers: usize) -> Self {
+        let shards = (4 * workers).next_power_of_two().min(256);
+        let shard = || {
+            CachePadded::new(Shard {
+                list: Mutex::new(List {
+                    first: ptr::null(),
+                    closed: false,
+                }),
+                len: AtomicUsize::new(0),
+            })
+        };
+        Owned {
+            shards: (0..shards).map(|_| shard()).collect(),
+            waiting: AtomicUsize::new(0),
+            gate: Mutex::new(()),
+            changed: Condvar::new(),
+        }
+    }
+
+    fn shard(&self, task: &Task) -> &Shard {
+        // The allocator's neighbours go to different shards; multiply to spread what its size classes leave.
+        let hash = (task.as_ptr() as usize >> 4).wrapping_mul(0x9E37_79B9_7F4A_7C15_u64 as usize);
+        &self.shards[(hash >> (usize::BITS - 16)) & (self.shards.len() - 1)]
+    }
+
+    /// Adds a task. `Err`: the runtime has ended; shut the task down.
+    pub(crate) fn insert(&self, task: Task) -> Result<(), Task> {
+        let shard = self.shard(&task);
+        let mut list = shard.list();
+        if list.closed {
+            return Err(task);
+        }
+        let task = task.into_raw();
+        // SAFETY: links belong to the lock's holder; the list's reference keeps the neighbours alive.
+        unsafe {
+            *(*task).links.get() = Links {
+                previous: ptr::null(),
+                next: list.first,
+            };
+            if !list.first.is_null() {
+                (*(*list.first).links.get()).previous = task;
+            }
+        }
+        list.first = task;
+        // Only the lock's holder writes; everybody reads.
+        shard.len.store(shard.len.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Takes a task out. `true`: it was in, and the list's reference is the caller's now.
+    pub(crate) fn remove(&self, task: &Task) -> bool {
+        let shard = self.shard(task);
+        let mut list = shard.list();
+        let header = task.as_ptr();
+        // SAFETY: as above.
+        unsafe {
+            let links = &mut *(*header).links.get();
+            let is_first = ptr::eq(list.first, header);
+            if links.previous.is_null() && !is_first {
+                return false;
+            }
+            if is_first {
+                list.first = links.next;
+            } else {
+                (*(*links.previous).links.get()).next = links.next;
+            }
+            if !links.next.is_null() {
+                (*(*links.next).links.get()).previous = links.previous;
+            }
+            *links = Links {
+                previous: ptr::null(),
+                next: ptr::null(),
+            };
+        }
+        shard.len.store(shard.len.load(Ordering::Relaxed) - 1, Ordering::SeqCst);
+        drop(list);
+        if self.waiting.load(Ordering::SeqCst) > 0 {
+            drop(self.gate.lock().unwrap_or_else(PoisonError::into_inner));
+            self.changed.notify_all();
+        }
+        true
+    }
+
+    /// Blocks until no task is left, or for `limit` at most. `false`: some are.
+    pub(crate) fn wait_until_empty(&self, limit: Option<Duration>) -> bool {
+        self.waiting.fetch_add(1, Ordering::SeqCst);
+        let gate = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
+        let some = |(): &mut ()| self.len() > 0;
+        match limit {
+            None => drop(self.changed.wait_while(gate, some)),
+            Some(limit) => drop(self.changed.wait_timeout_while(gate, limit, some)),
+        }
+        self.waiting.fetch_sub(1, Ordering::SeqCst);
+        self.len() == 0
+    }
+
+    /// How many tasks are alive.
+    pub(crate) fn len(&self) -> usize {
+        let lens = self.shards.iter().map(|shard| shard.len.load(Ordering::SeqCst));
+        lens.sum()
+    }
+
+    /// Refuses new tasks from now on, and shuts down those that are there. A task that is being polled stays in the list until
+    /// its poll has ended.
+    pub(crate) fn close_and_shut_down(&self) {
+        for shard in &self.shards {
+            let mut tasks = Vec::with_capacity(shard.len.load(Ordering::Relaxed));
+            {
+                let mut list = shard.list();
+                list.closed = true;
+                let mut next = list.first;
+                while !next.is_null() {
+                    // SAFETY: the list has a reference to each of its tasks, and we hold its lock. We take references of our
+                    // own out of the lock with us.
+                    unsafe {
+                        tasks.push(Task::clone(&ManuallyDrop::new(Task::from_raw(next))));
+                        next = (*(*next).links.get()).next;
+                    }
+                }
+            }
+            // Drops futures, which is user code: outside of the lock.
+            tasks.iter().for_each(Task::shutdown);
+        }
+    }
+}

@@ -1,0 +1,527 @@
+//! A task's memory: one allocation with the header, the scheduler, the joiner's waker, and the future or its output.
+//!
+//! Everything outside of this file holds a [`Task`], a counted pointer to the header; the vtable in the header knows the
+//! real type. Who may touch what:
+//! * `stage`: whoever is RUNNING; after COMPLETE the handle, if it was interested, else the completer.
+//! * `join_waker`: see JOIN_WAKER in [`super::state`].
+//! * `links`: whoever holds the lock of the owned list's shard.
+//! * `next`: whoever holds the queue's entry.
+
+use super::error::JoinError;
+use super::state::{End, Start, State};
+use crate::coop;
+use std::cell::{Cell as StdCell, UnsafeCell};
+use std::future::Future;
+use std::mem::ManuallyDrop;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::task::{Context, Poll, RawWaker, RawWakerVTable, Waker};
+
+/// Where a task goes when it is woken, and who keeps the list of tasks.
+pub(crate) trait Schedule: Sized + 'static {
+    /// Queues a task that has been woken.
+    fn schedule(&self, task: Queued);
+
+    /// Queues a task that was woken while it was polled, or asked for a turn later: behind the others.
+    fn schedule_again(&self, task: Queued);
+
+    /// The task is complete. `true`: it was in the list of owned tasks and its reference there is the caller's now.
+    fn release(&self, task: &Task) -> bool;
+}
+
+/// The beginning of every task.
+#[repr(C)]
+pub(crate) struct Header {
+    pub(crate) state: State,
+    vtable: &'static VTable,
+    /// The next one in an intrusive queue.
+    pub(crate) next: StdCell<*const Header>,
+    /// Neighbours in the list of owned tasks; both null outside of it.
+    pub(crate) links: UnsafeCell<Links>,
+    /// Shielded sections that the task is in. Changed while RUNNING only.
+    shields: AtomicU8,
+}
+
+/// Neighbours in the list of owned tasks.
+#[derive(Clone, Copy)]
+pub(crate) struct Links {
+    pub(crate) previous: *const Header,
+    pub(crate) next: *const Header,
+}
+
+struct VTable {
+    poll: unsafe fn(NonNull<Header>),
+    schedule: unsafe fn(NonNull<Header>),
+    drop_future_and_complete: unsafe fn(NonNull<Header>),
+    take_output: unsafe fn(NonNull<Header>, *mut ()),
+    drop_output: unsafe fn(NonNull<Header>),
+    join_waker: unsafe fn(NonNull<Header>) -> *mut Option<Waker>,
+    free: unsafe fn(NonNull<Header>),
+}
+
+enum Stage<F: Future> {
+    Future(F),
+    Output(Result<F::Output, JoinError>),
+    Empty,
+}
+
+#[repr(C)]
+struct TaskCell<F: Future, S> {
+    header: Header,
+    scheduler: S,
+    join_waker: UnsafeCell<Option<Waker>>,
+    stage: UnsafeCell<Stage<F>>,
+}
+
+thread_local! {
+    static CURRENT: StdCell<*const Header> = const { StdCell::new(ptr::null()) };
+}
+
+/// The task that this thread polls, if any.
+pub(crate) fn current() -> Option<NonNull<Header>> {
+    NonNull::new(CURRENT.get().cast_mut())
+}
+
+/// Makes a task of `future`: for the list of owned tasks, for a queue, and for the handle.
+///
+/// # Safety
+/// If the future or its output is not `Send`, the scheduler polls and drops it on this thread only, and so does whoever
+/// takes the output.
+pub(crate) unsafe fn new<F, S>(future: F, scheduler: S) -> (Task, Queued, Task)
+where
+    F: Future,
+    S: Schedule,
+{
+    let cell = Box::new(TaskCell {
+        header: Header {
+            state: State::new(),
+            vtable: &VTable {
+                poll: poll::<F, S>,
+                schedule: schedule::<F, S>,
+                drop_future_and_complete: drop_future_and_complete::<F, S>,
+                take_output: take_output::<F, S>,
+                drop_output: drop_output::<F, S>,
+                join_waker: join_waker::<F, S>,
+                free: free::<F, S>,
+            },
+            next: StdCell::new(ptr::null()),
+            links: UnsafeCell::new(Links {
+                previous: ptr::null(),
+                next: ptr::null(),
+            }),
+            shields: AtomicU8::new(0),
+        },
+        scheduler,
+        join_waker: UnsafeCell::new(None),
+        stage: UnsafeCell::new(Stage::Future(future)),
+    });
+    let header = NonNull::from(Box::leak(cell)).cast::<Header>();
+    // Three references, as `State::new` counts.
+    (Task(header), Queued(Task(header)), Task(header))
+}
+
+/// A counted reference to a task.
+#[repr(transparent)]
+pub(crate) struct Task(NonNull<Header>);
+
+// SAFETY: the state word decides who may touch the rest; what is not `Send` in it stays with its thread (see `new`).
+unsafe impl Send for Task {}
+// SAFETY: as above.
+unsafe impl Sync for Task {}
+
+/// A queue's entry: the right and the duty to poll the task.
+#[repr(transparent)]
+pub(crate) struct Queued(Task);
+
+impl Task {
+    pub(crate) fn header(&self) -> &Header {
+        // SAFETY: we hold a reference, so the memory is there.
+        unsafe { self.0.as_ref() }
+    }
+
+    pub(crate) fn as_ptr(&self) -> *const Header {
+        self.0.as_ptr()
+    }
+
+    /// Gives the reference away.
+    pub(crate) fn into_raw(self) -> *const Header {
+        let raw = self.as_ptr();
+        std::mem::forget(self);
+        raw
+    }
+
+    /// # Safety
+    /// `raw` comes from `into_raw` and its reference has not been used up.
+    pub(crate) unsafe fn from_raw(raw: *const Header) -> Self {
+        // SAFETY: passed on; such pointers are not null.
+        Task(unsafe { NonNull::new_unchecked(raw.cast_mut()) })
+    }
+
+    /// Asks the task to end.
+    pub(crate) fn cancel(&self) {
+        if self.header().state.cancel() {
+            // SAFETY: `cancel` has counted a reference for the queue.
+            unsafe { (self.header().vtable.schedule)(self.0) };
+        }
+    }
+
+    /// The runtime ends: drops the future, here and now if nobody polls it.
+    pub(crate) fn shutdown(&self) {
+        if self.header().state.seize() {
+            // SAFETY: `seize` made us RUNNING.
+            unsafe { (self.header().vtable.drop_future_and_complete)(self.0) };
+        }
+    }
+
+    /// For the handle: is the task complete? If not, `waker` is called when it is.
+    pub(crate) fn poll_complete(&self, waker: &Waker) -> bool {
+        let state = &self.header().state;
+        if state.is_complete() {
+            return true;
+        }
+        // SAFETY: the cell exists as long as the task; who may touch it is decided below.
+        let cell = unsafe { (self.header().vtable.join_waker)(self.0) };
+        if !state.handle_owns_waker() {
+            // SAFETY: shared reading of a cell that nobody writes while it is the task's.
+            if unsafe { (*cell).as_ref() }.is_some_and(|known| known.will_wake(waker)) {
+                return state.is_complete();
+            }
+            if !state.take_waker_back() {
+                return true;
+            }
+        }
+        // SAFETY: the cell is the handle's, and the handle is borrowed exclusively by its poll.
+        unsafe { *cell = Some(waker.clone()) };
+        if state.give_waker() {
+            return false;
+        }
+        // SAFETY: still the handle's.
+        unsafe { *cell = None };
+        true
+    }
+
+    /// Moves the output out.
+    ///
+    /// # Safety
+    /// The task is complete, the handle calls this once, and `T` is the output's type.
+    pub(crate) unsafe fn take_output<T>(&self) -> Result<T, JoinError> {
+        let mut output = std::mem::MaybeUninit::<Result<T, JoinError>>::uninit();
+        // SAFETY: passed on.
+        unsafe {
+            (self.header().vtable.take_output)(self.0, output.as_mut_ptr().cast());
+            output.assume_init()
+        }
+    }
+
+    /// The handle goes away.
+    pub(crate) fn detach(&self) {
+        let (drops_output, drops_waker) = self.header().state.drop_interest();
+        // SAFETY: the state says that these are ours.
+        unsafe {
+            if drops_output {
+                (self.header().vtable.drop_output)(self.0);
+            }
+            if drops_waker {
+                *(self.header().vtable.join_waker)(self.0) = None;
+            }
+        }
+    }
+}
+
+impl Clone for Task {
+    fn clone(&self) -> Self {
+        self.header().state.add_ref();
+        Task(self.0)
+    }
+}
+
+impl Drop for Task {
+    fn drop(&mut self) {
+        if self.header().state.drop_ref() {
+            // SAFETY: that was the last reference.
+            unsafe { (self.header().vtable.free)(self.0) };
+        }
+    }
+}
+
+impl Queued {
+    /// Polls the task, and takes care of everything that follows.
+    #[inline]
+    pub(crate) fn run(self) {
+        let header = self.0.0;
+        std::mem::forget(self);
+        // SAFETY: the entry's reference and right go to the poll.
+        unsafe { (header.as_ref().vtable.poll)(header) };
+    }
+
+    pub(crate) fn task(&self) -> &Task {
+        &self.0
+    }
+
+    pub(crate) fn into_raw(self) -> *const Header {
+        let raw = self.0.as_ptr();
+        std::mem::forget(self);
+        raw
+    }
+
+    /// # Safety
+    /// As for [`Task::from_raw`], with a pointer from [`Queued::into_raw`].
+    pub(crate) unsafe fn from_raw(raw: *const Header) -> Self {
+        // SAFETY: passed on.
+        Queued(unsafe { Task::from_raw(raw) })
+    }
+}
+
+// ---- shields --------------------------------------------------------------------------------
+
+/// The task that runs on this thread enters (`true`) or leaves a shielded section.
+///
+/// # Safety
+/// The task is being polled or dropped by this thread.
+pub(crate) unsafe fn shield(task: NonNull<Header>, enter: bool) {
+    // SAFETY: passed on.
+    let shields = unsafe { &task.as_ref().shields };
+    // Only the RUNNING thread changes it: no read-modify-write needed.
+    let now = shields.load(Ordering::Relaxed);
+    let next = if enter {
+        now.checked_add(1).expect("more than 255 nested shields")
+    } else {
+        now - 1
+    };
+    shields.store(next, Ordering::Relaxed);
+}
+
+fn is_shielded(header: &Header) -> bool {
+    header.shields.load(Ordering::Relaxed) > 0
+}
+
+// ---- the vtable -----------------------------------------------------------------------------
+
+unsafe fn cell<'a, F: Future, S>(header: NonNull<Header>) -> &'a TaskCell<F, S> {
+    // SAFETY: the header is the beginning of such a cell, which is alive while a reference is held.
+    unsafe { header.cast::<TaskCell<F, S>>().as_ref() }
+}
+
+unsafe fn poll<F: Future, S: Schedule>(header: NonNull<Header>) {
+    // SAFETY: the caller hands over a queue's entry.
+    let cell = unsafe { cell::<F, S>(header) };
+    match cell.header.state.start_poll(is_shielded(&cell.header)) {
+        Start::Nothing => drop(Task(header)),
+        // SAFETY: we are RUNNING.
+        Start::Cancel => unsafe {
+            drop_future_and_complete::<F, S>(header);
+            drop(Task(header));
+        },
+        Start::Poll => {
+            // SAFETY: we are RUNNING.
+            let polled = unsafe { poll_future(cell, header) };
+            let Poll::Ready(output) = polled else {
+                match cell.header.state.end_poll(is_shielded(&cell.header)) {
+                    End::Idle => {}
+                    End::Again => cell.scheduler.schedule_again(Queued(Task(header))),
+                    // SAFETY: we are still RUNNING.
+                    End::Cancel => unsafe {
+                        drop_future_and_complete::<F, S>(header);
+                        drop(Task(header));
+                    },
+                }
+                return;
+            };
+            // SAFETY: we are RUNNING; the future is already dropped.
+            unsafe { complete(cell, header, output) };
+            drop(Task(header));
+        }
+    }
+}
+
+/// Sets the thread's current task, and sets it back, also if the future unwinds.
+struct Entered(*const Header);
+
+impl Entered {
+    fn enter(header: NonNull<Header>) -> Self {
+        Entered(CURRENT.replace(header.as_ptr()))
+    }
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        CURRENT.set(self.0);
+    }
+}
+
+/// # Safety
+/// The caller is RUNNING, and the stage is the future.
+unsafe fn poll_future<F: Future, S: Schedule>(
+    cell: &TaskCell<F, S>,
+    header: NonNull<Header>,
+) -> Poll<Result<F::Output, JoinError>> {
+    let _entered = Entered::enter(header);
+    // SAFETY: the waker borrows the poll's reference; `ManuallyDrop` does not give it back.
+    let waker = ManuallyDrop::new(unsafe {
+        Waker::new(header.as_ptr().cast_const().cast(), waker_vtable::<F, S>())
+    });
+    let mut context = Context::from_waker(&waker);
+    let polled = catch_unwind(AssertUnwindSafe(|| {
+        // SAFETY: passed on; the future is in its allocation for life, so it is pinned.
+        let future = match unsafe { &mut *cell.stage.get() } {
+            Stage::Future(future) => unsafe { Pin::new_unchecked(future) },
+            _ => unreachable!("polled after completion"),
+        };
+        let polled = coop::budgeted(|| future.poll(&mut context));
+        if polled.is_ready() {
+            // SAFETY: as above. Inside of `catch_unwind`: the future's destructor is user code.
+            unsafe { *cell.stage.get() = Stage::Empty };
+        }
+        polled
+    }));
+    match polled {
+        Ok(Poll::Pending) => Poll::Pending,
+        Ok(Poll::Ready(output)) => Poll::Ready(Ok(output)),
+        Err(payload) => {
+            // SAFETY: passed on.
+            unsafe { drop_stage(cell) };
+            Poll::Ready(Err(JoinError::panicked(payload)))
+        }
+    }
+}
+
+/// Drops future or output; a panic of theirs has nobody to go to any more.
+///
+/// # Safety
+/// The stage is the caller's.
+unsafe fn drop_stage<F: Future, S>(cell: &TaskCell<F, S>) -> Option<Box<dyn std::any::Any + Send>> {
+    // SAFETY: passed on.
+    catch_unwind(AssertUnwindSafe(|| unsafe {
+        *cell.stage.get() = Stage::Empty;
+    }))
+    .err()
+}
+
+/// # Safety
+/// The caller is RUNNING, and the stage is empty.
+unsafe fn complete<F: Future, S: Schedule>(
+    cell: &TaskCell<F, S>,
+    header: NonNull<Header>,
+    output: Result<F::Output, JoinError>,
+) {
+    // SAFETY: passed on.
+    unsafe { *cell.stage.get() = Stage::Output(output) };
+    let (wanted, has_waker) = cell.header.state.complete();
+    if !wanted {
+        // SAFETY: without a handle the output is the completer's.
+        unsafe { drop_stage(cell) };
+    } else if has_waker {
+        // SAFETY: JOIN_WAKER is set: the cell is ours.
+        unsafe {
+            if let Some(waker) = &*cell.join_waker.get() {
+                // A waker is foreign code; its panic must not take the worker down.
+                let _ = catch_unwind(AssertUnwindSafe(|| waker.wake_by_ref()));
+            }
+            if cell.header.state.join_waker_called() {
+                *cell.join_waker.get() = None;
+            }
+        }
+    }
+    let task = ManuallyDrop::new(Task(header));
+    if cell.scheduler.release(&task) {
+        // The list's reference. The caller still has its own.
+        drop(Task(header));
+    }
+}
+
+unsafe fn drop_future_and_complete<F: Future, S: Schedule>(header: NonNull<Header>) {
+    // SAFETY: the caller is RUNNING.
+    unsafe {
+        let cell = cell::<F, S>(header);
+        let panic = {
+            let _entered = Entered::enter(header);
+            drop_stage(cell)
+        };
+        let error = match panic {
+            Some(payload) => JoinError::panicked(payload),
+            None => JoinError::cancelled(),
+        };
+        complete(cell, header, Err(error));
+    }
+}
+
+unsafe fn schedule<F: Future, S: Schedule>(header: NonNull<Header>) {
+    // SAFETY: the caller has counted a reference for the queue.
+    let cell = unsafe { cell::<F, S>(header) };
+    cell.scheduler.schedule(Queued(Task(header)));
+}
+
+unsafe fn take_output<F: Future, S>(header: NonNull<Header>, to: *mut ()) {
+    // SAFETY: the caller is the handle, the task is complete.
+    unsafe {
+        let cell = cell::<F, S>(header);
+        match std::mem::replace(&mut *cell.stage.get(), Stage::Empty) {
+            Stage::Output(output) => to.cast::<Result<F::Output, JoinError>>().write(output),
+            _ => panic!("a JoinHandle was polled after it had returned its task's output"),
+        }
+    }
+}
+
+unsafe fn drop_output<F: Future, S>(header: NonNull<Header>) {
+    // SAFETY: the caller is the handle, the task is complete.
+    let panic = unsafe { drop_stage(cell::<F, S>(header)) };
+    if let Some(payload) = panic
+        && !std::thread::panicking()
+    {
+        std::panic::resume_unwind(payload);
+    }
+}
+
+unsafe fn join_waker<F: Future, S>(header: NonNull<Header>) -> *mut Option<Waker> {
+    // SAFETY: the caller holds a reference.
+    unsafe { cell::<F, S>(header) }.join_waker.get()
+}
+
+unsafe fn free<F: Future, S>(header: NonNull<Header>) {
+    // SAFETY: the caller had the last reference; the cell came from a box.
+    drop(unsafe { Box::from_raw(header.cast::<TaskCell<F, S>>().as_ptr()) });
+}
+
+// ---- the waker ------------------------------------------------------------------------------
+
+fn waker_vtable<F: Future, S: Schedule>() -> &'static RawWakerVTable {
+    const {
+        &RawWakerVTable::new(
+            clone_waker::<F, S>,
+            wake::<F, S>,
+            wake_by_ref::<F, S>,
+            drop_waker,
+        )
+    }
+}
+
+unsafe fn clone_waker<F: Future, S: Schedule>(data: *const ()) -> RawWaker {
+    // SAFETY: the waker has a reference.
+    unsafe { (*data.cast::<Header>()).state.add_ref() };
+    RawWaker::new(data, waker_vtable::<F, S>())
+}
+
+unsafe fn wake<F: Future, S: Schedule>(data: *const ()) {
+    // SAFETY: the waker has a reference, which ends here.
+    unsafe {
+        wake_by_ref::<F, S>(data);
+        drop_waker(data);
+    }
+}
+
+unsafe fn wake_by_ref<F: Future, S: Schedule>(data: *const ()) {
+    // SAFETY: the waker has a reference; `wake_by_ref` of the state counts one for the queue.
+    unsafe {
+        let header = NonNull::new_unchecked(data.cast::<Header>().cast_mut());
+        if header.as_ref().state.wake_by_ref() {
+            schedule::<F, S>(header);
+        }
+    }
+}
+
+unsafe fn drop_waker(data: *const ()) {
+    // SAFETY: the waker's reference.
+    drop(unsafe { Task::from_raw(data.cast()) });
+}

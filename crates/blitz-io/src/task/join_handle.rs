@@ -1,0 +1,137 @@
+//! What a spawner holds of its task.
+
+use super::cell::Task;
+use super::error::JoinError;
+use crate::coop;
+use std::fmt;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker, ready};
+
+/// The way to a task's output. Await it; drop it to let the task run on its own.
+pub struct JoinHandle<T> {
+    task: Task,
+    output: PhantomData<T>,
+}
+
+// SAFETY: the handle moves a `T` between threads, and nothing else of the task is reachable through it.
+unsafe impl<T: Send> Send for JoinHandle<T> {}
+// SAFETY: a shared handle gives no access to the output.
+unsafe impl<T: Send> Sync for JoinHandle<T> {}
+
+impl<T> Unpin for JoinHandle<T> {}
+
+/// Names a task as long as somebody holds a handle to it; a later task may have the same one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Id(usize);
+
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:x}", self.0)
+    }
+}
+
+impl<T> JoinHandle<T> {
+    /// The caller knows that `T` is the type of the task's output.
+    pub(crate) fn new(task: Task) -> Self {
+        JoinHandle {
+            task,
+            output: PhantomData,
+        }
+    }
+
+    pub(crate) fn poll_without_budget(&mut self, waker: &Waker) -> Poll<Result<T, JoinError>> {
+        if !self.task.poll_complete(waker) {
+            return Poll::Pending;
+        }
+        // SAFETY: the task is complete, and `T` is its output's type. A second call panics inside.
+        Poll::Ready(unsafe { self.task.take_output() })
+    }
+
+    /// Asks the task to end: its future is dropped before it is polled again, and the handle returns an error that
+    /// [is a cancellation](JoinError::is_cancelled). A task that is already through keeps its output.
+    ///
+    /// ```
+    /// # let runtime = blitz_io::Runtime::new().unwrap();
+    /// # runtime.block_on(async {
+    /// let task = blitz_io::spawn(std::future::pending::<()>());
+    /// task.abort();
+    /// assert!(task.await.unwrap_err().is_cancelled());
+    /// # });
+    /// ```
+    pub fn abort(&self) {
+        self.task.cancel();
+    }
+
+    /// Is the task through, with or without an output?
+    pub fn is_finished(&self) -> bool {
+        self.task.header().state.is_complete()
+    }
+
+    /// A handle that can only abort, and does not keep the output.
+    pub fn abort_handle(&self) -> AbortHandle {
+        AbortHandle {
+            task: self.task.clone(),
+        }
+    }
+
+    /// The task's name.
+    pub fn id(&self) -> Id {
+        Id(self.task.as_ptr() as usize)
+    }
+}
+
+impl<T> Future for JoinHandle<T> {
+    type Output = Result<T, JoinError>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let unit = ready!(coop::take_unit(cx));
+        let polled = self.get_mut().poll_without_budget(cx.waker());
+        if polled.is_pending() {
+            unit.refund();
+        }
+        polled
+    }
+}
+
+impl<T> Drop for JoinHandle<T> {
+    fn drop(&mut self) {
+        self.task.detach();
+    }
+}
+
+impl<T> fmt::Debug for JoinHandle<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JoinHandle").field("id", &self.id()).finish()
+    }
+}
+
+/// Aborts a task from anywhere.
+#[derive(Clone)]
+pub struct AbortHandle {
+    task: Task,
+}
+
+impl AbortHandle {
+    /// As [`JoinHandle::abort`].
+    pub fn abort(&self) {
+        self.task.cancel();
+    }
+
+    /// As [`JoinHandle::is_finished`].
+    pub fn is_finished(&self) -> bool {
+        self.task.header().state.is_complete()
+    }
+
+    /// The task's name.
+    pub fn id(&self) -> Id {
+        Id(self.task.as_ptr() as usize)
+    }
+}
+
+impl fmt::Debug for AbortHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AbortHandle").field("id", &self.id()).finish()
+    }
+}

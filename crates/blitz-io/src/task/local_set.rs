@@ -1,0 +1,231 @@
+//! Tasks that stay on one thread, for futures that are not `Send`.
+
+use super::cell::{self, Queued, Schedule, Task};
+use super::join_handle::JoinHandle;
+use crate::scheduler::Owned;
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::marker::PhantomData;
+use std::pin::{Pin, pin};
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+/// Tasks polled before the thread's other business gets its turn.
+const TASKS_PER_POLL: usize = 61;
+
+/// A set of tasks that run where the set is polled, one at a time, so they need not be `Send`.
+///
+/// ```
+/// use std::rc::Rc;
+/// let runtime = blitz_io::Runtime::new().unwrap();
+/// let local = blitz_io::task::LocalSet::new();
+/// let length = runtime.block_on(local.run_until(async {
+///     let text = Rc::new("not Send".to_owned());
+///     let theirs = Rc::clone(&text);
+///     blitz_io::task::spawn_local(async move { theirs.len() }).await.unwrap()
+/// }));
+/// assert_eq!(length, 8);
+/// ```
+pub struct LocalSet {
+    shared: Arc<LocalShared>,
+    /// The set stays on its thread.
+    not_send: PhantomData<Rc<()>>,
+}
+
+struct LocalShared {
+    queue: Mutex<LocalQueue>,
+    owned: Owned,
+}
+
+#[derive(Default)]
+struct LocalQueue {
+    ready: VecDeque<Queued>,
+    waker: Option<Waker>,
+    closed: bool,
+}
+
+thread_local! {
+    static CURRENT: RefCell<Option<Arc<LocalShared>>> = const { RefCell::new(None) };
+}
+
+impl LocalShared {
+    fn queue(&self) -> MutexGuard<'_, LocalQueue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn push(&self, task: Queued) {
+        let waker = {
+            let mut queue = self.queue();
+            if queue.closed {
+                // The set is gone and has dropped the future.
+                drop(queue);
+                drop(task);
+                return;
+            }
+            queue.ready.push_back(task);
+            queue.waker.take()
+        };
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+}
+
+impl Schedule for Arc<LocalShared> {
+    fn schedule(&self, task: Queued) {
+        self.push(task);
+    }
+
+    fn schedule_again(&self, task: Queued) {
+        self.push(task);
+    }
+
+    fn release(&self, task: &Task) -> bool {
+        self.owned.remove(task)
+    }
+}
+
+/// Makes the set the thread's current one, until dropped.
+struct Entered(Option<Arc<LocalShared>>);
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        CURRENT.set(self.0.take());
+    }
+}
+
+impl LocalSet {
+    /// An empty set.
+    pub fn new() -> Self {
+        LocalSet {
+            shared: Arc::new(LocalShared {
+                queue: Mutex::default(),
+                owned: Owned::new(1),
+            }),
+            not_send: PhantomData,
+        }
+    }
+
+    fn enter(&self) -> Entered {
+        Entered(CURRENT.replace(Some(Arc::clone(&self.shared))))
+    }
+
+    /// Spawns a task into the set. It runs while the set is polled.
+    pub fn spawn_local<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        spawn_into(&self.shared, future)
+    }
+
+    /// Runs the set's tasks until `future` is through, and returns its output.
+    pub async fn run_until<F: Future>(&self, future: F) -> F::Output {
+        let mut future = pin!(future);
+        poll_fn(|cx| {
+            let _entered = self.enter();
+            if let Poll::Ready(output) = future.as_mut().poll(cx) {
+                return Poll::Ready(output);
+            }
+            self.run_some(cx);
+            Poll::Pending
+        })
+        .await
+    }
+
+    /// Runs ready tasks; sees to it that `cx` is woken for the next.
+    fn run_some(&self, cx: &Context<'_>) {
+        for _ in 0..TASKS_PER_POLL {
+            let task = {
+                let mut queue = self.shared.queue();
+                match queue.ready.pop_front() {
+                    Some(task) => task,
+                    None => {
+                        queue.waker = Some(cx.waker().clone());
+                        return;
+                    }
+                }
+            };
+            task.run();
+        }
+        cx.waker().wake_by_ref();
+    }
+}
+
+impl Default for LocalSet {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// A set is through when all of its tasks are.
+impl Future for LocalSet {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let _entered = self.enter();
+        self.run_some(cx);
+        if self.shared.owned.len() == 0 {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
+    }
+}
+
+impl Drop for LocalSet {
+    fn drop(&mut self) {
+        let _entered = self.enter();
+        // On the set's own thread: futures that are not `Send` are dropped where they lived.
+        self.shared.owned.close_and_shut_down();
+        let ready = {
+            let mut queue = self.shared.queue();
+            queue.closed = true;
+            queue.waker = None;
+            std::mem::take(&mut queue.ready)
+        };
+        drop(ready);
+    }
+}
+
+impl fmt::Debug for LocalSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LocalSet").field("tasks", &self.shared.owned.len()).finish()
+    }
+}
+
+fn spawn_into<F>(shared: &Arc<LocalShared>, future: F) -> JoinHandle<F::Output>
+where
+    F: Future + 'static,
+    F::Output: 'static,
+{
+    // SAFETY: the set polls and drops its tasks on its own thread only, and keeps each in its list until it is complete. A
+    // handle to an output that is not `Send` is not `Send` either.
+    let (listed, queued, handle) = unsafe { cell::new(future, Arc::clone(shared)) };
+    match shared.owned.insert(listed) {
+        Ok(()) => shared.push(queued),
+        Err(refused) => {
+            refused.shutdown();
+            drop(queued);
+        }
+    }
+    JoinHandle::new(handle)
+}
+
+/// Spawns a task that need not be `Send` into the [`LocalSet`] that polls the caller.
+///
+/// # Panics
+/// Outside of a `LocalSet`.
+#[track_caller]
+pub fn spawn_local<F>(future: F) -> JoinHandle<F::Output>
+where
+    F: Future + 'static,
+    F::Output: 'static,
+{
+    let shared = CURRENT.with_borrow(Option::clone);
+    let shared = shared.expect("`spawn_local` needs a LocalSet: call it inside of `LocalSet::run_until`");
+    spawn_into(&shared, future)
+}

@@ -1,0 +1,239 @@
+//! The life of a task in one word, with a name for every step.
+//!
+//! ```text
+//!   NOTIFIED --start_poll--> RUNNING --end_poll--> (idle) --wake--> NOTIFIED --> ...
+//!                               |  \--woken meanwhile--> NOTIFIED (queued again by the poller)
+//!                               \--complete--> COMPLETE
+//! ```
+//!
+//! * **NOTIFIED** means: there is exactly one entry of this task in some queue, or the thread that polls it will make
+//!   one when the poll is over. So a task is never in two queues, and a wake never gets lost: it finds either
+//!   NOTIFIED (somebody will poll after us), RUNNING (it sets NOTIFIED, and `end_poll` sees it), or neither (it
+//!   queues).
+//! * **RUNNING** is the lock on the future: whoever sets it may touch the future until it clears it or completes the task.
+//! * **CANCELLED** is a request. Whoever polls next, polls now, or (if nobody does) finds the task in the queue because
+//!   of the request, drops the future and completes the task.
+//! * **JOIN_INTEREST** is there as long as the handle is. **JOIN_WAKER** says whose the waker's cell is: unset, the
+//!   handle's; set, the task's, which reads it once it is complete.
+//! * The rest counts references: the list of owned tasks, the handle, each waker, the queue's entry (which becomes
+//!   the poller's).
+//!
+//! # Orderings
+//! Every step is a read-modify-write with AcqRel: RUNNING hands the future from poller to poller, NOTIFIED hands what the waker
+//! wrote to the next poll, COMPLETE hands the output to the handle, the count hands everything to whoever frees.
+//! Relaxed anywhere would tear one of these; the loom models beside this file run each race.
+
+use crate::sync::{AtomicUsize, Ordering};
+
+const RUNNING: usize = 1 << 0;
+const COMPLETE: usize = 1 << 1;
+const NOTIFIED: usize = 1 << 2;
+const CANCELLED: usize = 1 << 3;
+const JOIN_INTEREST: usize = 1 << 4;
+const JOIN_WAKER: usize = 1 << 5;
+const ONE_REF: usize = 1 << 6;
+
+/// The word.
+#[derive(Debug)]
+pub(crate) struct State(AtomicUsize);
+
+/// What to do with a task taken out of a queue.
+#[derive(Debug, PartialEq, Eq, Clone, Copy)]
+pub(crate) enum Start {
+    /// Poll its future; the caller is RUNNING.
+    Poll,
+    /// Drop its future and complete it; the caller is RUNNING.
+    Cancel,
+    /// Nothing: somebody else has it or had it. The caller gives its reference back.
+    Nothing,
+}
+
+/// What to do after a poll that returned `Pending`.
+#[derive(Debug, PartialEq, Eq, Clone, Copy)]
+pub(crate) enum End {
+    /// Nothing more: the reference of the poll is gone.
+    Idle,
+    /// It was woken meanwhile: queue it, with the reference of the poll.
+    Again,
+    /// Drop its future and complete it; the caller is still RUNNING.
+    Cancel,
+}
+
+impl State {
+    /// A task that is about to be queued for the first time: references for the owned list, the queue, the handle.
+    pub(crate) fn new() -> Self {
+        State(AtomicUsize::new(NOTIFIED | JOIN_INTEREST | (3 * ONE_REF)))
+    }
+
+    fn update<R>(&self, mut step: impl FnMut(usize) -> (Option<usize>, R)) -> R {
+        let mut now = self.0.load(Ordering::Acquire);
+        loop {
+            let (next, result) = step(now);
+            let Some(next) = next else { return result };
+            match self
+                .0
+                .compare_exchange_weak(now, next, Ordering::AcqRel, Ordering::Acquire)
+            {
+                Ok(_) => return result,
+                Err(changed) => now = changed,
+            }
+        }
+    }
+
+    /// The holder of a queue's entry wants to poll. `shielded`: a cancellation has to wait for the section's end.
+    pub(crate) fn start_poll(&self, shielded: bool) -> Start {
+        self.update(|now| {
+            if now & (RUNNING | COMPLETE) != 0 {
+                return (None, Start::Nothing);
+            }
+            debug_assert!(now & NOTIFIED != 0, "polled without an entry in a queue");
+            let start = if now & CANCELLED != 0 && !shielded {
+                Start::Cancel
+            } else {
+                Start::Poll
+            };
+            (Some((now | RUNNING) & !NOTIFIED), start)
+        })
+    }
+
+    /// The poll returned `Pending`. `shielded`: a cancellation has to wait for the section's end.
+    pub(crate) fn end_poll(&self, shielded: bool) -> End {
+        self.update(|now| {
+            debug_assert!(now & RUNNING != 0);
+            if now & CANCELLED != 0 && !shielded {
+                return (None, End::Cancel);
+            }
+            if now & NOTIFIED != 0 {
+                (Some(now & !RUNNING), End::Again)
+            } else {
+                debug_assert!(now >= 2 * ONE_REF, "the owned list has a reference, too");
+                (Some((now & !RUNNING) - ONE_REF), End::Idle)
+            }
+        })
+    }
+
+    /// The poller has stored the output. Returns whether a handle will want it, and whether it left a waker.
+    pub(crate) fn complete(&self) -> (bool, bool) {
+        let before = self.0.fetch_xor(RUNNING | COMPLETE, Ordering::AcqRel);
+        debug_assert!(before & RUNNING != 0 && before & COMPLETE == 0);
+        (before & JOIN_INTEREST != 0, before & JOIN_WAKER != 0)
+    }
+
+    /// The completed task has called the handle's waker. Returns whether the handle is gone, so that the task drops the
+    /// waker.
+    pub(crate) fn join_waker_called(&self) -> bool {
+        let before = self.0.fetch_and(!JOIN_WAKER, Ordering::AcqRel);
+        before & JOIN_INTEREST == 0
+    }
+
+    /// Somebody with a reference of their own, which they keep, wakes the task. `true`: queue it, with a new reference.
+    pub(crate) fn wake_by_ref(&self) -> bool {
+        self.update(|now| {
+            if now & (COMPLETE | NOTIFIED) != 0 {
+                (None, false)
+            } else if now & RUNNING != 0 {
+                (Some(now | NOTIFIED), false)
+            } else {
+                (Some((now | NOTIFIED) + ONE_REF), true)
+            }
+        })
+    }
+
+    /// Asks the task to end. `true`: queue it, with a new reference.
+    pub(crate) fn cancel(&self) -> bool {
+        self.update(|now| {
+            if now & (COMPLETE | CANCELLED) != 0 {
+                (None, false)
+            } else if now & (RUNNING | NOTIFIED) != 0 {
+                (Some(now | CANCELLED | NOTIFIED), false)
+            } else {
+                (Some((now | CANCELLED | NOTIFIED) + ONE_REF), true)
+            }
+        })
+    }
+
+    /// The runtime ends. `true`: the caller is RUNNING, drops the future and completes the task; `false`: whoever runs it
+    /// does.
+    pub(crate) fn seize(&self) -> bool {
+        self.update(|now| {
+            if now & COMPLETE != 0 {
+                (None, false)
+            } else if now & RUNNING != 0 {
+                (Some(now | CANCELLED | NOTIFIED), false)
+            } else {
+                (Some(now | RUNNING | CANCELLED), true)
+            }
+        })
+    }
+
+    /// Has a cancellation been asked for?
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Acquire) & CANCELLED != 0
+    }
+
+    pub(crate) fn is_complete(&self) -> bool {
+        self.0.load(Ordering::Acquire) & COMPLETE != 0
+    }
+
+    // ---- the handle -------------------------------------------------------------------------
+
+    /// Is the waker's cell the handle's?
+    pub(crate) fn handle_owns_waker(&self) -> bool {
+        self.0.load(Ordering::Acquire) & JOIN_WAKER == 0
+    }
+
+    /// The handle has written a waker and gives the cell to the task. `false`: the task is complete, the cell stays the
+    /// handle's.
+    pub(crate) fn give_waker(&self) -> bool {
+        self.update(|now| {
+            debug_assert!(now & JOIN_WAKER == 0);
+            if now & COMPLETE != 0 {
+                (None, false)
+            } else {
+                (Some(now | JOIN_WAKER), true)
+            }
+        })
+    }
+
+    /// The handle takes the waker's cell back. `false`: the task is complete.
+    pub(crate) fn take_waker_back(&self) -> bool {
+        self.update(|now| {
+            if now & COMPLETE != 0 {
+                (None, false)
+            } else {
+                (Some(now & !JOIN_WAKER), true)
+            }
+        })
+    }
+
+    /// The handle goes away. Returns whether it has to drop the output, and whether it has to drop the waker.
+    pub(crate) fn drop_interest(&self) -> (bool, bool) {
+        self.update(|now| {
+            debug_assert!(now & JOIN_INTEREST != 0);
+            let complete = now & COMPLETE != 0;
+            // Complete and JOIN_WAKER: the task is about to call the waker, and drops it when it sees us gone.
+            let keeps_bits = if complete { JOIN_WAKER } else { 0 };
+            let next = now & !(JOIN_INTEREST | (JOIN_WAKER & !keeps_bits));
+            (Some(next), (complete, next & JOIN_WAKER == 0))
+        })
+    }
+
+    // ---- references -------------------------------------------------------------------------
+
+    pub(crate) fn add_ref(&self) {
+        // Relaxed: whoever adds one has one, so nothing is freed, and nothing is published by it.
+        let before = self.0.fetch_add(ONE_REF, Ordering::Relaxed);
+        if before > usize::MAX / 2 {
+            // Wakers that are cloned and forgotten in a loop: ending here is better than a count that wraps.
+            std::process::abort();
+        }
+    }
+
+    /// `true`: that was the last one.
+    #[must_use]
+    pub(crate) fn drop_ref(&self) -> bool {
+        let before = self.0.fetch_sub(ONE_REF, Ordering::AcqRel);
+        debug_assert!(before >= ONE_REF);
+        before & !(ONE_REF - 1) == ONE_REF
+    }
+}
