@@ -17,7 +17,7 @@ pub(crate) mod wake_batch;
 
 pub(crate) use self::clock::Clock;
 pub use self::readiness::Ready;
-pub(crate) use self::registration::Registered;
+pub use self::registration::Registered;
 pub(crate) use self::source::Way;
 
 use self::alarm::Alarm;

@@ -15,7 +15,7 @@ use std::task::{Context, Poll, ready};
 
 /// A non-blocking socket, registered for both ways. Deregisters itself when it is dropped.
 #[derive(Debug)]
-pub(crate) struct Registered<S: mio::event::Source> {
+pub struct Registered<S: mio::event::Source> {
     /// `None` only on its way out.
     socket: Option<S>,
     key: usize,
@@ -95,6 +95,7 @@ impl<S: mio::event::Source> Registered<S> {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     self.source.readiness().forget(seen, way.wanted());
                 }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 result => return Poll::Ready(result),
             }
         }

@@ -1,1 +1,28 @@
-//! Sockets.
+//! Sockets: TCP, UDP, and those of Unix.
+//!
+//! They have the names and the manners of tokio's: streams are read and written with methods of their own
+//! ([`TcpStream::read`], [`TcpStream::write_all`] …) or through the traits of `futures-io`, always; through tokio's with the
+//! feature `tokio-io`, and through hyper's with the feature `hyper`.
+//!
+//! A socket belongs to the runtime in which it was made. What goes wrong with one, a reset connection or too many open files, is an error
+//! of the operation that ran into it and of nothing else.
+
+#[macro_use]
+mod macros;
+mod interest;
+mod ops;
+mod resolve;
+pub mod split;
+mod stream;
+pub mod tcp;
+mod udp;
+#[cfg(unix)]
+pub mod unix;
+
+pub use self::interest::Interest;
+pub use self::resolve::{ToSocketAddrs, lookup_host};
+pub use self::tcp::{TcpListener, TcpSocket, TcpStream};
+pub use self::udp::UdpSocket;
+#[cfg(unix)]
+pub use self::unix::{UnixDatagram, UnixListener, UnixStream};
+pub use crate::driver::Ready;

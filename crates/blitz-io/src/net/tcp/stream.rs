@@ -1,0 +1,173 @@
+//! A TCP connection.
+
+use super::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf};
+use crate::driver::{Registered, Way};
+use crate::net::resolve::first_that_works;
+use crate::net::stream::{Bytes, Interior};
+use crate::net::{ToSocketAddrs, split};
+use socket2::SockRef;
+use std::io;
+use std::net::SocketAddr;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+/// A TCP connection.
+///
+/// ```no_run
+/// use blitz_io::net::TcpStream;
+///
+/// # async fn example() -> std::io::Result<()> {
+/// let mut stream = TcpStream::connect("127.0.0.1:8080").await?;
+/// stream.write_all(b"hello").await?;
+/// let mut answer = [0; 5];
+/// stream.read_exact(&mut answer).await?;
+/// # Ok(()) }
+/// ```
+#[derive(Debug)]
+pub struct TcpStream {
+    io: Registered<mio::net::TcpStream>,
+}
+
+impl TcpStream {
+    /// Connects to an address; if there are several, to the first that answers.
+    ///
+    /// # Errors
+    /// If none does.
+    ///
+    /// # Panics
+    /// If the thread is in no runtime.
+    pub async fn connect(address: impl ToSocketAddrs) -> io::Result<Self> {
+        first_that_works(address, async |address| {
+            Self::connected(mio::net::TcpStream::connect(address)?).await
+        })
+        .await
+    }
+
+    /// Waits until a connection that has been begun stands.
+    pub(super) async fn connected(socket: mio::net::TcpStream) -> io::Result<Self> {
+        let stream = Self::from_mio(socket)?;
+        // There is room to write as soon as it stands, and an error if it never will.
+        stream.writable().await?;
+        match stream.take_error()? {
+            None => Ok(stream),
+            Some(error) => Err(error),
+        }
+    }
+
+    /// The address of this side.
+    ///
+    /// # Errors
+    /// If the system does not say.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.io.local_addr()
+    }
+
+    /// The address of the other side.
+    ///
+    /// # Errors
+    /// If it is gone.
+    pub fn peer_addr(&self) -> io::Result<SocketAddr> {
+        self.io.peer_addr()
+    }
+
+    /// Waits for something to read and copies it, without taking it: the next read sees it, too.
+    ///
+    /// # Errors
+    /// Those of the connection.
+    pub async fn peek(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.io.io(Way::Read, |socket| socket.peek(buffer)).await
+    }
+
+    /// As [`peek`](Self::peek); of several tasks only the last one that reads with a `poll` method is woken.
+    pub fn poll_peek(&self, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
+        self.io.poll_io(Way::Read, cx, |socket| socket.peek(buffer))
+    }
+
+    /// Whether small pieces are sent at once (Nagle's algorithm is off).
+    ///
+    /// # Errors
+    /// If the system does not say.
+    pub fn nodelay(&self) -> io::Result<bool> {
+        self.io.nodelay()
+    }
+
+    /// Sets whether small pieces are sent at once (Nagle's algorithm is off).
+    ///
+    /// # Errors
+    /// If the system does not agree.
+    pub fn set_nodelay(&self, nodelay: bool) -> io::Result<()> {
+        self.io.set_nodelay(nodelay)
+    }
+
+    /// How many hops a packet may take.
+    ///
+    /// # Errors
+    /// If the system does not say.
+    pub fn ttl(&self) -> io::Result<u32> {
+        self.io.ttl()
+    }
+
+    /// Sets how many hops a packet may take.
+    ///
+    /// # Errors
+    /// If the system does not agree.
+    pub fn set_ttl(&self, ttl: u32) -> io::Result<()> {
+        self.io.set_ttl(ttl)
+    }
+
+    /// How long closing waits for data that is still to be sent.
+    ///
+    /// # Errors
+    /// If the system does not say.
+    pub fn linger(&self) -> io::Result<Option<Duration>> {
+        SockRef::from(self).linger()
+    }
+
+    /// Sets how long closing waits for data that is still to be sent; zero resets the connection.
+    ///
+    /// # Errors
+    /// If the system does not agree.
+    pub fn set_linger(&self, linger: Option<Duration>) -> io::Result<()> {
+        SockRef::from(self).set_linger(linger)
+    }
+
+    /// Whether a connection that is silent is probed.
+    ///
+    /// # Errors
+    /// If the system does not say.
+    pub fn keepalive(&self) -> io::Result<bool> {
+        SockRef::from(self).keepalive()
+    }
+
+    /// Sets whether a connection that is silent is probed.
+    ///
+    /// # Errors
+    /// If the system does not agree.
+    pub fn set_keepalive(&self, keepalive: bool) -> io::Result<()> {
+        SockRef::from(self).set_keepalive(keepalive)
+    }
+
+    /// Lends out the two halves, for two futures of one task.
+    pub fn split(&mut self) -> (ReadHalf<'_>, WriteHalf<'_>) {
+        split::borrowed(self)
+    }
+
+    /// Takes it apart, for two tasks. One allocation.
+    pub fn into_split(self) -> (OwnedReadHalf, OwnedWriteHalf) {
+        split::owned(self)
+    }
+}
+
+impl Interior for TcpStream {
+    type Socket = Registered<mio::net::TcpStream>;
+
+    fn socket(&self) -> &Self::Socket {
+        &self.io
+    }
+}
+
+standard_socket!(TcpStream, mio::net::TcpStream, std::net::TcpStream);
+readiness_methods!(TcpStream);
+try_stream_methods!(TcpStream);
+readable_stream!([] TcpStream, this => this.io);
+writable_stream!([] TcpStream, this => this.io);

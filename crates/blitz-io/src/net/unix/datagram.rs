@@ -1,0 +1,107 @@
+//! Datagrams within the machine.
+
+use super::SocketAddr;
+use crate::driver::{Registered, Way};
+use crate::net::Interest;
+use std::io;
+use std::path::Path;
+
+/// A Unix datagram socket. Any number of tasks may send and receive at once.
+///
+/// ```no_run
+/// use blitz_io::net::UnixDatagram;
+///
+/// # async fn example() -> std::io::Result<()> {
+/// let (here, there) = UnixDatagram::pair()?;
+/// here.send(b"hello").await?;
+/// let mut greeting = [0; 16];
+/// assert_eq!(there.recv(&mut greeting).await?, 5);
+/// # Ok(()) }
+/// ```
+#[derive(Debug)]
+pub struct UnixDatagram {
+    io: Registered<mio::net::UnixDatagram>,
+}
+
+impl UnixDatagram {
+    /// A socket at a path, where there must not be anything yet.
+    ///
+    /// # Errors
+    /// If the path is taken or cannot be created.
+    ///
+    /// # Panics
+    /// If the thread is in no runtime.
+    #[track_caller]
+    pub fn bind(path: impl AsRef<Path>) -> io::Result<Self> {
+        Self::from_mio(mio::net::UnixDatagram::bind(path)?)
+    }
+
+    /// A socket that can send but has no address to be answered at.
+    ///
+    /// # Errors
+    /// If the system has none left.
+    ///
+    /// # Panics
+    /// If the thread is in no runtime.
+    #[track_caller]
+    pub fn unbound() -> io::Result<Self> {
+        Self::from_mio(mio::net::UnixDatagram::unbound()?)
+    }
+
+    /// Two that are connected to each other.
+    ///
+    /// # Errors
+    /// If the system has none left.
+    ///
+    /// # Panics
+    /// If the thread is in no runtime.
+    #[track_caller]
+    pub fn pair() -> io::Result<(Self, Self)> {
+        let (left, right) = mio::net::UnixDatagram::pair()?;
+        Ok((Self::from_mio(left)?, Self::from_mio(right)?))
+    }
+
+    /// Sends to this path, and receives from it only, from now on.
+    ///
+    /// # Errors
+    /// If there is no socket.
+    pub fn connect(&self, path: impl AsRef<Path>) -> io::Result<()> {
+        self.io.connect(path)
+    }
+
+    /// Sends to the socket at a path.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub async fn send_to(&self, bytes: &[u8], path: impl AsRef<Path>) -> io::Result<usize> {
+        self.io
+            .io(Way::Write, |socket| socket.send_to(bytes, path.as_ref()))
+            .await
+    }
+
+    /// Sends without waiting.
+    ///
+    /// # Errors
+    /// [`WouldBlock`](io::ErrorKind::WouldBlock) if there is no room, or if there is no such socket.
+    pub fn try_send_to(&self, bytes: &[u8], path: impl AsRef<Path>) -> io::Result<usize> {
+        self.io.try_io(Interest::WRITABLE.wanted(), |socket| {
+            socket.send_to(bytes, path.as_ref())
+        })
+    }
+
+    /// Ends one way or both.
+    ///
+    /// # Errors
+    /// If it is not connected.
+    pub fn shutdown(&self, how: std::net::Shutdown) -> io::Result<()> {
+        self.io.shutdown(how)
+    }
+}
+
+datagram_methods!(UnixDatagram, SocketAddr);
+standard_socket!(
+    UnixDatagram,
+    mio::net::UnixDatagram,
+    std::os::unix::net::UnixDatagram
+);
+readiness_methods!(UnixDatagram);

@@ -1,0 +1,69 @@
+//! Where connections from the same machine arrive.
+
+use super::{SocketAddr, UnixStream};
+use crate::driver::{Registered, Way};
+use std::io;
+use std::path::Path;
+use std::task::{Context, Poll, ready};
+
+/// A Unix socket that accepts connections.
+///
+/// ```no_run
+/// use blitz_io::net::UnixListener;
+///
+/// # async fn example() -> std::io::Result<()> {
+/// let listener = UnixListener::bind("/run/example.sock")?;
+/// let (mut stream, _) = listener.accept().await?;
+/// stream.write_all(b"hello\n").await?;
+/// # Ok(()) }
+/// ```
+#[derive(Debug)]
+pub struct UnixListener {
+    io: Registered<mio::net::UnixListener>,
+}
+
+impl UnixListener {
+    /// Listens at a path, where there must not be anything yet: whatever is there is left alone. Nor is the socket file
+    /// removed when the listener is dropped.
+    ///
+    /// # Errors
+    /// If the path is taken or cannot be created.
+    ///
+    /// # Panics
+    /// If the thread is in no runtime.
+    #[track_caller]
+    pub fn bind(path: impl AsRef<Path>) -> io::Result<Self> {
+        Self::from_mio(mio::net::UnixListener::bind(path)?)
+    }
+
+    /// Waits for a connection. Any number of tasks may do that at once; no connection is lost if one of them is
+    /// cancelled.
+    ///
+    /// # Errors
+    /// Those of this connection, or of the process, such as too many open files: the listener can be used as before.
+    pub async fn accept(&self) -> io::Result<(UnixStream, SocketAddr)> {
+        let (stream, address) = self.io.io(Way::Read, |listener| listener.accept()).await?;
+        Ok((UnixStream::from_mio(stream)?, address))
+    }
+
+    /// As [`accept`](Self::accept); of several tasks only the last one that called this is woken.
+    pub fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<(UnixStream, SocketAddr)>> {
+        let accepted = self.io.poll_io(Way::Read, cx, |listener| listener.accept());
+        let (stream, address) = ready!(accepted)?;
+        Poll::Ready(UnixStream::from_mio(stream).map(|stream| (stream, address)))
+    }
+
+    /// Where it listens.
+    ///
+    /// # Errors
+    /// If the system does not say.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.io.local_addr()
+    }
+}
+
+standard_socket!(
+    UnixListener,
+    mio::net::UnixListener,
+    std::os::unix::net::UnixListener
+);
