@@ -5,10 +5,39 @@
 //! standard output; its standard error is the parent's.
 
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
-use crate::args::CHILD;
+use crate::args::{CHILD, Format, Options, Placement};
 use crate::pin;
 use crate::report::{Row, parse_rows};
+
+/// The words that lead from this executable to the benchmarks, after the program's name: none for `blitz-bench`.
+static WAY_IN: OnceLock<&'static [&'static str]> = OnceLock::new();
+
+/// Says how the benchmarks were reached; the first call counts.
+pub fn set_way_in(words: &'static [&'static str]) {
+    let _ = WAY_IN.set(words);
+}
+
+fn way_in() -> &'static [&'static str] {
+    WAY_IN.get().copied().unwrap_or_default()
+}
+
+/// What a user types to get here.
+pub fn invoked_as() -> String {
+    match way_in() {
+        [] => "blitz-bench".to_string(),
+        words => format!("blitz {}", words.join(" ")),
+    }
+}
+
+/// A command that starts this program's benchmarks again.
+pub fn this_program() -> Command {
+    let program = std::env::current_exe().expect("the path of this program is known");
+    let mut command = Command::new(program);
+    command.args(way_in());
+    command
+}
 
 /// How a child ended.
 #[derive(Debug, PartialEq)]
@@ -23,8 +52,7 @@ pub enum Outcome {
 ///
 /// A child that ends with an error code has already said why; the parent ends the same way.
 pub fn run(words: &[&str]) -> Outcome {
-    let program = std::env::current_exe().expect("the path of this program is known");
-    let mut command = Command::new(program);
+    let mut command = this_program();
     command
         .args(words)
         .stdin(Stdio::null())
@@ -54,14 +82,15 @@ pub fn run_hidden(words: &[&str]) -> Outcome {
 }
 
 /// Runs a whole group without pinning and returns its rows.
-pub fn unpinned_pass(group: &str, quick: bool, only: Option<&str>) -> Vec<Row> {
-    let mut words = vec![group, "--no-pin", "--rows"];
-    if quick {
-        words.push("--quick");
-    }
-    if let Some(text) = only {
-        words.extend(["--only", text]);
-    }
+pub fn unpinned_pass(group: &str, options: &Options) -> Vec<Row> {
+    let options = Options {
+        format: Format::Rows,
+        placement: Placement::Free,
+        ..options.clone()
+    };
+    let flags = options.flags();
+    let mut words = vec![group];
+    words.extend(flags.iter().map(String::as_str));
     match run(&words) {
         Outcome::Rows(rows) => rows,
         Outcome::Killed => fail(&words, "killed by a signal"),
