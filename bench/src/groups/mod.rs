@@ -9,6 +9,7 @@ pub mod idle;
 pub mod iter;
 pub mod join;
 pub mod loops;
+pub mod sources;
 pub mod spawn;
 pub mod stress;
 pub mod unbalanced;
@@ -126,6 +127,11 @@ pub const GROUPS: &[Group] = &[
         "iter",
         "iterator chains on identical data: sum, find, min_by_key, zip, collect, flat_map, lines …",
         iter::run,
+    ),
+    Group::measuring(
+        "sources",
+        "loops over maps, sets, lists, heaps and text, of 10 to 1M items: never slower than plain code?",
+        sources::run,
     ),
     Group {
         name: "stress",

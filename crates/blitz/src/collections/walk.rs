@@ -109,7 +109,7 @@ where
 
 /// Passes a block of items to the consumer, and then the rest in the way that is best according to the clock. The loop began
 /// at `start`, this block begins at `now`.
-fn walk<I, C>(mut items: I, consumer: C, block: usize, start: u64, now: u64) -> C::Result
+fn walk<I, C>(items: I, consumer: C, block: usize, start: u64, now: u64) -> C::Result
 where
     I: ExactSizeIterator<Item: Send>,
     C: Consumer<I::Item>,
@@ -119,10 +119,15 @@ where
         return consumer.into_folder().consume_iter(items).complete();
     }
     let (head, tail, reducer) = consumer.split_at(block);
+    let mut home = Some(items);
     let head = head
         .into_folder()
-        .consume_iter(items.by_ref().take(block))
+        .consume_iter(Block {
+            home: &mut home,
+            left: block,
+        })
         .complete();
+    let mut items = home.expect("a block gives its iterator back");
     let done = before - items.len();
     if tail.full() {
         return reducer.reduce(head, tail.into_folder().complete());
@@ -144,6 +149,44 @@ where
         walk(items, tail, block, start, now)
     };
     reducer.reduce(head, tail)
+}
+
+/// The next `left` items of the iterator that is at `home`.
+///
+/// As `by_ref().take(left)`, except that `fold` has the iterator to itself: in registers, where a loop can be as fast as one over
+/// the whole collection, and not behind a reference.
+struct Block<'h, I> {
+    home: &'h mut Option<I>,
+    left: usize,
+}
+
+impl<I: ExactSizeIterator> Iterator for Block<'_, I> {
+    type Item = I::Item;
+
+    #[inline]
+    fn next(&mut self) -> Option<I::Item> {
+        self.left = self.left.checked_sub(1)?;
+        self.home.as_mut()?.next()
+    }
+
+    #[inline]
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+
+    #[inline]
+    fn fold<B, F: FnMut(B, I::Item) -> B>(self, init: B, mut f: F) -> B {
+        let Some(mut items) = self.home.take() else {
+            return init;
+        };
+        let mut folded = init;
+        for _ in 0..self.left {
+            let Some(item) = items.next() else { break };
+            folded = f(folded, item);
+        }
+        *self.home = Some(items);
+        folded
+    }
 }
 
 /// What a block has shown.
