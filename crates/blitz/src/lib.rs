@@ -24,6 +24,7 @@ pub use engine::{
     in_place_scope_fifo, join, join_context, max_num_threads, primitives, scope, scope_fifo, spawn,
     spawn_broadcast, spawn_fifo, spawn_handle, try_join, yield_local, yield_now,
 };
+pub use range::par_range;
 
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]

@@ -570,4 +570,56 @@ pub trait IndexedParallelIterator: ParallelIterator {
     fn with_producer<CB>(self, callback: CB) -> CB::Output
     where
         CB: ProducerCallback<Self::Item>;
+
+    /// Some item that satisfies the predicate, whichever is found first in time, with its index.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use blitz::prelude::*;
+    /// let (index, value) = [4, 7, 9].par_iter().find_any_indexed(|n| **n > 5).unwrap();
+    /// assert!((index, *value) == (1, 7) || (index, *value) == (2, 9));
+    /// ```
+    fn find_any_indexed<P>(self, predicate: P) -> Option<(usize, Self::Item)>
+    where
+        P: Fn(&Self::Item) -> bool + Sync + Send,
+    {
+        self.enumerate().find_any(|(_, item)| predicate(item))
+    }
+
+    /// The first item that satisfies the predicate, with its index.
+    ///
+    /// Like [`find_first`](ParallelIterator::find_first), it gives up everything to the right of the best hit.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use blitz::prelude::*;
+    /// assert_eq!([4, 7, 9].par_iter().find_first_indexed(|n| **n > 5), Some((1, &7)));
+    /// ```
+    fn find_first_indexed<P>(self, predicate: P) -> Option<(usize, Self::Item)>
+    where
+        P: Fn(&Self::Item) -> bool + Sync + Send,
+    {
+        self.enumerate().find_first(|(_, item)| predicate(item))
+    }
+
+    /// The last item that satisfies the predicate, with its index. The search begins at the end and gives up everything to
+    /// the left of the best hit.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use blitz::prelude::*;
+    /// assert_eq!([4, 7, 9, 2].par_iter().find_last_indexed(|n| **n > 5), Some((2, &9)));
+    /// ```
+    fn find_last_indexed<P>(self, predicate: P) -> Option<(usize, Self::Item)>
+    where
+        P: Fn(&Self::Item) -> bool + Sync + Send,
+    {
+        let last = self.len().checked_sub(1)?;
+        self.rev()
+            .find_first_indexed(predicate)
+            .map(|(from_end, item)| (last - from_end, item))
+    }
 }

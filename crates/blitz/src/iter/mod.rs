@@ -58,6 +58,7 @@ pub mod plumbing;
 mod positions;
 mod recipe;
 mod reduce;
+mod reducer;
 mod repeat;
 mod rev;
 mod skip_take;
@@ -103,6 +104,7 @@ pub use self::panic_fuse::PanicFuse;
 pub use self::par_bridge::{IterBridge, ParallelBridge};
 pub use self::parallel_iterator::ParallelIterator;
 pub use self::positions::Positions;
+pub use self::reducer::{Number, Reducer};
 #[allow(deprecated)]
 pub use self::repeat::{Repeat, RepeatN, repeat, repeat_n, repeatn};
 pub use self::rev::Rev;

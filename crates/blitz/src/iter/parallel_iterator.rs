@@ -5,8 +5,8 @@ use super::try_result::Try;
 use super::{
     Chain, Cloned, Copied, Either, Filter, FilterMap, FlatMap, FlatMapIter, Flatten, FlattenIter,
     Fold, FoldWith, FromParallelIterator, Inspect, Intersperse, IntoParallelIterator, Map, MapInit,
-    MapWith, PanicFuse, ParallelExtend, SkipAny, SkipAnyWhile, TakeAny, TakeAnyWhile, TryFold,
-    TryFoldWith, Update, WhileSome,
+    MapWith, PanicFuse, ParallelExtend, Reducer, SkipAny, SkipAnyWhile, TakeAny, TakeAnyWhile,
+    TryFold, TryFoldWith, Update, WhileSome,
 };
 use super::{extend, find, find_first_last, for_each, reduce, sum, try_reduce, unzip};
 use std::cmp::Ordering;
@@ -1090,5 +1090,25 @@ pub trait ParallelIterator: Sized + Send {
     /// ```
     fn opt_len(&self) -> Option<usize> {
         None
+    }
+
+    /// [`reduce`](Self::reduce) by a ready-made [`Reducer`]: `Reducer::sum()`, `product()`, `min()`, `max()`, `any()`,
+    /// `all()`, or one's own.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use blitz::iter::Reducer;
+    /// use blitz::prelude::*;
+    /// let warmest = [18.5, 24.0, 21.5].into_par_iter().reduce_by(Reducer::max());
+    /// assert_eq!(warmest, 24.0);
+    /// ```
+    fn reduce_by<ID, OP>(self, reducer: Reducer<ID, OP>) -> Self::Item
+    where
+        ID: Fn() -> Self::Item + Sync + Send,
+        OP: Fn(Self::Item, Self::Item) -> Self::Item + Sync + Send,
+    {
+        let (identity, op) = reducer.into_parts();
+        self.reduce(identity, op)
     }
 }
