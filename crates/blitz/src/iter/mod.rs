@@ -68,6 +68,8 @@ mod step_by;
 mod sum;
 mod take_any;
 mod take_any_while;
+#[cfg(test)]
+mod tests;
 mod try_fold;
 mod try_reduce;
 mod try_result;

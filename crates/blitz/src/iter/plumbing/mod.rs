@@ -19,6 +19,8 @@ mod demand_loop;
 mod local;
 mod pace;
 mod polled_loop;
+#[cfg(test)]
+pub(crate) mod pretend;
 
 pub use self::bridge::{bridge, bridge_producer_consumer, bridge_unindexed};
 pub(crate) use self::local::this_thread;
