@@ -36,6 +36,7 @@ pub struct ThreadPoolBuilder<S = DefaultSpawn> {
     caller_participates: Option<bool>,
     pin_workers: bool,
     place_wakes: bool,
+    grain: usize,
     spawn: S,
 }
 
@@ -150,6 +151,7 @@ impl Default for ThreadPoolBuilder {
             caller_participates: None,
             pin_workers: false,
             place_wakes: true,
+            grain: 1,
             spawn: DefaultSpawn,
         }
     }
@@ -212,6 +214,7 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
             guests: self.caller_participates.unwrap_or(global && !differ),
             placement: Placement::new(threads, self.pin_workers, place),
             handlers: std::mem::take(&mut self.handlers),
+            grain: self.grain,
         });
         // If a thread cannot be started, or the user's spawn handler panics, those that run must end.
         let guard = EndPool(&pool);
@@ -341,6 +344,7 @@ impl<S> ThreadPoolBuilder<S> {
             caller_participates: self.caller_participates,
             pin_workers: self.pin_workers,
             place_wakes: self.place_wakes,
+            grain: self.grain,
         }
     }
 
@@ -452,6 +456,20 @@ impl<S> ThreadPoolBuilder<S> {
         self.place_wakes = place;
         self
     }
+
+    /// The shortest piece that loops over index ranges in this pool are cut into, if the call names no grain of its own
+    /// (`blitz::ops::par_for` and its kin; see [`demand::grain`](crate::demand::grain)).
+    ///
+    /// The default is 1: loops are cut by measured time alone. 0 counts as 1.
+    ///
+    /// ```
+    /// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(2).grain(500).build().unwrap();
+    /// assert_eq!(pool.install(blitz_core::demand::grain), 500);
+    /// ```
+    pub fn grain(mut self, indices: usize) -> Self {
+        self.grain = indices.max(1);
+        self
+    }
 }
 
 impl<S> fmt::Debug for ThreadPoolBuilder<S> {
@@ -484,6 +502,7 @@ impl<S> fmt::Debug for ThreadPoolBuilder<S> {
             .field("caller_participates", &self.caller_participates)
             .field("pin_workers", &self.pin_workers)
             .field("place_wakes", &self.place_wakes)
+            .field("grain", &self.grain)
             .finish_non_exhaustive()
     }
 }

@@ -1,9 +1,10 @@
 //! For loops that split on demand: is anybody waiting for work, and is the rest worth a wake?
 //!
-//! A parallel loop that forks eagerly pays for parallelism that nobody may want. With these four calls it can
+//! A parallel loop that forks eagerly pays for parallelism that nobody may want. With these calls it can
 //! run as the plain loop, look around between blocks, and fork only when it pays. `blitz`'s parallel
 //! iterators are built that way.
 
+use crate::global;
 use crate::join::{FnContext, join_expecting};
 use crate::seat;
 use crate::wake;
@@ -34,6 +35,22 @@ pub fn worth_waking(remaining_ticks: u64) -> bool {
             let counters = seat.pool().sleep.counters();
             counters.searching() == 0 && (counters.sleeping() > 0 || seat.pool().has_blocked())
         })
+}
+
+/// The shortest piece that a loop over indices should be cut into in the current pool: what
+/// [`ThreadPoolBuilder::grain`](crate::ThreadPoolBuilder::grain) was given, or 1.
+///
+/// Outside of pools it is the global pool's, if that has been started.
+///
+/// ```
+/// assert_eq!(blitz_core::demand::grain(), 1);
+/// ```
+#[inline]
+pub fn grain() -> usize {
+    match seat::current() {
+        Some(seat) => seat.pool().grain,
+        None => global::started().map_or(1, |pool| pool.grain),
+    }
 }
 
 /// [`join_context`](crate::join_context) for callers that know how much work the two halves are together:

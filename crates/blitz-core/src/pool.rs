@@ -37,6 +37,7 @@ pub(crate) struct Settings {
     pub(crate) guests: bool,
     pub(crate) placement: Placement,
     pub(crate) handlers: Handlers,
+    pub(crate) grain: usize,
 }
 
 /// See the module's documentation.
@@ -63,6 +64,8 @@ pub(crate) struct Pool {
     pub(crate) backoff: BackoffMode,
     pub(crate) guests: bool,
     pub(crate) placement: Placement,
+    /// See [`ThreadPoolBuilder::grain`](crate::ThreadPoolBuilder::grain).
+    pub(crate) grain: usize,
     idle: IdleWaiters,
 }
 
@@ -96,6 +99,7 @@ impl Pool {
             backoff: settings.backoff,
             guests: settings.guests,
             placement: settings.placement,
+            grain: settings.grain,
             idle: IdleWaiters::default(),
         });
         if pool.handlers.start.is_some() {

@@ -6,6 +6,7 @@ mod delegate;
 mod engine;
 pub mod iter;
 mod math;
+pub mod ops;
 pub mod option;
 mod par_either;
 pub mod prelude;

@@ -16,14 +16,14 @@
 mod dispatch;
 mod guarded;
 mod leaf;
-mod merge;
+pub(crate) mod merge;
 mod multiway;
 mod order;
-mod partition;
+pub(crate) mod partition;
 mod permute;
 mod plan;
 mod radix;
-mod raw;
+pub(crate) mod raw;
 mod runs;
 mod sample;
 mod stable;
