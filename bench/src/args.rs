@@ -42,8 +42,10 @@ pub struct Options {
     pub stress_for: Duration,
     /// First seed of `stress`; without it one is drawn from the clock and printed.
     pub seed: Option<u64>,
-    /// Only benches whose name contains this text.
+    /// Only benches whose name contains this text, or one of several with commas between.
     pub only: Option<String>,
+    /// Per cent of the usual number of rounds.
+    pub effort: u32,
 }
 
 impl Options {
@@ -70,6 +72,9 @@ impl Options {
         }
         if let Some(only) = &self.only {
             add(&["--only", only]);
+        }
+        if self.effort != 100 {
+            add(&["--effort", &self.effort.to_string()]);
         }
         flags
     }
@@ -111,6 +116,7 @@ pub fn parse(words: &[String]) -> Result<Command, String> {
     let mut stress_for = None;
     let mut seed = None;
     let mut only = None;
+    let mut effort = 100;
 
     let mut rest = words.iter();
     while let Some(word) = rest.next() {
@@ -126,6 +132,13 @@ pub fn parse(words: &[String]) -> Result<Command, String> {
                 stress_for = Some(Duration::from_secs(value));
             }
             "--seed" => seed = Some(number_after(word, rest.next())?),
+            "--effort" => {
+                let percent = number_after(word, rest.next())?;
+                let in_range = u32::try_from(percent)
+                    .ok()
+                    .filter(|n| (1..=1000).contains(n));
+                effort = in_range.ok_or("--effort needs per cent from 1 to 1000")?;
+            }
             "--only" => match rest.next() {
                 Some(text) => only = Some(text.clone()),
                 None => return Err("--only needs a part of a bench's name".into()),
@@ -164,6 +177,7 @@ pub fn parse(words: &[String]) -> Result<Command, String> {
             stress_for: stress_for.unwrap_or(Duration::from_secs(if quick { 5 } else { 30 })),
             seed,
             only,
+            effort,
         },
     })
 }
@@ -206,7 +220,8 @@ flags:
   --pin          only with every thread pinned (main and worker 0 on the first allowed CPU)
   --no-pin       only with threads left to the kernel
                  (neither: pinned, then unpinned in a second process, shown side by side)
-  --only TEXT    only benches whose name contains TEXT
+  --only TEXT    only benches whose name contains TEXT, or one of several with commas between
+  --effort N     N per cent of the usual rounds
   --seconds N    stress: how long
   --seed N       stress: first seed, to repeat a failure
 
@@ -291,6 +306,7 @@ mod tests {
         assert_eq!(options.seed, Some(42));
         assert!(parse(&words("stress --seconds")).is_err());
         assert!(parse(&words("stress --seconds soon")).is_err());
+        assert!(parse(&words("join --effort 0")).is_err());
     }
 
     #[test]
@@ -299,7 +315,7 @@ mod tests {
             "join",
             "join --quick --json",
             "stress --no-pin --rows --seconds 7 --seed 42",
-            "join --pin --only all",
+            "join --pin --only all --effort 30",
         ] {
             let options = options(line);
             let mut again = vec!["join".to_string()];
