@@ -24,6 +24,8 @@ table{border-collapse:collapse;width:100%}
 td,th{text-align:left;vertical-align:top;padding:.45rem .7rem .45rem 0;border-top:1px solid var(--edge);overflow-wrap:anywhere}
 tr:first-child td,tr:first-child th{border-top:0}
 code{font:.86em ui-monospace,SFMono-Regular,Menlo,monospace;overflow-wrap:anywhere}
+table.promises code{overflow-wrap:break-word}
+.facts td:first-child{width:13rem}
 .verdict{font-weight:600}
 .yes{color:var(--good)}.no{color:var(--bad)}
 svg{display:block;margin:.4rem 0 .8rem;font:13px system-ui,-apple-system,'Segoe UI',sans-serif}
@@ -34,7 +36,7 @@ svg .grid{stroke:var(--edge)}svg .line{fill:none;stroke-width:2}
 .line.blitz{stroke:var(--blitz)}.line.rayon{stroke:var(--rayon)}.line.seq{stroke:var(--seq);stroke-dasharray:4 4}
 .grid2{display:grid;gap:0 2rem;grid-template-columns:repeat(auto-fit,minmax(min(100%,22rem),1fr))}
 @media(max-width:40rem){table.promises,table.promises tbody,table.promises tr,table.promises td{display:block;border:0;padding:0}\
-table.promises th{display:none}table.promises tr{border-top:1px solid var(--edge);padding:.7rem 0}}
+table.promises tr.head{display:none}table.promises tr{border-top:1px solid var(--edge);padding:.7rem 0}}
 ";
 
 /// The page.
@@ -57,7 +59,7 @@ pub fn report(
         page.push_str(&format!("<p class=\"no\">{}</p>\n", escape(text)));
     }
     page.push_str(&promise_table(promises));
-    page.push_str("<section>\n<h2>The machine</h2>\n<table>\n");
+    page.push_str("<section>\n<h2>The machine</h2>\n<table class=\"facts\">\n");
     for (name, value) in machine.facts() {
         let (name, value) = (escape(name), escape(&value));
         page.push_str(&format!(
@@ -75,7 +77,7 @@ pub fn report(
 fn promise_table(promises: &[Promise]) -> String {
     let mut table = String::from(
         "<div class=\"table\">\n<h2>Six promises</h2>\n<table class=\"promises\">\n\
-         <tr><th>promise</th><th>seen just now</th><th>again with</th></tr>\n",
+         <tr class=\"head\"><th>promise</th><th>seen just now</th><th>again with</th></tr>\n",
     );
     for promise in promises {
         let (class, word) = promise.verdict();

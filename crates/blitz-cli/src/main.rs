@@ -29,7 +29,6 @@ fn main() -> ExitCode {
         Ok(Command::Tour(options)) => tour::run(&options),
         Ok(Command::Bench(words)) => blitz_bench::main(&["bench"], &words),
         Ok(Command::Doctor) => doctor::run(),
-        Ok(Command::Hidden(words)) => tour::waiting::run_child(&words),
         Err(message) => {
             eprintln!("blitz: {message}");
             ExitCode::from(2)

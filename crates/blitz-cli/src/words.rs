@@ -16,8 +16,6 @@ pub enum Command {
     Bench(Vec<String>),
     /// Say what would make this machine slow or noisy.
     Doctor,
-    /// A measurement that needs a process of its own; started by this program itself.
-    Hidden(Vec<String>),
 }
 
 /// How to run the tour.
@@ -28,9 +26,6 @@ pub struct TourOptions {
     /// Where the report goes, if not to its usual place.
     pub out: Option<PathBuf>,
 }
-
-/// First word of the hidden command.
-pub const HIDDEN: &str = "__waiting";
 
 /// A subcommand and its help.
 struct Sub {
@@ -82,7 +77,6 @@ pub fn parse(words: &[String]) -> Result<Command, String> {
     };
     let wants_help = rest.iter().any(|word| word == "--help" || word == "-h");
     match first.as_str() {
-        HIDDEN => Ok(Command::Hidden(rest.to_vec())),
         "--help" | "-h" => Ok(Command::Help(help())),
         "--version" | "-V" => {
             let version = concat!("blitz ", env!("CARGO_PKG_VERSION"), "\n");

@@ -72,7 +72,7 @@ pub fn never_slower(loops: &[Row], bench: &str) -> Promise {
         name: "Parallel is never slower",
         kept: worst.is_some().then_some(kept),
         figure,
-        command: format!("blitz bench loops --only {bench}"),
+        command: "blitz bench loops".into(),
     }
 }
 

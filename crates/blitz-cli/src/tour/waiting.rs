@@ -1,111 +1,106 @@
-//! Promise 2, live: a lock held across a parallel call.
+//! Promise 2, live: something held across a parallel call.
 //!
-//! Tasks of a scope each take the same lock and, holding it, fork. A thread that waits for its stolen half and meanwhile
-//! runs *another* of the tasks meets the lock that it holds itself, and stops for ever. The program runs in a child process
-//! that is killed when it does not end in time.
+//! Each task of a scope marks its thread as held (think of a lock, a `RefCell` borrow, a thread-local), forks, and releases it. A
+//! thread that waits for its stolen half and meanwhile runs *another* of the tasks finds its own mark: with a lock that would
+//! be a deadlock. The tasks count how often that happens, and how deep they pile up on one stack.
 
-use crate::words::HIDDEN;
-use std::process::{Command, ExitCode, Stdio};
-use std::sync::Mutex;
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-const TASKS: u64 = 200;
-const HALF: Duration = Duration::from_micros(100);
+/// Tasks per library.
+pub const TASKS: u64 = 2000;
+const HALF: Duration = Duration::from_micros(20);
+const THREADS: usize = 4;
 
-/// How the program ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
-    /// With the right result.
-    Finished(Duration),
-    /// Not at all; it was killed.
-    Stuck,
-    /// With a wrong result, or not started.
-    Failed,
+thread_local! {
+    static HELD: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Runs the program of one library in a child process, for at most `limit`.
-pub fn try_in_child(lib: &str, limit: Duration, mut waiting: impl FnMut()) -> Ending {
-    let Ok(program) = std::env::current_exe() else {
-        return Ending::Failed;
-    };
-    let start = Instant::now();
-    let child = Command::new(program)
-        .args([HIDDEN, lib])
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .spawn();
-    let Ok(mut child) = child else {
-        return Ending::Failed;
-    };
-    loop {
-        match child.try_wait() {
-            Ok(Some(status)) if status.success() => return Ending::Finished(start.elapsed()),
-            Ok(Some(_)) | Err(_) => return Ending::Failed,
-            Ok(None) if start.elapsed() > limit => {
-                // It may have ended this very moment; either way it did not end in time.
-                let _ = child.kill();
-                let _ = child.wait();
-                return Ending::Stuck;
-            }
-            Ok(None) => {
-                waiting();
-                std::thread::sleep(Duration::from_millis(20));
-            }
+/// What the tasks have seen.
+#[derive(Debug, Default)]
+pub struct Seen {
+    finished: AtomicU64,
+    met_themselves: AtomicU64,
+    deepest: AtomicU64,
+}
+
+impl Seen {
+    /// How many tasks ran on a thread that another of them had left waiting.
+    pub fn met_themselves(&self) -> u64 {
+        self.met_themselves.load(Ordering::Relaxed)
+    }
+
+    /// How many tasks were on one stack at the same time, at most.
+    pub fn deepest(&self) -> u64 {
+        self.deepest.load(Ordering::Relaxed)
+    }
+
+    /// Did all tasks run?
+    pub fn is_complete(&self) -> bool {
+        self.finished.load(Ordering::Relaxed) == TASKS
+    }
+
+    fn task<R>(&self, fork: impl FnOnce() -> R) {
+        let depth = HELD.get() + 1;
+        HELD.set(depth);
+        if depth > 1 {
+            self.met_themselves.fetch_add(1, Ordering::Relaxed);
         }
+        self.deepest.fetch_max(depth, Ordering::Relaxed);
+        fork();
+        HELD.set(depth - 1);
+        self.finished.fetch_add(1, Ordering::Relaxed);
     }
 }
 
-/// The hidden command: the program itself.
-pub fn run_child(words: &[String]) -> ExitCode {
-    let total = Mutex::new(0);
-    let with_two_threads = |lib: &str| match lib {
-        "blitz" => {
-            let pool = blitz::ThreadPoolBuilder::new().num_threads(2).build();
-            let pool = pool.map_err(|error| error.to_string())?;
-            pool.scope(|scope| {
-                for _ in 0..TASKS {
-                    scope.spawn(|_| locked(&total, || blitz::join(busy, busy)));
-                }
-            });
-            Ok(())
+/// The program on Blitz.
+pub fn on_blitz() -> Result<Seen, String> {
+    let pool = blitz::ThreadPoolBuilder::new().num_threads(THREADS).build();
+    let pool = pool.map_err(|error| error.to_string())?;
+    let seen = Seen::default();
+    pool.scope(|scope| {
+        for _ in 0..TASKS {
+            scope.spawn(|_| seen.task(|| blitz::join(busy, busy)));
         }
-        "rayon" => {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build();
-            let pool = pool.map_err(|error| error.to_string())?;
-            pool.scope(|scope| {
-                for _ in 0..TASKS {
-                    scope.spawn(|_| locked(&total, || rayon::join(busy, busy)));
-                }
-            });
-            Ok(())
-        }
-        other => Err(format!("there is no library '{other}' here")),
-    };
-    let outcome = with_two_threads(words.first().map_or("", String::as_str));
-    match outcome {
-        Ok(()) if total.into_inner().is_ok_and(|total| total == 2 * TASKS) => ExitCode::SUCCESS,
-        Ok(()) => ExitCode::FAILURE,
-        Err(message) => {
-            eprintln!("blitz: {message}");
-            ExitCode::from(2)
-        }
-    }
+    });
+    Ok(seen)
 }
 
-/// Takes the lock, forks while holding it, and counts both halves.
-fn locked(total: &Mutex<u64>, fork: impl FnOnce() -> (u64, u64)) {
-    let mut total = total
-        .lock()
-        .unwrap_or_else(|poisoned| poisoned.into_inner());
-    let (left, right) = fork();
-    *total += left + right;
+/// The same program on rayon.
+pub fn on_rayon() -> Result<Seen, String> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(THREADS).build();
+    let pool = pool.map_err(|error| error.to_string())?;
+    let seen = Seen::default();
+    pool.scope(|scope| {
+        for _ in 0..TASKS {
+            scope.spawn(|_| seen.task(|| rayon::join(busy, busy)));
+        }
+    });
+    Ok(seen)
 }
 
-/// Long enough that the other thread takes a half.
-fn busy() -> u64 {
+/// Long enough that another thread may take it.
+fn busy() {
     let start = Instant::now();
     while start.elapsed() < HALF {
         std::hint::spin_loop();
     }
-    1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_task_of_blitz_meets_another_on_its_stack() {
+        let seen = on_blitz().unwrap();
+        assert!(seen.is_complete());
+        assert_eq!((seen.met_themselves(), seen.deepest()), (0, 1));
+    }
+
+    #[test]
+    fn the_program_runs_to_its_end_on_rayon_too() {
+        assert!(on_rayon().unwrap().is_complete());
+    }
 }
