@@ -28,6 +28,7 @@ mod blocks;
 mod chain;
 mod chunks;
 mod collect;
+mod context;
 mod convert;
 mod copied;
 mod empty;
@@ -63,6 +64,7 @@ mod repeat;
 mod rev;
 mod skip_take;
 mod split;
+mod splitter;
 mod stage;
 mod step_by;
 mod sum;
@@ -77,11 +79,13 @@ mod unzip;
 mod update;
 mod walk_tree;
 mod while_some;
+mod with_pool;
 mod zip;
 
 pub use self::blocks::{ExponentialBlocks, UniformBlocks};
 pub use self::chain::Chain;
 pub use self::chunks::{Chunks, FoldChunks, FoldChunksWith};
+pub use self::context::{ContextFilter, ContextMap, ContextMapIndexed, WithContext};
 pub use self::convert::{
     FromParallelIterator, IntoParallelIterator, IntoParallelRefIterator,
     IntoParallelRefMutIterator, ParallelDrainFull, ParallelDrainRange, ParallelExtend,
@@ -112,6 +116,7 @@ pub use self::repeat::{Repeat, RepeatN, repeat, repeat_n, repeatn};
 pub use self::rev::Rev;
 pub use self::skip_take::{Skip, Take};
 pub use self::split::{Split, split};
+pub use self::splitter::{Splitter, WithSplitter};
 pub use self::step_by::StepBy;
 pub use self::take_any::{SkipAny, TakeAny};
 pub use self::take_any_while::{SkipAnyWhile, TakeAnyWhile};
@@ -121,5 +126,6 @@ pub use self::walk_tree::{
     WalkTree, WalkTreePostfix, WalkTreePrefix, walk_tree, walk_tree_postfix, walk_tree_prefix,
 };
 pub use self::while_some::WhileSome;
+pub use self::with_pool::WithPool;
 pub use self::zip::{Zip, ZipEq};
 pub use either::Either;

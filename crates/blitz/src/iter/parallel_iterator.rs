@@ -6,9 +6,10 @@ use super::{
     Chain, Cloned, Copied, Either, Filter, FilterMap, FlatMap, FlatMapIter, Flatten, FlattenIter,
     Fold, FoldWith, FromParallelIterator, Inspect, Intersperse, IntoParallelIterator, Map, MapInit,
     MapWith, PanicFuse, ParallelExtend, Reducer, SkipAny, SkipAnyWhile, TakeAny, TakeAnyWhile,
-    TryFold, TryFoldWith, Update, WhileSome,
+    TryFold, TryFoldWith, Update, WhileSome, WithContext, WithPool,
 };
 use super::{extend, find, find_first_last, for_each, reduce, sum, try_reduce, unzip};
+use crate::engine::ThreadPool;
 use std::cmp::Ordering;
 use std::collections::LinkedList;
 use std::iter::{Product, Sum};
@@ -1110,5 +1111,46 @@ pub trait ParallelIterator: Sized + Send {
     {
         let (identity, op) = reducer.into_parts();
         self.reduce(identity, op)
+    }
+
+    /// Runs the loop in `pool`, whichever pool the caller is in.
+    ///
+    /// Call it after the adaptors that need positions (`zip`, `enumerate`, `rev`, …), which the result does not have.
+    ///
+    /// # Cost
+    ///
+    /// That of [`ThreadPool::install`], once: some microseconds if a thread of the pool has to be woken, next to nothing if
+    /// the caller is in the pool already or may take part.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use blitz::prelude::*;
+    /// let pool = blitz::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// let total: u64 = (1..=100u64).into_par_iter().with_pool(&pool).map(|n| n * n).sum();
+    /// assert_eq!(total, 338_350);
+    /// ```
+    fn with_pool(self, pool: &ThreadPool) -> WithPool<'_, Self> {
+        WithPool::new(self, pool)
+    }
+
+    /// Lets closures receive `context` as their first argument, so that named functions can share it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use blitz::prelude::*;
+    ///
+    /// struct Grid { width: usize }
+    /// fn row(grid: &Grid, cell: usize) -> usize { cell / grid.width }
+    ///
+    /// let rows: Vec<usize> = (0..6usize).into_par_iter().with_context(&Grid { width: 3 }).map(row).collect();
+    /// assert_eq!(rows, [0, 0, 0, 1, 1, 1]);
+    /// ```
+    fn with_context<X>(self, context: &X) -> WithContext<'_, Self, X>
+    where
+        X: Sync,
+    {
+        WithContext::new(self, context)
     }
 }

@@ -21,10 +21,12 @@ mod pace;
 mod polled_loop;
 #[cfg(test)]
 pub(crate) mod pretend;
+mod tree_loop;
 
 pub use self::bridge::{bridge, bridge_producer_consumer, bridge_unindexed};
 pub(crate) use self::local::this_thread;
 pub(crate) use self::polled_loop::{Steps, pull_in_turns, run_steps};
+pub(crate) use self::tree_loop::{Cuts, run_eagerly, run_on_demand};
 
 /// A generic closure: receives whatever producer an iterator is made of.
 ///
