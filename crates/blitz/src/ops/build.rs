@@ -180,6 +180,29 @@ impl<T> Filler<'_, T> {
         self.filled += values.len();
     }
 
+    /// Adds copies of those elements of a slice whose flag is set.
+    ///
+    /// # Panics
+    /// When there is not enough room.
+    pub(crate) fn push_where(&mut self, values: &[T], keep: &[bool])
+    where
+        T: Copy,
+    {
+        let room = self.range.len();
+        let mut filled = self.filled;
+        for (value, keep) in values.iter().zip(keep) {
+            if filled == room {
+                assert!(!keep, "a piece got too many elements");
+                continue;
+            }
+            // SAFETY: the place is inside the piece and not yet filled. If the element is not kept, the next one overwrites
+            // it, or it stays behind the filled part; copies need no dropping.
+            unsafe { self.start.add(filled).write(*value) };
+            filled += usize::from(*keep);
+        }
+        self.filled = filled;
+    }
+
     #[inline]
     fn check_room(&self, wanted: usize) {
         let room = self.range.len() - self.filled;

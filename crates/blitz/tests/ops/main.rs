@@ -1,6 +1,8 @@
 //! Every algorithm against the sequential answer, on pools of several sizes.
 
+mod group;
 mod loops;
+mod reorder;
 mod scan;
 
 use blitz::{ThreadPool, ThreadPoolBuilder};
