@@ -1,9 +1,11 @@
 //! Parallel iterators over `BTreeMap`, in key order.
 
-use super::walk::Movable;
+use super::walk::{Movable, Order};
 use super::{walked, walked_collection};
 use crate::iter::IntoParallelIterator;
 use std::collections::{BTreeMap, btree_map};
+
+const ORDER: Order = Order::Meaningful;
 
 walked_collection! {
     /// Parallel iterator that owns the entries of a map.

@@ -1,7 +1,10 @@
 //! Parallel iterators over `BTreeSet`, in order.
 
+use super::walk::Order;
 use super::walked_collection;
 use std::collections::{BTreeSet, btree_set};
+
+const ORDER: Order = Order::Meaningful;
 
 walked_collection! {
     /// Parallel iterator that owns the items of a set.

@@ -1,9 +1,11 @@
 //! Parallel iterators over `HashMap`, in no particular order.
 
-use super::walk::Movable;
+use super::walk::{Movable, Order};
 use super::{walked, walked_collection};
 use crate::iter::{IntoParallelIterator, ParallelDrainFull};
 use std::collections::{HashMap, hash_map};
+
+const ORDER: Order = Order::Random;
 
 walked_collection! {
     /// Parallel iterator that owns the entries of a map.

@@ -1,8 +1,11 @@
 //! Parallel iterators over `HashSet`, in no particular order.
 
+use super::walk::Order;
 use super::{walked, walked_collection};
 use crate::iter::ParallelDrainFull;
 use std::collections::{HashSet, hash_set};
+
+const ORDER: Order = Order::Random;
 
 walked_collection! {
     /// Parallel iterator that owns the items of a set.

@@ -1,7 +1,10 @@
 //! Parallel iterators over `LinkedList`, in list order.
 
+use super::walk::Order;
 use super::walked_collection;
 use std::collections::{LinkedList, linked_list};
+
+const ORDER: Order = Order::Meaningful;
 
 walked_collection! {
     /// Parallel iterator that owns the items of a list.

@@ -19,7 +19,8 @@ mod walk;
 
 /// Implements `ParallelIterator` for an iterator that has a sequential one of known length in its field `inner`.
 ///
-/// It is no `IndexedParallelIterator`: to start at an index, a walk must come by all items before it.
+/// It is no `IndexedParallelIterator`: to start at an index, a walk must come by all items before it. The module it is used in
+/// says in a constant `ORDER` what the order of its items means.
 macro_rules! walked {
     (impl [$($generics:tt)*] $name:ty => $item:ty) => {
         impl<$($generics)*> $crate::iter::ParallelIterator for $name {
@@ -29,7 +30,7 @@ macro_rules! walked {
             where
                 C: $crate::iter::plumbing::UnindexedConsumer<Self::Item>,
             {
-                $crate::collections::walk::drive(self.inner, consumer)
+                $crate::collections::walk::drive(self.inner, consumer, ORDER)
             }
 
             fn opt_len(&self) -> Option<usize> {

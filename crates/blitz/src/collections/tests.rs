@@ -247,7 +247,7 @@ impl Reducer<Vec<(usize, usize)>> for Append {
 #[test]
 fn a_piece_that_has_had_enough_does_not_shift_those_behind_it() {
     for len in SIZES {
-        let pieces = super::walk::drive(0..len, FirstOfPiece(0));
+        let pieces = super::walk::drive(0..len, FirstOfPiece(0), super::walk::Order::Meaningful);
         assert!(
             pieces.iter().all(|(start, item)| start == item),
             "{pieces:?}"
@@ -280,6 +280,26 @@ fn dear_items_are_shared_out_among_threads() {
             })
             .collect()
     });
+    assert!(threads.len() > 1);
+}
+
+#[test]
+fn items_that_become_dear_late_are_still_shared_out_in_order() {
+    let pool = ThreadPoolBuilder::new().num_threads(4).build().unwrap();
+    let list: LinkedList<usize> = (0..5000).collect();
+    let seen: Vec<(usize, Option<ThreadId>)> = pool.install(|| {
+        list.par_iter()
+            .map(|&item| {
+                let is_dear = item >= 4000;
+                if is_dear {
+                    std::thread::sleep(Duration::from_micros(100));
+                }
+                (item, is_dear.then(|| std::thread::current().id()))
+            })
+            .collect()
+    });
+    assert!(seen.iter().map(|(item, _)| *item).eq(0..5000));
+    let threads: HashSet<ThreadId> = seen.iter().filter_map(|(_, thread)| *thread).collect();
     assert!(threads.len() > 1);
 }
 
