@@ -61,6 +61,11 @@ mod macros;
 mod placement;
 #[cfg(not(loom))]
 mod pool;
+#[cfg(all(feature = "profile", not(loom)))]
+pub mod profile;
+#[cfg(all(not(feature = "profile"), not(loom)))]
+#[path = "profile/off.rs"]
+mod profile;
 #[cfg(not(loom))]
 mod rescue;
 #[cfg(not(loom))]
@@ -96,6 +101,8 @@ pub use builder::{
 pub use handle::{JoinHandle, ScopedHandle};
 #[cfg(not(loom))]
 pub use join::{FnContext, join, join_context};
+#[cfg(all(feature = "profile", not(loom)))]
+pub use profile::profile;
 #[cfg(not(loom))]
 pub use scope::{Scope, ScopeFifo, in_place_scope, in_place_scope_fifo, scope, scope_fifo};
 #[cfg(not(loom))]

@@ -16,6 +16,7 @@ use crate::occupancy::Occupancy;
 use crate::pool::Pool;
 use crate::primitives::parker::{Lease, Parker};
 use crate::primitives::{Injector, Owner, Stealer, deque};
+use crate::profile;
 use crate::stats::Counting;
 use crate::task::TaskRef;
 use crossbeam_utils::CachePadded;
@@ -180,6 +181,7 @@ impl Seat {
     /// # Safety
     /// The caller occupies the seat. `work` does not unwind, and leaves the join stack as it found it.
     pub(crate) unsafe fn run_in<R>(&self, context: *const Context, work: impl FnOnce() -> R) -> R {
+        let _not_the_occupants = profile::pause();
         let outer = self.context.replace(context);
         let since = self.running_since.replace(0);
         // SAFETY: the caller occupies the seat.

@@ -28,6 +28,7 @@ use crate::clock::{ticks, ticks_per_us};
 use crate::context::{Context, descends_from};
 use crate::join_stack::Slot;
 use crate::primitives::{BackoffMode, CoreLatch};
+use crate::profile;
 use crate::rescue;
 use crate::seat::Seat;
 use crate::task::TaskRef;
@@ -134,6 +135,7 @@ pub(crate) fn pause(round: u32) {
 /// The caller occupies the seat.
 #[cold]
 pub(crate) unsafe fn wait_for<A: Awaited + ?Sized>(seat: &Seat, awaited: &A) {
+    let _waiting_is_no_work = profile::pause();
     let mut wait = Wait {
         seat,
         awaited,

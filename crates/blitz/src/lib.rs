@@ -27,6 +27,9 @@ pub use engine::{
 };
 pub use range::par_range;
 
+#[cfg(feature = "profile")]
+pub use engine::profile;
+
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
