@@ -17,6 +17,7 @@ use crate::primitives::parker::{Lease, Parker};
 use crate::profile::{self, Carried};
 use crate::seat::{self, Seat};
 use crate::task::{Task, TaskRef};
+use crate::trace::{self, Kind};
 use crate::wait::{Awaited, LatchWait, wait_for};
 use std::any::Any;
 use std::cell::{Cell, UnsafeCell};
@@ -50,6 +51,7 @@ pub(crate) fn outsider_parker() -> &'static Parker {
 pub(crate) struct Guest<'a> {
     pub(crate) seat: &'a Seat,
     before: *const crate::join_stack::JoinStack,
+    _visit: trace::Span,
 }
 
 impl<'a> Guest<'a> {
@@ -83,7 +85,11 @@ impl<'a> Guest<'a> {
     fn sit(seat: &'a Seat) -> Self {
         // SAFETY: the seat is ours until `drop`.
         let before = unsafe { seat.enter() };
-        Guest { seat, before }
+        Guest {
+            seat,
+            before,
+            _visit: trace::span(Kind::Guest, seat.index),
+        }
     }
 }
 

@@ -48,7 +48,7 @@ impl<T> Shared<T> {
                 waker: None,
                 parker: None,
             }),
-            ends: profile::Ends::default(),
+            ends: profile::Ends::new(),
         }
     }
 

@@ -55,6 +55,8 @@ mod guest;
 mod handle;
 #[cfg(not(loom))]
 mod join;
+#[cfg(all(any(feature = "profile", feature = "trace"), not(loom)))]
+mod json;
 #[cfg(not(loom))]
 mod macros;
 #[cfg(not(loom))]
@@ -82,6 +84,11 @@ mod task;
 mod thread_latch;
 #[cfg(not(loom))]
 mod thread_pool;
+#[cfg(all(feature = "trace", not(loom)))]
+pub mod trace;
+#[cfg(all(not(feature = "trace"), not(loom)))]
+#[path = "trace/off.rs"]
+mod trace;
 #[cfg(not(loom))]
 mod try_join;
 #[cfg(not(loom))]
@@ -114,5 +121,7 @@ pub use thread_pool::{
     ThreadPool, Yield, current_num_threads, current_thread_has_pending_tasks, current_thread_index,
     max_num_threads, yield_local, yield_now,
 };
+#[cfg(all(feature = "trace", not(loom)))]
+pub use trace::trace;
 #[cfg(not(loom))]
 pub use try_join::try_join;

@@ -14,6 +14,7 @@ use crate::sleep::Sleep;
 use crate::stats::{PoolStats, WorkerStats};
 use crate::task::TaskRef;
 use crate::thread_latch::ThreadLatch;
+use crate::trace::{self, Kind};
 use crate::wait::{self, Awaited};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -236,6 +237,9 @@ impl Pool {
             // look again: one may have left before it could see the note.
             self.starved.store(true, Ordering::SeqCst);
             woken = try_once();
+        }
+        if woken {
+            trace::instant(Kind::Wake, 0);
         }
         if let (true, Some(seat)) = (woken, me) {
             seat.stats.woken.one();

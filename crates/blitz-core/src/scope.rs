@@ -344,7 +344,7 @@ impl<'scope> Base<'scope> {
             waiter: seat.map_or_else(outsider_parker, Seat::parker),
             panic: AtomicPtr::new(ptr::null_mut()),
             handles: Mutex::new(Vec::new()),
-            ends: profile::Ends::default(),
+            ends: profile::Ends::new(),
             _marker: PhantomData,
         }
     }

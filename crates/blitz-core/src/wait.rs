@@ -32,6 +32,7 @@ use crate::profile;
 use crate::rescue;
 use crate::seat::Seat;
 use crate::task::TaskRef;
+use crate::trace::{self, Kind};
 use std::hint::spin_loop;
 use std::sync::atomic::{Ordering, fence};
 
@@ -136,6 +137,7 @@ pub(crate) fn pause(round: u32) {
 #[cold]
 pub(crate) unsafe fn wait_for<A: Awaited + ?Sized>(seat: &Seat, awaited: &A) {
     let _waiting_is_no_work = profile::pause();
+    let _wait = trace::span(Kind::Wait, 0);
     let mut wait = Wait {
         seat,
         awaited,
@@ -276,6 +278,7 @@ impl<'a, A: Awaited + ?Sized> Wait<'a, A> {
             let task = victim.stealer().steal_until_settled();
             if let Some(found) = task.and_then(|task| self.accept(task)) {
                 self.seat.stats.stolen.one();
+                trace::instant(Kind::Steal, victim.index);
                 return Some(found);
             }
         }
@@ -315,6 +318,7 @@ impl<'a, A: Awaited + ?Sized> Wait<'a, A> {
         let thief = victim.map(|victim| victim.stack.thief());
         if thief.is_some_and(|thief| thief.sees_private() && thief.force()) {
             self.seat.stats.forced.one();
+            trace::instant(Kind::Force, 0);
         }
     }
 
@@ -337,7 +341,9 @@ impl<'a, A: Awaited + ?Sized> Wait<'a, A> {
                     rescue::start(pool);
                 }
                 self.seat.stats.parked.one();
+                let asleep = trace::span(Kind::Sleep, 0);
                 self.seat.parker().park();
+                asleep.end();
                 pool.count_parked(false);
             }
             self.awaited.announce_awake();

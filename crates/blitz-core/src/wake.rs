@@ -18,6 +18,7 @@
 use crate::clock::{ticks, ticks_per_us};
 use crate::join_stack::{FIRST_BEAT, Job, Pushed};
 use crate::seat::{Seat, Timed};
+use crate::trace::{self, Kind};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Work shorter than this in total (both halves) is not worth a wake.
@@ -49,7 +50,10 @@ pub(crate) fn outlasts_a_wake(expected: u64) -> bool {
 pub(crate) fn after_push(seat: &Seat, pushed: Pushed, job: *const Job, expected: Option<u64>) {
     let pool = seat.pool();
     let counters = match pushed {
-        Pushed::Public => pool.sleep.post(),
+        Pushed::Public => {
+            trace::instant(Kind::Expose, 0);
+            pool.sleep.post()
+        }
         Pushed::Beat => pool.sleep.counters(),
         Pushed::Full => return,
     };

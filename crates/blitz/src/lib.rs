@@ -30,6 +30,9 @@ pub use range::par_range;
 #[cfg(feature = "profile")]
 pub use engine::profile;
 
+#[cfg(feature = "trace")]
+pub use engine::trace;
+
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;

@@ -2,6 +2,7 @@
 
 use super::plot;
 use super::strand::{Origin, Reached, Role};
+use crate::json::json_string;
 use std::fmt;
 use std::time::Duration;
 
@@ -252,19 +253,4 @@ pub(super) fn human(ns: f64) -> String {
         ns if ns < 1e9 => format!("{:.2} ms", ns / 1e6),
         ns => format!("{:.2} s", ns / 1e9),
     }
-}
-
-/// A string as a JSON literal.
-pub(crate) fn json_string(text: &str) -> String {
-    let mut literal = String::from("\"");
-    for character in text.chars() {
-        match character {
-            '"' => literal.push_str("\\\""),
-            '\\' => literal.push_str("\\\\"),
-            control if control < ' ' => literal.push_str(&format!("\\u{:04x}", control as u32)),
-            other => literal.push(other),
-        }
-    }
-    literal.push('"');
-    literal
 }

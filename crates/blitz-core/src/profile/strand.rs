@@ -328,10 +328,14 @@ impl Spawned {
 }
 
 /// Where tasks end together: the end of a scope, or the join of a handle.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Ends(Mutex<Option<Reached>>);
 
 impl Ends {
+    pub(crate) fn new() -> Self {
+        Ends(Mutex::new(None))
+    }
+
     fn lock(&self) -> std::sync::MutexGuard<'_, Option<Reached>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
