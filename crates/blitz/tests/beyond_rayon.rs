@@ -315,7 +315,7 @@ fn reproducible_sums_do_not_depend_on_the_threads() {
     let pools = [1, 2, 3, 8].map(pool);
     for len in LENGTHS.into_iter().chain([300_000, 700_000]) {
         let values: Vec<f64> = (0..len).map(|n| 1.0 / (n as f64 + 0.7)).collect();
-        let block = (len / 128).next_power_of_two().min(4096);
+        let block = len.div_ceil(64).next_power_of_two().min(4096);
         let expected = in_blocks(&values, block);
         for pool in &pools {
             let sum: f64 = values.par_iter().reproducible().with_pool(pool).sum();

@@ -683,8 +683,8 @@ pub trait IndexedParallelIterator: ParallelIterator {
     ///
     /// # Cost
     ///
-    /// A few nanoseconds per block. Up to 255 items, each is a block of its own; up to half a million, there are between 64 and
-    /// 256 blocks; beyond, a block has 4096 items. They are shared with other threads when that pays, as in any loop.
+    /// A few nanoseconds per block. Up to 64 items, each is a block of its own; up to a quarter of a million, there are between
+    /// 33 and 64 blocks; beyond, a block has 4096 items. They are shared with other threads when that pays, as in any loop.
     ///
     /// # Examples
     ///

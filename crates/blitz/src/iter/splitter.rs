@@ -82,15 +82,16 @@ impl Default for Splitter {
     }
 }
 
-/// A short loop is cut into about this many blocks: enough for a good balance between many threads.
-const BLOCKS: usize = 128;
+/// A short loop is cut into at most this many blocks, and more than half as many: enough to balance the threads of most
+/// machines, few enough to be cheap.
+const BLOCKS: usize = 64;
 
 /// A block has at most this many items. It is long enough to hide a cut (some nanoseconds) behind the cheapest of items.
 const LONGEST_BLOCK: usize = 4096;
 
 /// The length of a reproducible loop's blocks. Changing it changes the last bits of everybody's sums.
 fn reproducible_block(len: usize) -> usize {
-    (len / BLOCKS).next_power_of_two().min(LONGEST_BLOCK)
+    len.div_ceil(BLOCKS).next_power_of_two().min(LONGEST_BLOCK)
 }
 
 /// Cuts by a rule. Made by [`with_splitter`](super::IndexedParallelIterator::with_splitter),
@@ -135,8 +136,8 @@ where
         let (cuts, eagerly) = match self.splitter.rule {
             Rule::Adaptive => return self.base.drive(consumer),
             Rule::Fixed(pieces) => (Cuts::Pieces(pieces), true),
-            Rule::Recursive(block) => (Cuts::Blocks(block), true),
-            Rule::Reproducible => (Cuts::Blocks(reproducible_block(len)), false),
+            Rule::Recursive(block) => (Cuts::blocks(len, block), true),
+            Rule::Reproducible => (Cuts::blocks(len, reproducible_block(len)), false),
         };
         self.base.with_producer(CutUp {
             len,

@@ -22,11 +22,17 @@ use crate::engine::{caller_may_take_part, hand_over, join};
 pub(crate) enum Cuts {
     /// This many pieces, whose lengths differ by one at most; one per item if there are fewer items.
     Pieces(usize),
-    /// Pieces of this length; the last may be shorter.
-    Blocks(usize),
+    /// This many pieces of this length; the last may be shorter.
+    Blocks { count: usize, len: usize },
 }
 
 impl Cuts {
+    /// Cuts of `all` items into blocks of `len`.
+    pub(crate) fn blocks(all: usize, len: usize) -> Self {
+        let count = all.div_ceil(len);
+        Cuts::Blocks { count, len }
+    }
+
     /// Where `len` items are cut in two, and how either side is cut further. `None` if they are one piece.
     #[inline]
     fn cut(self, len: usize) -> Option<(usize, Cuts, Cuts)> {
@@ -43,9 +49,10 @@ impl Cuts {
                 let middle = per_piece * left + extra;
                 Some((middle, Cuts::Pieces(left), Cuts::Pieces(pieces - left)))
             }
-            Cuts::Blocks(block) => {
-                let left = len.div_ceil(block) / 2;
-                (left > 0).then_some((left * block, self, self))
+            Cuts::Blocks { count, len } => {
+                let of = |count| Cuts::Blocks { count, len };
+                let left = count / 2;
+                (left > 0).then(|| (left * len, of(left), of(count - left)))
             }
         }
     }
@@ -269,13 +276,13 @@ mod tests {
     fn all_blocks_but_the_last_have_the_length_asked_for() {
         for len in 1..200 {
             for block in 1..40 {
-                let pieces = pieces(Cuts::Blocks(block), len);
+                let pieces = pieces(Cuts::blocks(len, block), len);
                 let (last, others) = pieces.split_last().unwrap();
                 assert!(others.iter().all(|&piece| piece == block));
                 assert!((1..=block).contains(last));
                 assert_eq!(pieces.iter().sum::<usize>(), len);
             }
         }
-        assert_eq!(pieces(Cuts::Blocks(4), 0), [0]);
+        assert_eq!(pieces(Cuts::blocks(0, 4), 0), [0]);
     }
 }
