@@ -25,6 +25,7 @@
 //! iterators; [`walk_tree`] for trees. For full control there is [`plumbing`].
 
 mod blocks;
+mod cancel;
 mod chain;
 mod chunks;
 mod collect;
@@ -57,6 +58,7 @@ mod par_bridge;
 mod parallel_iterator;
 pub mod plumbing;
 mod positions;
+mod progress;
 mod recipe;
 mod reduce;
 mod reducer;
@@ -67,6 +69,7 @@ mod split;
 mod splitter;
 mod stage;
 mod step_by;
+mod strides;
 mod sum;
 mod take_any;
 mod take_any_while;
@@ -83,6 +86,7 @@ mod with_pool;
 mod zip;
 
 pub use self::blocks::{ExponentialBlocks, UniformBlocks};
+pub use self::cancel::{CancelToken, Outcome, Run, Stopped, Watched, WithCancel};
 pub use self::chain::Chain;
 pub use self::chunks::{Chunks, FoldChunks, FoldChunksWith};
 pub use self::context::{ContextFilter, ContextMap, ContextMapIndexed, WithContext};
@@ -110,6 +114,7 @@ pub use self::panic_fuse::PanicFuse;
 pub use self::par_bridge::{IterBridge, ParallelBridge};
 pub use self::parallel_iterator::ParallelIterator;
 pub use self::positions::Positions;
+pub use self::progress::{Progress, WithProgress};
 pub use self::reducer::{Number, Reducer};
 #[allow(deprecated)]
 pub use self::repeat::{Repeat, RepeatN, repeat, repeat_n, repeatn};
