@@ -13,14 +13,19 @@ pub use crate::clock::{ticks, ticks_per_us};
 
 /// Is a thread of the current pool awake and without work right now? A fork would be taken at once.
 ///
-/// One load. `false` outside of pools.
+/// One load. Outside of pools the question is about the global pool, and the answer `false` if that has not been started.
 ///
 /// ```
-/// assert!(!blitz_core::demand::hungry());
+/// let somebody_could_help_at_once: bool = blitz_core::demand::hungry();
+/// # let _ = somebody_could_help_at_once;
 /// ```
 #[inline]
 pub fn hungry() -> bool {
-    seat::current().is_some_and(|seat| seat.pool().sleep.counters().searching() > 0)
+    let pool = match seat::current() {
+        Some(seat) => Some(seat.pool()),
+        None => global::started(),
+    };
+    pool.is_some_and(|pool| pool.sleep.counters().searching() > 0)
 }
 
 /// Nobody is awake, somebody sleeps, and `remaining_ticks` of work would outlast waking them?

@@ -276,6 +276,11 @@ where
     }
 
     #[inline]
+    fn wants_first(&self) -> bool {
+        W::ONE_HIT_IS_ENOUGH
+    }
+
+    #[inline]
     fn can_resume(&self, _folder: &Self::Folder) -> bool {
         true
     }

@@ -151,6 +151,11 @@ where
     }
 
     #[inline]
+    fn wants_first(&self) -> bool {
+        self.base.wants_first()
+    }
+
+    #[inline]
     fn can_resume(&self, _folder: &Self::Folder) -> bool {
         true
     }
@@ -377,6 +382,11 @@ where
     #[inline]
     fn is_never_full(&self) -> bool {
         self.base.is_never_full()
+    }
+
+    #[inline]
+    fn wants_first(&self) -> bool {
+        self.base.wants_first()
     }
 
     #[inline]

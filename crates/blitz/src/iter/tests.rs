@@ -676,3 +676,63 @@ fn sources_of_repeats_and_nothing() {
         );
     });
 }
+
+#[test]
+fn long_searches_find_what_std_finds_wherever_it_is() {
+    const LEN: usize = 200_000;
+    let items: Vec<usize> = (0..LEN).collect();
+    let places = [
+        0,
+        1,
+        3000,
+        20_000,
+        LEN / 2,
+        LEN / 2 + 1,
+        LEN / 2 + 7000,
+        LEN - 1,
+        LEN,
+    ];
+    let pool = crate::ThreadPoolBuilder::new()
+        .num_threads(3)
+        .build()
+        .unwrap();
+    pool.install(|| {
+        for place in places {
+            // The first run knows nothing about the cost of an item, later ones do.
+            for _ in 0..3 {
+                let first = items.par_iter().find_first(|&&n| n >= place);
+                assert_eq!(first, items.get(place));
+                let last = items
+                    .par_iter()
+                    .filter(|&&n| n <= place)
+                    .find_last(|_| true);
+                assert_eq!(last.copied(), Some(place.min(LEN - 1)));
+                let any = items.par_iter().position_any(|&n| n == place);
+                assert_eq!(any, (place < LEN).then_some(place));
+                assert_eq!(items.par_iter().all(|&n| n < place), place >= LEN);
+                let kept: Option<Vec<usize>> = items
+                    .par_iter()
+                    .map(|&n| (n != place).then_some(n))
+                    .collect();
+                assert_eq!(
+                    kept.map(|kept| kept == items),
+                    (place >= LEN).then_some(true)
+                );
+            }
+        }
+    });
+}
+
+#[test]
+fn what_may_stop_early_sees_every_item_once_if_it_does_not() {
+    const LEN: usize = 200_000;
+    for _ in 0..3 {
+        let seen: Vec<AtomicUsize> = (0..LEN).map(|_| AtomicUsize::new(0)).collect();
+        let result = (0..LEN).into_par_iter().try_for_each(|index| {
+            seen[index].fetch_add(1, Relaxed);
+            Some(())
+        });
+        assert_eq!(result, Some(()));
+        assert!(seen.iter().all(|count| count.load(Relaxed) == 1));
+    }
+}

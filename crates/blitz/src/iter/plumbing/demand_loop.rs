@@ -6,7 +6,8 @@
 //!    blocks of growing length until it knows that enough is ahead to be worth sharing. A loop that earlier runs have shown
 //!    to be tiny looks at the clock twice (10 ns each), to see that it still is; inside another parallel loop that has work
 //!    on offer, not even that: whoever looks for work will find the outer loop's. A loop that earlier runs have shown to be
-//!    long skips this step, unless it is a search, which may be over soon.
+//!    long skips this step, and so does one of medium length if somebody is looking for work; unless it is a search, which
+//!    may be over soon (`search.rs`).
 //! 2. **Offered.** The rest is halved by `join` until a part is one block of about 8 us. The right half of each join is on
 //!    offer while the left half runs; an offer that nobody takes costs about a nanosecond.
 //! 3. **Taken back.** A right half that nobody took is run by the same thread after the left half, *with the same folder*
@@ -22,6 +23,7 @@
 //! Depth is logarithmic: each fork halves what is ahead.
 use super::local::{Here, Local, Offer};
 use super::pace::{Pace, Site, looks_tiny, nobody_is_idle};
+use super::search;
 use super::{Consumer, Folder, Producer, UnindexedConsumer, UnindexedProducer};
 use crate::engine::demand::{join_context_expecting, ticks};
 use crate::engine::{caller_may_take_part, hand_over};
@@ -35,7 +37,7 @@ const FIRST_PART: usize = 64;
 const FIRST_BLOCK: usize = 1024;
 
 /// An offered loop is halved at least this often: its blocks are at most a sixteenth of it, however cheap they look.
-const LEVELS: u32 = 4;
+pub(super) const LEVELS: u32 = 4;
 
 /// The same for a part that was taken by another thread.
 const LEVELS_SHARED: u32 = 2;
@@ -56,6 +58,15 @@ impl Bounds {
         Bounds {
             min: producer.min_len().max(1),
             max: producer.max_len().max(1),
+        }
+    }
+
+    /// At least `min` long.
+    #[inline]
+    pub(super) fn from(min: usize) -> Self {
+        Bounds {
+            min,
+            max: usize::MAX,
         }
     }
 
@@ -106,7 +117,7 @@ where
 
 /// The loop proper. It is not inlined, so that its machine code exists once and not in every step.
 #[inline(never)]
-fn fold<P, F>(producer: P, folder: F) -> F
+pub(super) fn fold<P, F>(producer: P, folder: F) -> F
 where
     P: Producer,
     F: Folder<P::Item>,
@@ -157,12 +168,12 @@ where
     C: Consumer<P::Item>,
 {
     let pace = Pace::begin(site);
+    let is_search = !consumer.is_never_full();
     let at_once = if bounds.ask_for_a_cut(len) {
         true
     } else if pace.is_known() {
         // A search may be over soon, however long it could get.
-        let is_long = consumer.is_never_full() && pace.is_known_to_be_long(len as f32);
-        is_long || pace.items_may_be_dear()
+        (!is_search && pace.should_share_at_once(len as f32)) || pace.items_may_be_dear()
     } else {
         len <= FEW
     };
@@ -170,7 +181,12 @@ where
         let first = (len / FIRST_PART).clamp(1, FIRST_BLOCK);
         let local = Local::new(pace);
         local.pace.start();
-        return alone(len, len, first / 8, bounds.min, producer, consumer, local);
+        let begin_apart = is_search && bounds.min == 1 && !consumer.wants_first();
+        return if begin_apart && search::is_worth_a_look_ahead(len, &local.pace) {
+            search::with_look_ahead(len, first, producer, consumer, local)
+        } else {
+            alone(len, len, first / 8, bounds.min, producer, consumer, local)
+        };
     }
     let few_and_dear = pace.is_known() && len <= 8;
     let pace = if few_and_dear {
@@ -187,7 +203,7 @@ where
 
 /// Step 1: the sequential loop in blocks, until enough is known to be ahead. `ahead` of `len` are left; the last block was
 /// `block` long.
-fn alone<P, C>(
+pub(super) fn alone<P, C>(
     len: usize,
     mut ahead: usize,
     mut block: usize,
@@ -219,11 +235,11 @@ where
         // What is done so far is a piece of its own if this thread gets no seat in the pool.
         let pieces_are_long_enough = ahead / 2 >= min && len - ahead >= min;
         if pieces_are_long_enough && pace.should_share(ahead as f32) {
-            let bounds = Bounds {
-                min,
-                max: usize::MAX,
-            };
-            offer(ahead, bounds, LEVELS, producer, consumer, &local);
+            if consumer.is_never_full() || search::is_endless(ahead, &consumer, pace) {
+                offer(ahead, Bounds::from(min), LEVELS, producer, consumer, &local);
+            } else {
+                search::forward(len - ahead, ahead, min, producer, consumer, &local);
+            }
             pace.remember();
             return local.finish();
         }
@@ -235,7 +251,7 @@ where
 }
 
 /// Steps 2 and 3: halves the loop by forks; what stays on this thread goes into the folder of `local`.
-fn offer<P, C>(
+pub(super) fn offer<P, C>(
     len: usize,
     bounds: Bounds,
     levels: u32,

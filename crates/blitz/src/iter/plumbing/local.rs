@@ -25,7 +25,7 @@ where
     made: Cell<Made<C::Result, C::Reducer, C::Folder>>,
     /// The folder is out of `made`, being fed.
     busy: Cell<bool>,
-    /// The folder has had enough.
+    /// The folder in `made` has had enough.
     full: Cell<bool>,
     /// Pieces are bounded in length, so that each gets a folder of its own.
     apart: bool,
@@ -193,6 +193,9 @@ where
             None => result,
         });
         self.made.set(made);
+        // The folder that had enough is closed. What comes now lies behind `result` and may be wanted all the same: a hit in
+        // `result` makes everything before it pointless to `find_last`, but nothing behind it.
+        self.full.set(false);
     }
 
     /// The result of it all. Something must have been fed or skipped.

@@ -199,10 +199,24 @@ impl Pace {
         self.estimate_us(items) > WORTH_A_CUT_US
     }
 
-    /// Known from earlier runs to be long enough to be offered to others at once.
+    /// Known from earlier runs to be worth sharing before it begins?
     #[inline]
-    pub(super) fn is_known_to_be_long(&self, items: f32) -> bool {
-        self.estimate_us(items) > WORTH_A_WAKE_US
+    pub(super) fn should_share_at_once(&self, items: f32) -> bool {
+        let us = self.estimate_us(items);
+        us > WORTH_A_WAKE_US || (us > WORTH_A_CUT_US && demand::hungry())
+    }
+
+    /// How many items take that long.
+    #[inline]
+    pub(super) fn items_in(&self, us: f32) -> usize {
+        // A float that is too large becomes the largest integer.
+        (us * self.ticks_per_us / self.rate.get()) as usize
+    }
+
+    /// More than that much work?
+    #[inline]
+    pub(super) fn is_longer_than(&self, us: f32, items: f32) -> bool {
+        self.estimate_us(items) > us
     }
 
     /// Should a loop that has run alone so far, with `items` ahead, be offered to others now?
@@ -211,7 +225,7 @@ impl Pace {
         let us = self.estimate_us(items);
         us > WORTH_A_CUT_US
             && self.us(self.ticks.get() as f32) > TRUSTED_AFTER_US
-            && (us > WORTH_A_WAKE_US || somebody_may_be_hungry())
+            && (us > WORTH_A_WAKE_US || demand::hungry())
     }
 
     /// How many items make the next block, after one of `previous`, with `ahead` left to do.
@@ -219,10 +233,8 @@ impl Pace {
     /// A block is at most eight times as long as the one before: a few cheap items prove little about all others.
     #[inline]
     pub(super) fn next_block(&self, previous: usize, ahead: usize) -> usize {
-        let by_time = BLOCK_US * self.ticks_per_us / self.rate.get();
         let longest = previous.saturating_mul(8).min(ahead);
-        // A float that is too large becomes the largest integer.
-        (by_time as usize).clamp(1, longest)
+        self.items_in(BLOCK_US).clamp(1, longest)
     }
 
     /// Begins to measure.
@@ -282,12 +294,6 @@ impl Pace {
             self.site.learn(self.ticks.get(), self.items.get());
         }
     }
-}
-
-/// A thread outside of any pool cannot see who is hungry before it enters, so it has to assume that somebody is.
-#[inline]
-fn somebody_may_be_hungry() -> bool {
-    demand::hungry() || current_thread_index().is_none()
 }
 
 /// Nobody could help right now: all threads of the pool are busy. Only a thread in a pool can know.
