@@ -81,6 +81,7 @@ mod stats;
 #[cfg(not(loom))]
 mod task;
 #[cfg(not(loom))]
+mod thread_attributes;
 mod thread_latch;
 #[cfg(not(loom))]
 mod thread_pool;

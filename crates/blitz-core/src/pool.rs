@@ -13,6 +13,7 @@ use crate::seat::{self, Seat};
 use crate::sleep::Sleep;
 use crate::stats::{PoolStats, WorkerStats};
 use crate::task::TaskRef;
+use crate::thread_attributes::ThreadAttributes;
 use crate::thread_latch::ThreadLatch;
 use crate::trace::{self, Kind};
 use crate::wait::{self, Awaited};
@@ -38,6 +39,7 @@ pub(crate) struct Settings {
     pub(crate) guests: bool,
     pub(crate) placement: Placement,
     pub(crate) handlers: Handlers,
+    pub(crate) attributes: ThreadAttributes,
     pub(crate) grain: usize,
 }
 
@@ -62,6 +64,7 @@ pub(crate) struct Pool {
     pub(crate) started: Box<[ThreadLatch]>,
     pub(crate) stopped: Box<[ThreadLatch]>,
     pub(crate) handlers: Handlers,
+    pub(crate) attributes: ThreadAttributes,
     pub(crate) backoff: BackoffMode,
     pub(crate) guests: bool,
     pub(crate) placement: Placement,
@@ -97,6 +100,7 @@ impl Pool {
             started: (0..threads).map(|_| ThreadLatch::new()).collect(),
             stopped: (0..threads).map(|_| ThreadLatch::new()).collect(),
             handlers: settings.handlers,
+            attributes: settings.attributes,
             backoff: settings.backoff,
             guests: settings.guests,
             placement: settings.placement,
