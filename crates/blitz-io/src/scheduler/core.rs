@@ -47,6 +47,7 @@ unsafe impl Sync for Core {}
 /// What a worker has done; written by its owner, read by everybody.
 #[derive(Default)]
 pub(crate) struct Counts {
+    pub(crate) spawned: AtomicU64,
     pub(crate) polled: AtomicU64,
     pub(crate) stolen: AtomicU64,
     pub(crate) slot_hits: AtomicU64,
