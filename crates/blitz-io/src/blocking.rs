@@ -34,7 +34,12 @@ struct Queue {
 }
 
 impl BlockingPool {
-    pub(crate) fn new(cap: usize, keep_alive: Duration, name: String, stack_size: Option<usize>) -> Arc<Self> {
+    pub(crate) fn new(
+        cap: usize,
+        keep_alive: Duration,
+        name: String,
+        stack_size: Option<usize>,
+    ) -> Arc<Self> {
         Arc::new(BlockingPool {
             queue: Mutex::default(),
             changed: Condvar::new(),

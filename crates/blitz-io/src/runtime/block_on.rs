@@ -81,7 +81,11 @@ pub(super) fn block_on_current<F: Future>(shared: &Arc<Shared>, future: F) -> F:
         thread: thread::current(),
     });
     let waker = Waker::from(Arc::clone(&main));
-    let mut polled = Polled { future, waker, main };
+    let mut polled = Polled {
+        future,
+        waker,
+        main,
+    };
     loop {
         if let Some(output) = polled.poll_if_woken() {
             return output;

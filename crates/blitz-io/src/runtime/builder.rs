@@ -67,7 +67,10 @@ impl Builder {
     /// If it is 0.
     #[track_caller]
     pub fn worker_threads(&mut self, threads: usize) -> &mut Self {
-        assert!(threads > 0, "worker_threads: a runtime needs at least one thread");
+        assert!(
+            threads > 0,
+            "worker_threads: a runtime needs at least one thread"
+        );
         self.workers = Some(threads);
         self
     }
@@ -90,7 +93,10 @@ impl Builder {
     /// If it is 0.
     #[track_caller]
     pub fn max_blocking_threads(&mut self, threads: usize) -> &mut Self {
-        assert!(threads > 0, "max_blocking_threads: closures that block need at least one thread");
+        assert!(
+            threads > 0,
+            "max_blocking_threads: closures that block need at least one thread"
+        );
         self.blocking_cap = threads;
         self
     }

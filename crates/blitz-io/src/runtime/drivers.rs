@@ -11,7 +11,10 @@ impl Drivers {
     /// The thread wants to be told when the driver is free, until the guard is dropped.
     pub(super) fn wait(&self, thread: Thread) -> Waiting<'_> {
         let id = thread.id();
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(thread);
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(thread);
         Waiting { drivers: self, id }
     }
 
@@ -29,7 +32,11 @@ pub(super) struct Waiting<'a> {
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        let mut waiting = self.drivers.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = self
+            .drivers
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         waiting.retain(|thread| thread.id() != self.id);
     }
 }

@@ -7,9 +7,9 @@
 
 use crate::task::{Header, Links, Task};
 use crossbeam_utils::CachePadded;
+use std::mem::ManuallyDrop;
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::mem::ManuallyDrop;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -87,7 +87,9 @@ impl Owned {
         }
         list.first = task;
         // Only the lock's holder writes; everybody reads.
-        shard.len.store(shard.len.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        shard
+            .len
+            .store(shard.len.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         Ok(())
     }
 
@@ -116,7 +118,9 @@ impl Owned {
                 next: ptr::null(),
             };
         }
-        shard.len.store(shard.len.load(Ordering::Relaxed) - 1, Ordering::SeqCst);
+        shard
+            .len
+            .store(shard.len.load(Ordering::Relaxed) - 1, Ordering::SeqCst);
         drop(list);
         if self.waiting.load(Ordering::SeqCst) > 0 {
             drop(self.gate.lock().unwrap_or_else(PoisonError::into_inner));
@@ -140,7 +144,10 @@ impl Owned {
 
     /// How many tasks are alive.
     pub(crate) fn len(&self) -> usize {
-        let lens = self.shards.iter().map(|shard| shard.len.load(Ordering::SeqCst));
+        let lens = self
+            .shards
+            .iter()
+            .map(|shard| shard.len.load(Ordering::SeqCst));
         lens.sum()
     }
 

@@ -69,7 +69,11 @@ impl Relief {
         }
         // One of the workers is enough.
         let order = Ordering::Relaxed;
-        if self.last_beat.compare_exchange(last, now, order, order).is_ok() {
+        if self
+            .last_beat
+            .compare_exchange(last, now, order, order)
+            .is_ok()
+        {
             self.look_after_tasks(shared);
         }
     }
@@ -123,7 +127,11 @@ impl Relief {
             return;
         }
         let order = Ordering::SeqCst;
-        if self.state.compare_exchange(RESTING, WORKING, order, order).is_err() {
+        if self
+            .state
+            .compare_exchange(RESTING, WORKING, order, order)
+            .is_err()
+        {
             return;
         }
         let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
@@ -221,7 +229,11 @@ impl Relief {
     /// Ends the thread, if there is one; waits for it if `wait`.
     pub(crate) fn stop(&self, shared: &Shared, wait: bool) {
         self.stopping.store(true, Ordering::SeqCst);
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let thread = self
+            .thread
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
         if let Some((thread, handle)) = thread {
             thread.unpark();
             shared.driver.interrupt();

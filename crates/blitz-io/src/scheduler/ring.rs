@@ -118,7 +118,8 @@ impl<T: Copy, const N: usize> Ring<T, N> {
             };
             if (tail.wrapping_sub(oldest) as usize) < N {
                 // SAFETY: the place is behind the tail and not being copied: ours.
-                self.place(tail).with_mut(|place| unsafe { *place = Some(task) });
+                self.place(tail)
+                    .with_mut(|place| unsafe { *place = Some(task) });
                 let order = self.flaws.relax(Flaw::RelaxedTail, Ordering::Release);
                 self.tail.store(tail.wrapping_add(1), order);
                 return Ok(());
@@ -244,12 +245,10 @@ impl<T: Copy, const N: usize> Ring<T, N> {
         loop {
             let (_, front) = unpack(heads);
             let order = self.flaws.relax(Flaw::RelaxedRelease, Ordering::AcqRel);
-            match self.heads.compare_exchange(
-                heads,
-                pack(front, front),
-                order,
-                Ordering::Acquire,
-            ) {
+            match self
+                .heads
+                .compare_exchange(heads, pack(front, front), order, Ordering::Acquire)
+            {
                 Ok(_) => return,
                 Err(changed) => heads = changed,
             }
@@ -299,8 +298,14 @@ mod tests {
                 assert!(ring.push(index).is_ok());
             }
             assert_eq!(ring.steal_into(&mine), Some((2, 3)));
-            assert_eq!((mine.pop(), mine.pop(), mine.pop()), (Some(0), Some(1), None));
-            assert_eq!((ring.pop(), ring.pop(), ring.pop()), (Some(3), Some(4), None));
+            assert_eq!(
+                (mine.pop(), mine.pop(), mine.pop()),
+                (Some(0), Some(1), None)
+            );
+            assert_eq!(
+                (ring.pop(), ring.pop(), ring.pop()),
+                (Some(3), Some(4), None)
+            );
             assert_eq!(ring.steal_into(&mine), None);
         }
     }

@@ -103,7 +103,9 @@ impl<T> Drop for JoinHandle<T> {
 
 impl<T> fmt::Debug for JoinHandle<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("JoinHandle").field("id", &self.id()).finish()
+        f.debug_struct("JoinHandle")
+            .field("id", &self.id())
+            .finish()
     }
 }
 
@@ -132,6 +134,8 @@ impl AbortHandle {
 
 impl fmt::Debug for AbortHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AbortHandle").field("id", &self.id()).finish()
+        f.debug_struct("AbortHandle")
+            .field("id", &self.id())
+            .finish()
     }
 }

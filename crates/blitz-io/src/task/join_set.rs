@@ -209,6 +209,8 @@ impl<T> Drop for JoinSet<T> {
 
 impl<T> fmt::Debug for JoinSet<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("JoinSet").field("len", &self.handles.len()).finish()
+        f.debug_struct("JoinSet")
+            .field("len", &self.handles.len())
+            .finish()
     }
 }

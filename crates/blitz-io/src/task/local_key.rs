@@ -70,8 +70,9 @@ impl<T: 'static> LocalKey<T> {
     /// Outside of a scope; see [`LocalKey::try_with`].
     #[track_caller]
     pub fn with<R>(&'static self, look: impl FnOnce(&T) -> R) -> R {
-        self.try_with(look)
-            .expect("the task-local has no value here: wrap the future with `KEY.scope(value, future)`")
+        self.try_with(look).expect(
+            "the task-local has no value here: wrap the future with `KEY.scope(value, future)`",
+        )
     }
 
     /// Calls `look` with the value, if there is one.
@@ -100,7 +101,8 @@ struct Swapped<'a, T: 'static> {
 
 impl<'a, T> Swapped<'a, T> {
     fn new(key: &'static LocalKey<T>, value: &'a mut Option<T>) -> Self {
-        key.value.with_borrow_mut(|current| std::mem::swap(current, value));
+        key.value
+            .with_borrow_mut(|current| std::mem::swap(current, value));
         Swapped { key, value }
     }
 }
@@ -108,7 +110,9 @@ impl<'a, T> Swapped<'a, T> {
 impl<T> Drop for Swapped<'_, T> {
     fn drop(&mut self) {
         let value = &mut *self.value;
-        self.key.value.with_borrow_mut(|current| std::mem::swap(current, value));
+        self.key
+            .value
+            .with_borrow_mut(|current| std::mem::swap(current, value));
     }
 }
 

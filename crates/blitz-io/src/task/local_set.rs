@@ -193,7 +193,9 @@ impl Drop for LocalSet {
 
 impl fmt::Debug for LocalSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LocalSet").field("tasks", &self.shared.owned.len()).finish()
+        f.debug_struct("LocalSet")
+            .field("tasks", &self.shared.owned.len())
+            .finish()
     }
 }
 
@@ -226,6 +228,7 @@ where
     F::Output: 'static,
 {
     let shared = CURRENT.with_borrow(Option::clone);
-    let shared = shared.expect("`spawn_local` needs a LocalSet: call it inside of `LocalSet::run_until`");
+    let shared =
+        shared.expect("`spawn_local` needs a LocalSet: call it inside of `LocalSet::run_until`");
     spawn_into(&shared, future)
 }
