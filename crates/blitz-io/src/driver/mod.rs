@@ -20,7 +20,7 @@ pub use self::readiness::Ready;
 pub use self::registration::Registered;
 pub(crate) use self::source::Way;
 
-use self::alarm::Alarm;
+use self::alarm::{Alarm, SystemDevice};
 use self::source::Sources;
 use self::timers::{Timers, nanos_of, tick_at};
 use self::wake_batch::WakeBatch;
@@ -78,7 +78,7 @@ pub(crate) fn new(clock: Clock) -> io::Result<(Driver, Arc<Handle>)> {
         interrupted: AtomicBool::new(false),
         sources: Sources::new(),
         timers: Timers::new(),
-        alarm: Alarm::new(&registry, ALARM)?,
+        alarm: Alarm::new(SystemDevice::new(&registry, ALARM)?),
         registry,
         clock,
     });
