@@ -4,42 +4,8 @@
 
 use std::time::Duration;
 
-/// Every group a user can ask for, with the line that `--help` prints for it.
-pub const GROUPS: &[(&str, &str)] = &[
-    (
-        "join",
-        "tree sums of 1023 to 16M nodes and fib(32); one thread and the default pool",
-    ),
-    (
-        "entry",
-        "empty join, small tree, install, scope + spawn from a thread outside the pool",
-    ),
-    ("flat", "one join of two tasks of 5, 20, 100 and 1000 us"),
-    (
-        "spawn",
-        "10k and 1M scope.spawn calls from inside and outside the pool",
-    ),
-    (
-        "unbalanced",
-        "n-queens 11 and 13, unbalanced tree search, the same search on 2 MiB stacks",
-    ),
-    (
-        "idle",
-        "CPU time and context switches: idle after a burst, tiny ticks, control-loop ticks",
-    ),
-    (
-        "loops",
-        "sums over 1 to 10M elements, cheap and dear, uniform and skewed: never slower than plain code?",
-    ),
-    (
-        "iter",
-        "iterator chains on identical data: sum, find, min_by_key, zip, collect, flat_map, lines …",
-    ),
-    (
-        "stress",
-        "random nested work with panics on many pools and guests; checks, does not time",
-    ),
-];
+use crate::child::invoked_as;
+use crate::groups::GROUPS;
 
 /// How the threads of every arm are placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,8 +42,42 @@ pub struct Options {
     pub stress_for: Duration,
     /// First seed of `stress`; without it one is drawn from the clock and printed.
     pub seed: Option<u64>,
-    /// Only benches whose name contains this text.
+    /// Only benches whose name contains this text, or one of several with commas between.
     pub only: Option<String>,
+    /// Per cent of the usual number of rounds.
+    pub effort: u32,
+}
+
+impl Options {
+    /// The flags that [`parse`] reads these options from, for a child process.
+    pub fn flags(&self) -> Vec<String> {
+        let mut flags = Vec::new();
+        let mut add = |words: &[&str]| flags.extend(words.iter().map(|word| word.to_string()));
+        if self.quick {
+            add(&["--quick"]);
+        }
+        match self.format {
+            Format::Table => {}
+            Format::Json => add(&["--json"]),
+            Format::Rows => add(&["--rows"]),
+        }
+        match self.placement {
+            Placement::Both => {}
+            Placement::Pinned => add(&["--pin"]),
+            Placement::Free => add(&["--no-pin"]),
+        }
+        add(&["--seconds", &self.stress_for.as_secs().to_string()]);
+        if let Some(seed) = self.seed {
+            add(&["--seed", &seed.to_string()]);
+        }
+        if let Some(only) = &self.only {
+            add(&["--only", only]);
+        }
+        if self.effort != 100 {
+            add(&["--effort", &self.effort.to_string()]);
+        }
+        flags
+    }
 }
 
 /// What the command line asks for.
@@ -85,11 +85,11 @@ pub struct Options {
 pub enum Command {
     /// Print the help text.
     Help,
-    /// Run a group (or `all`).
+    /// Run groups.
     Run {
-        /// Name of the group.
-        group: String,
-        /// How to run it.
+        /// Their names, each at most once; at least one.
+        groups: Vec<&'static str>,
+        /// How to run them.
         options: Options,
     },
     /// Run one measurement that needs a process of its own; started by this program itself.
@@ -109,13 +109,14 @@ pub fn parse(words: &[String]) -> Result<Command, String> {
             words: words[1..].to_vec(),
         });
     }
-    let mut group: Option<String> = None;
+    let mut groups: Vec<&'static str> = Vec::new();
     let mut quick = false;
     let mut format = Format::Table;
     let mut placement: Option<Placement> = None;
     let mut stress_for = None;
     let mut seed = None;
     let mut only = None;
+    let mut effort = 100;
 
     let mut rest = words.iter();
     while let Some(word) = rest.next() {
@@ -131,6 +132,13 @@ pub fn parse(words: &[String]) -> Result<Command, String> {
                 stress_for = Some(Duration::from_secs(value));
             }
             "--seed" => seed = Some(number_after(word, rest.next())?),
+            "--effort" => {
+                let percent = number_after(word, rest.next())?;
+                let in_range = u32::try_from(percent)
+                    .ok()
+                    .filter(|n| (1..=1000).contains(n));
+                effort = in_range.ok_or("--effort needs per cent from 1 to 1000")?;
+            }
             "--only" => match rest.next() {
                 Some(text) => only = Some(text.clone()),
                 None => return Err("--only needs a part of a bench's name".into()),
@@ -138,32 +146,30 @@ pub fn parse(words: &[String]) -> Result<Command, String> {
             flag if flag.starts_with('-') => {
                 return Err(format!("unknown flag '{flag}'\n\n{}", short_usage()));
             }
-            name if group.is_some() => {
-                return Err(format!(
-                    "one group at a time: '{name}' is one too many\n\n{}",
-                    short_usage()
-                ));
-            }
-            name => {
-                let known = name == "all" || GROUPS.iter().any(|(group, _)| *group == name);
-                if !known {
-                    return Err(format!("unknown group '{name}'\n\n{}", short_usage()));
-                }
-                group = Some(name.to_string());
-            }
+            "all" => groups.extend(measuring_groups()),
+            name => match GROUPS.iter().find(|group| group.name == name) {
+                Some(group) => groups.push(group.name),
+                None => return Err(format!("unknown group '{name}'\n\n{}", short_usage())),
+            },
         }
     }
 
-    let Some(group) = group else {
+    if groups.is_empty() {
         return Err(format!("which group?\n\n{}", short_usage()));
-    };
+    }
+    let mut seen = Vec::new();
+    groups.retain(|name| {
+        let first_time = !seen.contains(name);
+        seen.push(name);
+        first_time
+    });
     let default_placement = if quick {
         Placement::Pinned
     } else {
         Placement::Both
     };
     Ok(Command::Run {
-        group,
+        groups,
         options: Options {
             quick,
             format,
@@ -171,6 +177,7 @@ pub fn parse(words: &[String]) -> Result<Command, String> {
             stress_for: stress_for.unwrap_or(Duration::from_secs(if quick { 5 } else { 30 })),
             seed,
             only,
+            effort,
         },
     })
 }
@@ -184,12 +191,20 @@ fn number_after(flag: &str, value: Option<&String>) -> Result<u64, String> {
         .map_err(|_| format!("{flag} needs a number, not '{value}'"))
 }
 
+/// What `all` stands for: every group that measures something.
+fn measuring_groups() -> impl Iterator<Item = &'static str> {
+    let measuring = GROUPS.iter().filter(|group| group.measures());
+    measuring.map(|group| group.name)
+}
+
 /// The lines that follow an error message: what can be run.
 fn short_usage() -> String {
-    let mut text =
-        String::from("usage: blitz-bench GROUP [--quick] [--json] [--pin | --no-pin]\n\ngroups:\n");
-    for (name, what) in GROUPS {
-        text.push_str(&format!("  {name:<11} {what}\n"));
+    let mut text = format!(
+        "usage: {} GROUP… [--quick] [--json] [--pin | --no-pin]\n\ngroups:\n",
+        invoked_as()
+    );
+    for group in GROUPS {
+        text.push_str(&format!("  {:<11} {}\n", group.name, group.what));
     }
     text.push_str("  all         every group above but stress\n\n--help explains the flags.");
     text
@@ -205,13 +220,18 @@ flags:
   --pin          only with every thread pinned (main and worker 0 on the first allowed CPU)
   --no-pin       only with threads left to the kernel
                  (neither: pinned, then unpinned in a second process, shown side by side)
-  --only TEXT    only benches whose name contains TEXT
+  --only TEXT    only benches whose name contains TEXT, or one of several with commas between
+  --effort N     N per cent of the usual rounds
   --seconds N    stress: how long
   --seed N       stress: first seed, to repeat a failure
 
+example:
+  {} join entry --quick
+
 exit codes: 0 done, 1 a wrong result, 2 a wrong command line, 3 stress made no progress",
         short_usage()
-            .trim_end_matches("\n\n--help explains the flags.")
+            .trim_end_matches("\n\n--help explains the flags."),
+        invoked_as()
     )
 }
 
@@ -249,7 +269,8 @@ mod tests {
     fn an_unknown_group_names_every_group_there_is() {
         let message = parse(&words("jion --quick")).unwrap_err();
         assert!(message.contains("'jion'"));
-        for (name, _) in GROUPS {
+        for group in GROUPS {
+            let name = group.name;
             assert!(message.contains(name), "{name} is missing from: {message}");
         }
     }
@@ -259,10 +280,23 @@ mod tests {
         assert!(parse(&words("join --fast")).unwrap_err().contains("--fast"));
     }
 
+    fn groups(line: &str) -> Vec<&'static str> {
+        match parse(&words(line)) {
+            Ok(Command::Run { groups, .. }) => groups,
+            other => panic!("expected a run, got {other:?}"),
+        }
+    }
+
     #[test]
-    fn no_group_and_two_groups_are_errors() {
+    fn several_groups_run_in_the_order_asked_for_and_each_once() {
+        assert_eq!(groups("flat --quick join flat"), ["flat", "join"]);
         assert!(parse(&[]).is_err());
-        assert!(parse(&words("join flat")).is_err());
+    }
+
+    #[test]
+    fn all_means_every_group_that_measures() {
+        assert!(groups("all").contains(&"join"));
+        assert!(!groups("all").contains(&"stress"));
     }
 
     #[test]
@@ -272,13 +306,37 @@ mod tests {
         assert_eq!(options.seed, Some(42));
         assert!(parse(&words("stress --seconds")).is_err());
         assert!(parse(&words("stress --seconds soon")).is_err());
+        assert!(parse(&words("join --effort 0")).is_err());
+    }
+
+    #[test]
+    fn flags_lead_back_to_the_same_options() {
+        for line in [
+            "join",
+            "join --quick --json",
+            "stress --no-pin --rows --seconds 7 --seed 42",
+            "join --pin --only all --effort 30",
+        ] {
+            let options = options(line);
+            let mut again = vec!["join".to_string()];
+            again.extend(options.flags());
+            match parse(&again) {
+                Ok(Command::Run {
+                    groups,
+                    options: read,
+                }) => {
+                    assert_eq!((groups, read), (vec!["join"], options), "{line}");
+                }
+                other => panic!("{line}: {other:?}"),
+            }
+        }
     }
 
     #[test]
     fn help_wins_and_lists_every_group() {
         assert_eq!(parse(&words("join --help")), Ok(Command::Help));
-        for (name, _) in GROUPS {
-            assert!(help().contains(name));
+        for group in GROUPS {
+            assert!(help().contains(group.name));
         }
     }
 

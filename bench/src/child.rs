@@ -2,13 +2,43 @@
 //!
 //! Three need one: the unpinned pass of a group (placement is decided once per process), CPU time (another library's
 //! threads would be billed too), and searches on small stacks (an overflow ends the process). A child writes rows to its
-//! standard output; its standard error is the parent's.
+//! standard output, and before them notes that say where it is; its standard error is the parent's.
 
+use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
-use crate::args::CHILD;
+use crate::args::{CHILD, Format, Options, Placement};
 use crate::pin;
 use crate::report::{Row, parse_rows};
+
+/// The words that lead from this executable to the benchmarks, after the program's name: none for `blitz-bench`.
+static WAY_IN: OnceLock<&'static [&'static str]> = OnceLock::new();
+
+/// Says how the benchmarks were reached; the first call counts.
+pub fn set_way_in(words: &'static [&'static str]) {
+    let _ = WAY_IN.set(words);
+}
+
+fn way_in() -> &'static [&'static str] {
+    WAY_IN.get().copied().unwrap_or_default()
+}
+
+/// What a user types to get here.
+pub fn invoked_as() -> String {
+    match way_in() {
+        [] => "blitz-bench".to_string(),
+        words => format!("blitz {}", words.join(" ")),
+    }
+}
+
+/// A command that starts this program's benchmarks again.
+pub fn this_program() -> Command {
+    let program = std::env::current_exe().expect("the path of this program is known");
+    let mut command = Command::new(program);
+    command.args(way_in());
+    command
+}
 
 /// How a child ended.
 #[derive(Debug, PartialEq)]
@@ -19,30 +49,70 @@ pub enum Outcome {
     Killed,
 }
 
+/// How a line begins that is a note for the parent, not a row.
+const NOTE: &str = "# ";
+
+/// Tells the parent process what is being measured now.
+pub fn note(text: &str) {
+    let mut out = std::io::stdout().lock();
+    // A parent that has gone away does not want to know.
+    let _ = writeln!(out, "{NOTE}{text}").and_then(|()| out.flush());
+}
+
 /// Starts this program again with these words and collects its rows.
 ///
 /// A child that ends with an error code has already said why; the parent ends the same way.
 pub fn run(words: &[&str]) -> Outcome {
-    let program = std::env::current_exe().expect("the path of this program is known");
-    let mut command = Command::new(program);
-    command
-        .args(words)
-        .stdin(Stdio::null())
-        .stderr(Stdio::inherit());
-    let output = pin::unpinned(|| command.output()).expect("this program can be started again");
-    match output.status.code() {
-        Some(0) => {
-            let text = String::from_utf8_lossy(&output.stdout);
-            match parse_rows(&text) {
-                Ok(rows) => Outcome::Rows(rows),
-                Err(message) => fail(words, &message),
-            }
-        }
-        Some(code) => {
-            eprintln!("blitz-bench: '{}' failed", words.join(" "));
+    match pin::unpinned(|| follow(words, Stdio::inherit(), |_| ())) {
+        Ok(outcome) => outcome,
+        Err(Failed { code, message }) => {
+            eprintln!("{}: '{}' {message}", invoked_as(), words.join(" "));
             std::process::exit(code);
         }
-        None => Outcome::Killed,
+    }
+}
+
+/// A child that ended with an error code, or wrote something that is no row.
+#[derive(Debug)]
+pub struct Failed {
+    /// The child's exit code.
+    pub code: i32,
+    /// What went wrong, to follow the child's name.
+    pub message: String,
+}
+
+/// As [`run`], reporting the child's notes as they come, and leaving failures to the caller.
+pub fn follow(
+    words: &[&str],
+    stderr: Stdio,
+    mut noted: impl FnMut(&str),
+) -> Result<Outcome, Failed> {
+    let failed = |code, message: String| Failed { code, message };
+    let mut child = this_program()
+        .args(words)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(stderr)
+        .spawn()
+        .map_err(|error| failed(1, format!("cannot be started: {error}")))?;
+    let stdout = child.stdout.take().expect("was asked for");
+    let mut rows = String::new();
+    for line in BufReader::new(stdout).lines() {
+        let line = line.map_err(|error| failed(1, format!("cannot be read: {error}")))?;
+        match line.strip_prefix(NOTE) {
+            Some(text) => noted(text),
+            None => rows.extend([&line, "\n"]),
+        }
+    }
+    let status = child
+        .wait()
+        .map_err(|error| failed(1, format!("is lost: {error}")))?;
+    match status.code() {
+        Some(0) => parse_rows(&rows)
+            .map(Outcome::Rows)
+            .map_err(|message| failed(1, format!("wrote nonsense: {message}"))),
+        Some(code) => Err(failed(code, format!("failed with code {code}"))),
+        None => Ok(Outcome::Killed),
     }
 }
 
@@ -54,14 +124,15 @@ pub fn run_hidden(words: &[&str]) -> Outcome {
 }
 
 /// Runs a whole group without pinning and returns its rows.
-pub fn unpinned_pass(group: &str, quick: bool, only: Option<&str>) -> Vec<Row> {
-    let mut words = vec![group, "--no-pin", "--rows"];
-    if quick {
-        words.push("--quick");
-    }
-    if let Some(text) = only {
-        words.extend(["--only", text]);
-    }
+pub fn unpinned_pass(group: &str, options: &Options) -> Vec<Row> {
+    let options = Options {
+        format: Format::Rows,
+        placement: Placement::Free,
+        ..options.clone()
+    };
+    let flags = options.flags();
+    let mut words = vec![group];
+    words.extend(flags.iter().map(String::as_str));
     match run(&words) {
         Outcome::Rows(rows) => rows,
         Outcome::Killed => fail(&words, "killed by a signal"),

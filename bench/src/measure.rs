@@ -7,7 +7,8 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use crate::args::Options;
+use crate::args::{Format, Options};
+use crate::child;
 use crate::report::Row;
 use crate::spin::{Calibration, spin};
 
@@ -163,16 +164,17 @@ impl Session {
 
     /// Whether `--only` lets this bench run.
     pub fn wants(&self, bench: &str) -> bool {
-        self.options
-            .only
-            .as_ref()
-            .is_none_or(|text| bench.contains(text.as_str()))
+        let any_of = |texts: &String| texts.split(',').any(|text| bench.contains(text));
+        self.options.only.as_ref().is_none_or(any_of)
     }
 
     /// Measures every arm and records one row for each.
     pub fn bench(&mut self, bench: &str, size: u64, gap: Gap, arms: Vec<Arm<'_>>) {
         if !self.wants(bench) {
             return;
+        }
+        if self.options.format == Format::Rows {
+            child::note(&format!("{bench}, {size}"));
         }
         let mut samples: Vec<Vec<f64>> = arms.iter().map(|_| Vec::new()).collect();
         let libs: Vec<&'static str> = arms.iter().map(|arm| arm.lib).collect();
@@ -199,7 +201,8 @@ impl Session {
     }
 
     fn scaled(&self, rounds: usize) -> usize {
-        ((rounds as f64 * self.effort) as usize).max(5)
+        let effort = self.effort * f64::from(self.options.effort) / 100.0;
+        ((rounds as f64 * effort) as usize).max(5)
     }
 
     /// Many calls in a row make one sample; their number is chosen per arm so that a sample takes long enough to time.
@@ -305,7 +308,7 @@ fn calls_for(run: &mut Run<'_>, sample_time: Duration) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::{Format, Placement};
+    use crate::args::Placement;
 
     fn quick() -> Options {
         Options {
@@ -315,6 +318,7 @@ mod tests {
             stress_for: Duration::ZERO,
             seed: None,
             only: None,
+            effort: 100,
         }
     }
 
@@ -357,6 +361,9 @@ mod tests {
         let mut session = Session::new("join", options);
         let arm = Arm::new("seq", |_| panic!("must not run"));
         session.bench("fib", 1, Gap::BackToBack, vec![arm]);
+        assert!(session.wants("a/tree") && !session.wants("fib"));
+        session.options.only = Some("tree,fib".into());
+        assert!(session.wants("fib/1thread") && !session.wants("queens"));
         assert!(session.into_rows().is_empty());
     }
 

@@ -41,7 +41,7 @@ impl Row {
 }
 
 /// The row of another library on the same bench.
-fn peer<'a>(rows: &'a [Row], row: &Row, lib: &str) -> Option<&'a Row> {
+pub fn peer<'a>(rows: &'a [Row], row: &Row, lib: &str) -> Option<&'a Row> {
     rows.iter()
         .find(|other| other.bench == row.bench && other.size == row.size && other.lib == lib)
 }
@@ -94,7 +94,7 @@ pub fn json_string(text: &str) -> String {
 }
 
 /// A number as JSON; JSON has no infinities, so those become `null`.
-fn json_number(value: Option<f64>, decimals: usize) -> String {
+pub fn json_number(value: Option<f64>, decimals: usize) -> String {
     match value {
         Some(value) if value.is_finite() => format!("{value:.decimals$}"),
         _ => "null".to_string(),
@@ -235,7 +235,7 @@ fn table(rows: &[Row], pinned: bool) -> String {
 }
 
 /// Pads cells to columns; `None` is an empty line. The first and third column read left to right, the rest are numbers.
-fn align(lines: &[Option<Vec<String>>]) -> String {
+pub fn align(lines: &[Option<Vec<String>>]) -> String {
     let columns = lines.iter().flatten().map(Vec::len).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns)
         .map(|column| {

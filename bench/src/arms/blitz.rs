@@ -18,6 +18,12 @@ pub mod iterators {
     crate::workloads::iterators::parallel_chains!(blitz);
 }
 
+/// Loops over collections and text.
+pub mod sources {
+    use ::blitz::prelude::*;
+    crate::workloads::sources::source_loops!(par_iter par_lines par_split_whitespace par_chars par_windows);
+}
+
 pub use blitz_core::{
     ThreadPool, broadcast, in_place_scope, in_place_scope_fifo, join, join_context, scope,
     scope_fifo, spawn, yield_now,

@@ -15,6 +15,12 @@ pub mod iterators {
     crate::workloads::iterators::parallel_chains!(rayon);
 }
 
+/// Loops over collections and text.
+pub mod sources {
+    use ::rayon::prelude::*;
+    crate::workloads::sources::source_loops!(par_iter par_lines par_split_whitespace par_chars par_windows);
+}
+
 /// A builder with the placement of this run.
 pub fn builder(cpus: &Cpus) -> rayon::ThreadPoolBuilder {
     let builder = rayon::ThreadPoolBuilder::new();

@@ -1,4 +1,7 @@
 //! One file per group. A group starts the pools it needs, places the main thread, measures, and returns its rows.
+//!
+//! [`GROUPS`] is the only list of them: the command line, its help, `all` and child processes all read it. A new group is
+//! a file here and an entry there.
 
 pub mod entry;
 pub mod flat;
@@ -6,25 +9,174 @@ pub mod idle;
 pub mod iter;
 pub mod join;
 pub mod loops;
+pub mod sources;
 pub mod spawn;
 pub mod stress;
 pub mod unbalanced;
+
+use std::process::ExitCode;
 
 use crate::args::Options;
 use crate::arms::Cpus;
 use crate::report::Row;
 
-/// Runs one group by name; `stress` is not among them, since it measures nothing.
-pub fn run(group: &str, options: &Options, cpus: &Cpus) -> Vec<Row> {
-    match group {
-        "join" => join::run(options, cpus),
-        "entry" => entry::run(options, cpus),
-        "flat" => flat::run(options, cpus),
-        "spawn" => spawn::run(options, cpus),
-        "unbalanced" => unbalanced::run(options, cpus),
-        "idle" => idle::run(options, cpus),
-        "loops" => loops::run(options, cpus),
-        "iter" => iter::run(options, cpus),
-        other => unreachable!("the command line lets no group '{other}' through"),
+/// A group of benchmarks, by name.
+#[derive(Clone, Copy)]
+pub struct Group {
+    /// The word on the command line.
+    pub name: &'static str,
+    /// The line that `--help` prints for it.
+    pub what: &'static str,
+    /// What it does.
+    pub kind: Kind,
+    /// Its measurements that need a process of their own.
+    pub hidden: Option<Hidden>,
+}
+
+/// What a group does.
+#[derive(Clone, Copy)]
+pub enum Kind {
+    /// Measures, and returns rows.
+    Measures(fn(&Options, &Cpus) -> Vec<Row>),
+    /// Checks; reports and decides about the exit code by itself.
+    Checks(fn(&Options) -> ExitCode),
+}
+
+/// A measurement that the program starts itself for.
+#[derive(Clone, Copy)]
+pub struct Hidden {
+    /// First word of the child's command line.
+    pub word: &'static str,
+    /// Gets the words after that.
+    pub run: fn(&[String]) -> Result<Vec<Row>, String>,
+}
+
+impl Group {
+    /// A group without hidden measurements.
+    const fn measuring(
+        name: &'static str,
+        what: &'static str,
+        run: fn(&Options, &Cpus) -> Vec<Row>,
+    ) -> Self {
+        Group {
+            name,
+            what,
+            kind: Kind::Measures(run),
+            hidden: None,
+        }
+    }
+
+    /// Adds a hidden measurement.
+    const fn with_child(
+        self,
+        word: &'static str,
+        run: fn(&[String]) -> Result<Vec<Row>, String>,
+    ) -> Self {
+        Group {
+            hidden: Some(Hidden { word, run }),
+            ..self
+        }
+    }
+
+    /// Does it return rows?
+    pub fn measures(&self) -> bool {
+        matches!(self.kind, Kind::Measures(_))
+    }
+}
+
+/// Every group, in the order of the help text.
+pub const GROUPS: &[Group] = &[
+    Group::measuring(
+        "join",
+        "tree sums of 1023 to 16M nodes and fib(32); one thread and the default pool",
+        join::run,
+    ),
+    Group::measuring(
+        "entry",
+        "empty join, small tree, install, scope + spawn from a thread outside the pool",
+        entry::run,
+    ),
+    Group::measuring(
+        "flat",
+        "one join of two tasks of 5, 20, 100 and 1000 us",
+        flat::run,
+    ),
+    Group::measuring(
+        "spawn",
+        "10k and 1M scope.spawn calls from inside and outside the pool",
+        spawn::run,
+    ),
+    Group::measuring(
+        "unbalanced",
+        "n-queens 11 and 13, unbalanced tree search, the same search on 2 MiB stacks",
+        unbalanced::run,
+    )
+    .with_child(unbalanced::CHILD, unbalanced::run_child),
+    Group::measuring(
+        "idle",
+        "CPU time and context switches: idle after a burst, tiny ticks, control-loop ticks",
+        idle::run,
+    )
+    .with_child(idle::CHILD, idle::run_child),
+    Group::measuring(
+        "loops",
+        "sums over 1 to 10M elements, cheap and dear, uniform and skewed: never slower than plain code?",
+        loops::run,
+    ),
+    Group::measuring(
+        "iter",
+        "iterator chains on identical data: sum, find, min_by_key, zip, collect, flat_map, lines …",
+        iter::run,
+    ),
+    Group::measuring(
+        "sources",
+        "loops over maps, sets, lists, heaps and text, of 10 to 1M items: never slower than plain code?",
+        sources::run,
+    ),
+    Group {
+        name: "stress",
+        what: "random nested work with panics on many pools and guests; checks, does not time",
+        kind: Kind::Checks(stress::run),
+        hidden: None,
+    },
+];
+
+/// The group with this name.
+pub fn named(name: &str) -> Option<&'static Group> {
+    GROUPS.iter().find(|group| group.name == name)
+}
+
+/// Runs the hidden measurement that these words name.
+pub fn run_hidden(words: &[String]) -> Result<Vec<Row>, String> {
+    let hidden = words.split_first().and_then(|(word, rest)| {
+        let mut all = GROUPS.iter().filter_map(|group| group.hidden);
+        Some((all.find(|hidden| hidden.word == word)?, rest))
+    });
+    match hidden {
+        Some((hidden, rest)) => (hidden.run)(rest),
+        None => Err("no such measurement".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_groups_and_hidden_measurements_are_unique() {
+        for (index, group) in GROUPS.iter().enumerate() {
+            let earlier = &GROUPS[..index];
+            assert!(earlier.iter().all(|other| other.name != group.name));
+            if let Some(hidden) = group.hidden {
+                let words = earlier.iter().filter_map(|other| other.hidden);
+                assert!(words.into_iter().all(|other| other.word != hidden.word));
+            }
+        }
+    }
+
+    #[test]
+    fn an_unknown_hidden_measurement_is_an_error() {
+        assert!(run_hidden(&["nonsense".to_string()]).is_err());
+        assert!(run_hidden(&[]).is_err());
     }
 }

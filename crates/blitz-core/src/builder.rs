@@ -6,6 +6,7 @@ use crate::placement::Placement;
 use crate::pool::{Handlers, Pool, Settings};
 use crate::primitives::{BackoffMode, fence};
 use crate::seat;
+use crate::thread_attributes::ThreadAttributes;
 use crate::thread_pool::ThreadPool;
 use crate::worker;
 use std::any::Any;
@@ -36,6 +37,7 @@ pub struct ThreadPoolBuilder<S = DefaultSpawn> {
     caller_participates: Option<bool>,
     pin_workers: bool,
     place_wakes: bool,
+    grain: usize,
     spawn: S,
 }
 
@@ -87,8 +89,6 @@ where
 
 /// A thread that is about to join a pool: what a spawn handler gets.
 pub struct ThreadBuilder {
-    name: Option<String>,
-    stack_size: Option<usize>,
     pool: Arc<Pool>,
     index: usize,
 }
@@ -101,12 +101,12 @@ impl ThreadBuilder {
 
     /// The name asked for, if any.
     pub fn name(&self) -> Option<&str> {
-        self.name.as_deref()
+        self.pool.attributes.name(self.index)
     }
 
     /// The stack size asked for, if any.
     pub fn stack_size(&self) -> Option<usize> {
-        self.stack_size
+        self.pool.attributes.stack_size
     }
 
     /// Runs the thread's part in the pool; returns when the pool ends.
@@ -117,14 +117,7 @@ impl ThreadBuilder {
     }
 
     fn std_builder(&self) -> thread::Builder {
-        let mut builder = thread::Builder::new();
-        if let Some(name) = &self.name {
-            builder = builder.name(name.clone());
-        }
-        if let Some(size) = self.stack_size {
-            builder = builder.stack_size(size);
-        }
-        builder
+        self.pool.attributes.builder(self.index)
     }
 }
 
@@ -132,8 +125,8 @@ impl fmt::Debug for ThreadBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ThreadBuilder")
             .field("index", &self.index)
-            .field("name", &self.name)
-            .field("stack_size", &self.stack_size)
+            .field("name", &self.name())
+            .field("stack_size", &self.stack_size())
             .finish_non_exhaustive()
     }
 }
@@ -150,6 +143,7 @@ impl Default for ThreadPoolBuilder {
             caller_participates: None,
             pin_workers: false,
             place_wakes: true,
+            grain: 1,
             spawn: DefaultSpawn,
         }
     }
@@ -206,12 +200,18 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
             || self.use_current_thread
             || S::CUSTOM;
         let place = self.place_wakes && !S::CUSTOM;
+        let attributes = ThreadAttributes {
+            names: self.name_threads(threads),
+            stack_size: self.stack_size,
+        };
         let pool = Pool::new(Settings {
             threads,
             backoff: self.backoff,
             guests: self.caller_participates.unwrap_or(global && !differ),
             placement: Placement::new(threads, self.pin_workers, place),
             handlers: std::mem::take(&mut self.handlers),
+            attributes,
+            grain: self.grain,
         });
         // If a thread cannot be started, or the user's spawn handler panics, those that run must end.
         let guard = EndPool(&pool);
@@ -221,8 +221,6 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
                 continue;
             }
             let thread = ThreadBuilder {
-                name: self.thread_name.as_mut().map(|name| name(index)),
-                stack_size: self.stack_size,
                 pool: Arc::clone(&pool),
                 index,
             };
@@ -230,6 +228,17 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
         }
         std::mem::forget(guard);
         Ok(pool)
+    }
+
+    /// The names of all threads that will be started.
+    fn name_threads(&mut self, threads: usize) -> Box<[Option<String>]> {
+        let Some(name) = &mut self.thread_name else {
+            return Box::default();
+        };
+        let first = usize::from(self.use_current_thread);
+        (0..threads)
+            .map(|index| (index >= first).then(|| name(index)))
+            .collect()
     }
 
     fn resolve_num_threads(&self) -> usize {
@@ -341,6 +350,7 @@ impl<S> ThreadPoolBuilder<S> {
             caller_participates: self.caller_participates,
             pin_workers: self.pin_workers,
             place_wakes: self.place_wakes,
+            grain: self.grain,
         }
     }
 
@@ -390,6 +400,9 @@ impl<S> ThreadPoolBuilder<S> {
     }
 
     /// Called on each thread, with its index, before it does anything else.
+    ///
+    /// A thread that stands in for another, while all threads of the pool wait for another pool, is set up in the same way: then
+    /// the handler is called once more with the same index, as is the exit handler when that thread ends.
     pub fn start_handler<H>(mut self, start_handler: H) -> Self
     where
         H: Fn(usize) + Send + Sync + 'static,
@@ -452,6 +465,20 @@ impl<S> ThreadPoolBuilder<S> {
         self.place_wakes = place;
         self
     }
+
+    /// The shortest piece that loops over index ranges in this pool are cut into, if the call names no grain of its own
+    /// (`blitz::ops::par_for` and its kin; see [`demand::grain`](crate::demand::grain)).
+    ///
+    /// The default is 1: loops are cut by measured time alone. 0 counts as 1.
+    ///
+    /// ```
+    /// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(2).grain(500).build().unwrap();
+    /// assert_eq!(pool.install(blitz_core::demand::grain), 500);
+    /// ```
+    pub fn grain(mut self, indices: usize) -> Self {
+        self.grain = indices.max(1);
+        self
+    }
 }
 
 impl<S> fmt::Debug for ThreadPoolBuilder<S> {
@@ -484,6 +511,7 @@ impl<S> fmt::Debug for ThreadPoolBuilder<S> {
             .field("caller_participates", &self.caller_participates)
             .field("pin_workers", &self.pin_workers)
             .field("place_wakes", &self.place_wakes)
+            .field("grain", &self.grain)
             .finish_non_exhaustive()
     }
 }

@@ -1,9 +1,10 @@
 //! For loops that split on demand: is anybody waiting for work, and is the rest worth a wake?
 //!
-//! A parallel loop that forks eagerly pays for parallelism that nobody may want. With these four calls it can
+//! A parallel loop that forks eagerly pays for parallelism that nobody may want. With these calls it can
 //! run as the plain loop, look around between blocks, and fork only when it pays. `blitz`'s parallel
 //! iterators are built that way.
 
+use crate::global;
 use crate::join::{FnContext, join_expecting};
 use crate::seat;
 use crate::wake;
@@ -12,18 +13,23 @@ pub use crate::clock::{ticks, ticks_per_us};
 
 /// Is a thread of the current pool awake and without work right now? A fork would be taken at once.
 ///
-/// One load. `false` outside of pools.
+/// One load. Outside of pools the question is about the global pool, and the answer `false` if that has not been started.
 ///
 /// ```
-/// assert!(!blitz_core::demand::hungry());
+/// let somebody_could_help_at_once: bool = blitz_core::demand::hungry();
+/// # let _ = somebody_could_help_at_once;
 /// ```
 #[inline]
 pub fn hungry() -> bool {
-    seat::current().is_some_and(|seat| {
-        // Callers ask between two blocks of a loop: the place to think of others, too.
-        seat.beat();
-        seat.pool().sleep.counters().searching() > 0
-    })
+    let pool = match seat::current() {
+        Some(seat) => {
+            // Callers ask between two blocks of a loop: the place to think of others, too.
+            seat.beat();
+            Some(seat.pool())
+        }
+        None => global::started(),
+    };
+    pool.is_some_and(|pool| pool.sleep.counters().searching() > 0)
 }
 
 /// Nobody is awake, somebody sleeps, and `remaining_ticks` of work would outlast waking them?
@@ -38,6 +44,22 @@ pub fn worth_waking(remaining_ticks: u64) -> bool {
             let counters = seat.pool().sleep.counters();
             counters.searching() == 0 && (counters.sleeping() > 0 || seat.pool().has_blocked())
         })
+}
+
+/// The shortest piece that a loop over indices should be cut into in the current pool: what
+/// [`ThreadPoolBuilder::grain`](crate::ThreadPoolBuilder::grain) was given, or 1.
+///
+/// Outside of pools it is the global pool's, if that has been started.
+///
+/// ```
+/// assert_eq!(blitz_core::demand::grain(), 1);
+/// ```
+#[inline]
+pub fn grain() -> usize {
+    match seat::current() {
+        Some(seat) => seat.pool().grain,
+        None => global::started().map_or(1, |pool| pool.grain),
+    }
 }
 
 /// [`join_context`](crate::join_context) for callers that know how much work the two halves are together:

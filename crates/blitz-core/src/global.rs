@@ -18,6 +18,12 @@ pub(crate) fn pool() -> &'static Pool {
     }
 }
 
+/// The global pool, if it has been started.
+#[inline]
+pub(crate) fn started() -> Option<&'static Pool> {
+    GLOBAL.get().map(|pool| &**pool)
+}
+
 #[cold]
 fn start_default() -> &'static Pool {
     match start(ThreadPoolBuilder::new()) {

@@ -14,8 +14,10 @@ use crate::context::{self, Context};
 use crate::pool::Pool;
 use crate::primitives::CoreLatch;
 use crate::primitives::parker::{Lease, Parker};
+use crate::profile::{self, Carried};
 use crate::seat::{self, Seat};
 use crate::task::{Task, TaskRef};
+use crate::trace::{self, Kind};
 use crate::wait::{Awaited, LatchWait, wait_for};
 use std::any::Any;
 use std::cell::{Cell, UnsafeCell};
@@ -49,6 +51,7 @@ pub(crate) fn outsider_parker() -> &'static Parker {
 pub(crate) struct Guest<'a> {
     pub(crate) seat: &'a Seat,
     before: *const crate::join_stack::JoinStack,
+    _visit: trace::Span,
 }
 
 impl<'a> Guest<'a> {
@@ -82,7 +85,11 @@ impl<'a> Guest<'a> {
     fn sit(seat: &'a Seat) -> Self {
         // SAFETY: the seat is ours until `drop`.
         let before = unsafe { seat.enter() };
-        Guest { seat, before }
+        Guest {
+            seat,
+            before,
+            _visit: trace::span(Kind::Guest, seat.index),
+        }
     }
 }
 
@@ -163,7 +170,13 @@ where
 #[cold]
 fn hand_over<R: Send>(pool: &Pool, op: impl FnOnce(&Seat, bool) -> R + Send) -> R {
     let parker = outsider_parker();
-    Handed::new(&raw const context::ROOT, parker, op).hand_over(pool, |wait| block_on(wait, parker))
+    let carried = Carried::away();
+    let passage = carried.passage();
+    let op = |seat: &Seat, moved| passage.run(|| op(seat, moved));
+    let (result, reached) = Handed::new(&raw const context::ROOT, parker, op)
+        .hand_over(pool, |wait| block_on(wait, parker));
+    carried.arrived(reached);
+    result
 }
 
 /// For threads with a seat in another pool: helps that pool meanwhile.
@@ -173,13 +186,19 @@ fn hand_over_from<R: Send>(
     pool: &Pool,
     op: impl FnOnce(&Seat, bool) -> R + Send,
 ) -> R {
+    let carried = Carried::away();
+    let passage = carried.passage();
+    let op = |seat: &Seat, moved| passage.run(|| op(seat, moved));
     // SAFETY: the caller occupies the seat.
-    Handed::new(seat.context(), seat.parker(), op)
-        .hand_over(pool, |wait| unsafe { wait_for(seat, wait) })
+    let (result, reached) = Handed::new(seat.context(), seat.parker(), op)
+        .hand_over(pool, |wait| unsafe { wait_for(seat, wait) });
+    carried.arrived(reached);
+    result
 }
 
 /// Blocks a thread without a seat until `awaited` is over.
 pub(crate) fn block_on(awaited: &impl Awaited, parker: &Parker) {
+    let _waiting_is_no_work = profile::pause();
     while !awaited.is_done() {
         if awaited.announce_parked() {
             parker.park();

@@ -8,6 +8,7 @@
 use crate::context::Context;
 use crate::guest::{block_on, outsider_parker};
 use crate::primitives::parker::Parker;
+use crate::profile;
 use crate::seat;
 use crate::wait::{Awaited, wait_for};
 use std::any::Any;
@@ -27,6 +28,8 @@ pub(crate) struct Shared<T> {
     context: Context,
     done: AtomicBool,
     inner: Mutex<Inner<T>>,
+    /// How far the task's path got, for whoever joins it.
+    pub(crate) ends: profile::Ends,
 }
 
 struct Inner<T> {
@@ -45,6 +48,7 @@ impl<T> Shared<T> {
                 waker: None,
                 parker: None,
             }),
+            ends: profile::Ends::new(),
         }
     }
 
@@ -90,6 +94,7 @@ impl<T> Shared<T> {
                 block_on(&Joining(self, parker), parker);
             }
         }
+        self.ends.meet();
     }
 
     fn poll(&self, waker: &Waker) -> Poll<thread::Result<T>> {

@@ -19,6 +19,8 @@
 use crate::global;
 use crate::guest;
 use crate::join_stack::{Job, JoinStack, Place, Popped, Pushed};
+#[cfg(feature = "profile")]
+use crate::profile::Forked;
 use crate::seat::{self, Seat};
 use crate::wait::wait_for;
 use crate::wake;
@@ -86,6 +88,7 @@ impl FnContext {
 /// assert_eq!(sum(&(0..1000).collect::<Vec<_>>()), 499_500);
 /// ```
 #[inline]
+#[cfg_attr(feature = "profile", track_caller)]
 pub fn join<A, B, RA, RB>(oper_a: A, oper_b: B) -> (RA, RB)
 where
     A: FnOnce() -> RA + Send,
@@ -93,6 +96,10 @@ where
     RA: Send,
     RB: Send,
 {
+    #[cfg(feature = "profile")]
+    if let Some(forked) = Forked::here() {
+        return profiled(forked, None, |_| oper_a(), |_| oper_b());
+    }
     fork(None, false, |_| oper_a(), |_| oper_b())
 }
 
@@ -103,6 +110,7 @@ where
 /// println!("the left half was moved: {here}");
 /// ```
 #[inline]
+#[cfg_attr(feature = "profile", track_caller)]
 pub fn join_context<A, B, RA, RB>(oper_a: A, oper_b: B) -> (RA, RB)
 where
     A: FnOnce(FnContext) -> RA + Send,
@@ -110,11 +118,16 @@ where
     RA: Send,
     RB: Send,
 {
+    #[cfg(feature = "profile")]
+    if let Some(forked) = Forked::here() {
+        return profiled(forked, None, oper_a, oper_b);
+    }
     fork(None, false, oper_a, oper_b)
 }
 
 /// [`join_context`] for callers that know how much work is at stake: `expected` ticks for both halves.
 #[inline]
+#[cfg_attr(feature = "profile", track_caller)]
 pub(crate) fn join_expecting<A, B, RA, RB>(expected: u64, oper_a: A, oper_b: B) -> (RA, RB)
 where
     A: FnOnce(FnContext) -> RA + Send,
@@ -122,7 +135,31 @@ where
     RA: Send,
     RB: Send,
 {
+    #[cfg(feature = "profile")]
+    if let Some(forked) = Forked::here() {
+        return profiled(forked, Some(expected), oper_a, oper_b);
+    }
     fork(Some(expected), false, oper_a, oper_b)
+}
+
+/// A fork inside of a profile: each half comes back with the work and span of what it did.
+#[cfg(feature = "profile")]
+fn profiled<A, B, RA, RB>(forked: Forked, expected: Option<u64>, a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce(FnContext) -> RA + Send,
+    B: FnOnce(FnContext) -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    let (left, right) = forked.halves();
+    let ((result_a, end_a), (result_b, end_b)) = fork(
+        expected,
+        false,
+        |context| left.run(context.migrated(), || a(context)),
+        |context| right.run(context.migrated(), || b(context)),
+    );
+    forked.joined(end_a, end_b);
+    (result_a, result_b)
 }
 
 /// The forked half of a join, in the frame of the join.

@@ -68,12 +68,19 @@ mod guest;
 mod handle;
 #[cfg(not(loom))]
 mod join;
+#[cfg(all(any(feature = "profile", feature = "trace"), not(loom)))]
+mod json;
 #[cfg(not(loom))]
 mod macros;
 #[cfg(not(loom))]
 mod placement;
 #[cfg(not(loom))]
 mod pool;
+#[cfg(all(feature = "profile", not(loom)))]
+pub mod profile;
+#[cfg(all(not(feature = "profile"), not(loom)))]
+#[path = "profile/off.rs"]
+mod profile;
 #[cfg(not(loom))]
 mod rescue;
 #[cfg(not(loom))]
@@ -87,9 +94,15 @@ mod stats;
 #[cfg(not(loom))]
 mod task;
 #[cfg(not(loom))]
+mod thread_attributes;
 mod thread_latch;
 #[cfg(not(loom))]
 mod thread_pool;
+#[cfg(all(feature = "trace", not(loom)))]
+pub mod trace;
+#[cfg(all(not(feature = "trace"), not(loom)))]
+#[path = "trace/off.rs"]
+mod trace;
 #[cfg(not(loom))]
 mod try_join;
 #[cfg(not(loom))]
@@ -109,6 +122,8 @@ pub use builder::{
 pub use handle::{JoinHandle, ScopedHandle};
 #[cfg(not(loom))]
 pub use join::{FnContext, join, join_context};
+#[cfg(all(feature = "profile", not(loom)))]
+pub use profile::profile;
 #[cfg(not(loom))]
 pub use scope::{Scope, ScopeFifo, in_place_scope, in_place_scope_fifo, scope, scope_fifo};
 #[cfg(not(loom))]
@@ -120,5 +135,7 @@ pub use thread_pool::{
     ThreadPool, Yield, current_num_threads, current_thread_has_pending_tasks, current_thread_index,
     max_num_threads, yield_local, yield_now,
 };
+#[cfg(all(feature = "trace", not(loom)))]
+pub use trace::trace;
 #[cfg(not(loom))]
 pub use try_join::try_join;

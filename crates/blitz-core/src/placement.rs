@@ -88,14 +88,7 @@ mod linux {
         /// A thread of the pool introduces itself, after the user's start handler.
         pub(crate) fn thread_started(&self, thread: usize) {
             if self.pin {
-                let mut one = self.allowed;
-                let cpu = self.cpus[thread % self.cpus.len()];
-                // SAFETY: the indices are inside the set.
-                unsafe {
-                    libc::CPU_ZERO(&mut one);
-                    libc::CPU_SET(cpu, &mut one);
-                }
-                set_affinity(0, &one);
+                self.pin_caller(thread);
             } else if self.place {
                 let own = affinity_of_caller();
                 if own.is_some_and(|own| members(&own) == self.cpus) {
@@ -104,6 +97,27 @@ mod linux {
                     self.threads[thread].id.store(id, Ordering::Release);
                 }
             }
+        }
+
+        /// A thread that stands in for one of the pool's introduces itself, before the user's start handler. It has inherited
+        /// the affinity of whoever started it, which may be kept off a CPU or belong to another pool.
+        pub(crate) fn stand_in_started(&self, thread: usize) {
+            if self.pin {
+                self.pin_caller(thread);
+            } else if self.place {
+                set_affinity(0, &self.allowed);
+            }
+        }
+
+        fn pin_caller(&self, thread: usize) {
+            let mut one = self.allowed;
+            let cpu = self.cpus[thread % self.cpus.len()];
+            // SAFETY: the indices are inside the set.
+            unsafe {
+                libc::CPU_ZERO(&mut one);
+                libc::CPU_SET(cpu, &mut one);
+            }
+            set_affinity(0, &one);
         }
 
         /// A thread of the pool ends; its id may be given to a stranger.
@@ -173,6 +187,8 @@ mod other {
         }
 
         pub(crate) fn thread_started(&self, _thread: usize) {}
+
+        pub(crate) fn stand_in_started(&self, _thread: usize) {}
 
         pub(crate) fn thread_stopped(&self, _thread: usize) {}
 

@@ -14,7 +14,9 @@ use crate::seat::{self, Seat};
 use crate::sleep::Sleep;
 use crate::stats::{PoolStats, WorkerStats};
 use crate::task::TaskRef;
+use crate::thread_attributes::ThreadAttributes;
 use crate::thread_latch::ThreadLatch;
+use crate::trace::{self, Kind};
 use crate::wait::{self, Awaited};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -38,6 +40,8 @@ pub(crate) struct Settings {
     pub(crate) guests: bool,
     pub(crate) placement: Placement,
     pub(crate) handlers: Handlers,
+    pub(crate) attributes: ThreadAttributes,
+    pub(crate) grain: usize,
 }
 
 /// See the module's documentation.
@@ -61,9 +65,12 @@ pub(crate) struct Pool {
     pub(crate) started: Box<[ThreadLatch]>,
     pub(crate) stopped: Box<[ThreadLatch]>,
     pub(crate) handlers: Handlers,
+    pub(crate) attributes: ThreadAttributes,
     pub(crate) backoff: BackoffMode,
     pub(crate) guests: bool,
     pub(crate) placement: Placement,
+    /// See [`ThreadPoolBuilder::grain`](crate::ThreadPoolBuilder::grain).
+    pub(crate) grain: usize,
     idle: IdleWaiters,
     companion: companion::Slot,
 }
@@ -95,9 +102,11 @@ impl Pool {
             started: (0..threads).map(|_| ThreadLatch::new()).collect(),
             stopped: (0..threads).map(|_| ThreadLatch::new()).collect(),
             handlers: settings.handlers,
+            attributes: settings.attributes,
             backoff: settings.backoff,
             guests: settings.guests,
             placement: settings.placement,
+            grain: settings.grain,
             idle: IdleWaiters::default(),
             companion: companion::Slot::new(),
         });
@@ -258,6 +267,9 @@ impl Pool {
             // look again: one may have left before it could see the note.
             self.starved.store(true, Ordering::SeqCst);
             woken = try_once();
+        }
+        if woken {
+            trace::instant(Kind::Wake, 0);
         }
         if let (true, Some(seat)) = (woken, me) {
             seat.stats.woken.one();

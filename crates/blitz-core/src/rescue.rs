@@ -8,17 +8,20 @@
 //! to do. So somebody else does: a pool that is *stuck* (every occupant parked, tasks in the queues) starts a rescue
 //! thread, which runs them on a stack and in a seat of its own, and ends when there are no more.
 //!
+//! Whatever a task may expect of a thread of this pool, it finds here: a stack as large as the others', what the start handler
+//! prepares (thread-locals, a registration with some other runtime), a name that begins as theirs do. So the handlers are
+//! called, although with an index they know already; a task on a thread that was never set up would be worse.
+//!
 //! The rescue thread has the index of one of the waiting threads. That is the one case in which two threads of a
 //! pool can have the same index at the same time: if the wait ends while the rescue's last job still runs. The
 //! alternatives were to let the thread wait for a job that may need what it holds, or an index that is out of range.
 
-use crate::pool::Pool;
+use crate::pool::{AbortOnDrop, Pool};
 use crate::seat::{self, Seat};
 use crate::task::TaskRef;
 use crate::worker;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 
 /// The rescue threads of a pool; usually none.
 #[derive(Default)]
@@ -72,10 +75,8 @@ pub(crate) fn start(pool: &Pool) {
         let (pool, seat) = (Arc::clone(&pool), Arc::clone(&seat));
         move || rescue(&pool, &seat)
     };
-    if let Err(error) = thread::Builder::new()
-        .name("blitz-rescue".into())
-        .spawn(run)
-    {
+    let builder = pool.attributes.stand_in_builder(seat.index);
+    if let Err(error) = builder.spawn(run) {
         pool.rescue.remove(&seat);
         eprintln!(
             "Blitz: all threads of a pool wait for another pool, and no rescue thread could be started: {error}"
@@ -84,8 +85,14 @@ pub(crate) fn start(pool: &Pool) {
 }
 
 fn rescue(pool: &Pool, seat: &Arc<Seat>) {
+    let abort = AbortOnDrop("a rescue thread panicked outside of any job");
+    let index = seat.index;
     // SAFETY: the seat is this thread's alone.
     let before = unsafe { seat.enter() };
+    pool.placement.stand_in_started(index);
+    if let Some(handler) = &pool.handlers.start {
+        pool.catch_panic(|| handler(index));
+    }
     loop {
         // SAFETY: as above.
         let task = unsafe { worker::take_local(seat, &mut 0) };
@@ -96,12 +103,21 @@ fn rescue(pool: &Pool, seat: &Arc<Seat>) {
             None => break,
         }
     }
+    if let Some(handler) = &pool.handlers.exit {
+        pool.catch_panic(|| handler(index));
+        // It may have spawned something, and this seat is about to disappear.
+        // SAFETY: as above.
+        while let Some(task) = unsafe { seat.pop_task() } {
+            pool.return_stranger(task);
+        }
+    }
     seat::leave(before);
     pool.rescue.remove(seat);
     // Somebody may have relied on us in the moment before.
     if pool.is_stuck() {
         start(pool);
     }
+    std::mem::forget(abort);
 }
 
 /// A task from anybody's deque.

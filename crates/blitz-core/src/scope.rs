@@ -13,6 +13,7 @@ use crate::handle::{ScopedHandle, Shared, UnclaimedPanic};
 use crate::pool::Pool;
 use crate::primitives::parker::Parker;
 use crate::primitives::{CoreLatch, Injector};
+use crate::profile::{self, Spawned};
 use crate::seat::{self, Seat};
 use crate::task::{self, TaskRef};
 use crate::wait::{LatchWait, wait_for};
@@ -54,6 +55,7 @@ struct Base<'scope> {
     panic: AtomicPtr<Payload>,
     /// Panics that belong to a handle; the scope's if the handle is never asked.
     handles: Mutex<Vec<Arc<dyn UnclaimedPanic + 'scope>>>,
+    ends: profile::Ends,
     _marker: Invariant<'scope>,
 }
 
@@ -189,15 +191,17 @@ impl<'scope> Scope<'scope> {
     /// });
     /// assert_eq!(count.into_inner(), 2);
     /// ```
+    #[cfg_attr(feature = "profile", track_caller)]
     pub fn spawn<BODY>(&self, body: BODY)
     where
         BODY: FnOnce(&Scope<'scope>) + Send + 'scope,
     {
         let scope = ScopePtr(self);
+        let spawned = Spawned::here();
         // SAFETY: the scope outlives its unfinished parts, of which this is one.
         let run = move || unsafe {
             let scope = scope.get();
-            scope.base.run_part(|| body(scope));
+            scope.base.run_part(spawned, || body(scope));
         };
         self.base.add_part();
         // SAFETY: the scope waits for the task, and the body is `Send` and outlives the scope.
@@ -216,6 +220,7 @@ impl<'scope> Scope<'scope> {
     /// });
     /// assert_eq!(answer, 42);
     /// ```
+    #[cfg_attr(feature = "profile", track_caller)]
     pub fn spawn_handle<BODY, T>(&self, body: BODY) -> ScopedHandle<'scope, T>
     where
         BODY: FnOnce(&Scope<'scope>) -> T + Send + 'scope,
@@ -224,14 +229,16 @@ impl<'scope> Scope<'scope> {
         let shared = Arc::new(Shared::new(&raw const self.base.context));
         let ours = Arc::clone(&shared);
         let scope = ScopePtr(self);
+        let spawned = Spawned::here();
         // SAFETY: as in `spawn`.
         let run = move || unsafe {
             let scope = scope.get();
-            scope.base.run_part(|| {
+            scope.base.run_part(spawned, || {
                 let result = catch_unwind(AssertUnwindSafe(|| body(scope)));
                 if result.is_err() {
                     scope.base.remember(ours.clone());
                 }
+                ours.ends.note();
                 // Here and not after the part: a result that nobody wants is dropped now, and may panic.
                 ours.complete(result);
                 drop(ours);
@@ -281,15 +288,17 @@ impl<'scope> ScopeFifo<'scope> {
     ///     s.spawn_fifo(|_| println!("second"));
     /// });
     /// ```
+    #[cfg_attr(feature = "profile", track_caller)]
     pub fn spawn_fifo<BODY>(&self, body: BODY)
     where
         BODY: FnOnce(&ScopeFifo<'scope>) + Send + 'scope,
     {
         let scope = ScopePtr(self);
+        let spawned = Spawned::here();
         // SAFETY: the scope outlives its unfinished parts, of which this is one.
         let run = move || unsafe {
             let scope = scope.get();
-            scope.base.run_part(|| body(scope));
+            scope.base.run_part(spawned, || body(scope));
         };
         self.base.add_part();
         // SAFETY: as in `Scope::spawn`.
@@ -335,6 +344,7 @@ impl<'scope> Base<'scope> {
             waiter: seat.map_or_else(outsider_parker, Seat::parker),
             panic: AtomicPtr::new(ptr::null_mut()),
             handles: Mutex::new(Vec::new()),
+            ends: profile::Ends::new(),
             _marker: PhantomData,
         }
     }
@@ -350,7 +360,8 @@ impl<'scope> Base<'scope> {
     }
 
     /// Runs one part, keeping its panic for the scope.
-    fn run_part(&self, part: impl FnOnce()) {
+    fn run_part(&self, spawned: Spawned, part: impl FnOnce()) {
+        let part = || spawned.run(&self.ends, part);
         if let Err(payload) = catch_unwind(AssertUnwindSafe(part)) {
             self.panicked(payload);
         }
@@ -409,6 +420,7 @@ impl<'scope> Base<'scope> {
             Some(seat) => unsafe { wait_for(seat, &wait) },
             None => block_on(&wait, self.waiter),
         }
+        self.ends.meet();
         let handles =
             std::mem::take(&mut *self.handles.lock().unwrap_or_else(PoisonError::into_inner));
         for payload in handles.iter().filter_map(|handle| handle.take_panic()) {
@@ -464,10 +476,13 @@ impl<'scope> Base<'scope> {
         for seat in &self.pool().seats {
             let body = Arc::clone(&body);
             self.add_part();
+            let spawned = Spawned::here();
             let run = move || {
                 // SAFETY: as in `Scope::spawn`.
                 let scope = unsafe { this.get() };
-                scope.run_part(move || BroadcastContext::with(|context| body(context)));
+                scope.run_part(spawned, move || {
+                    BroadcastContext::with(|context| body(context))
+                });
             };
             // SAFETY: as in `Scope::spawn`.
             let task = unsafe { task::allocate_boxed(&raw const self.context, run) };

@@ -17,8 +17,10 @@ use crate::occupancy::Occupancy;
 use crate::pool::Pool;
 use crate::primitives::parker::{Lease, Parker};
 use crate::primitives::{Injector, Owner, Stealer, deque};
+use crate::profile;
 use crate::stats::Counting;
 use crate::task::TaskRef;
+use crate::trace::{self, Kind};
 use crossbeam_utils::CachePadded;
 use std::cell::Cell;
 use std::ptr;
@@ -184,6 +186,7 @@ impl Seat {
     /// # Safety
     /// The caller occupies the seat. `work` does not unwind, and leaves the join stack as it found it.
     pub(crate) unsafe fn run_in<R>(&self, context: *const Context, work: impl FnOnce() -> R) -> R {
+        let _not_the_occupants = profile::pause();
         let outer = self.context.replace(context);
         let since = self.running_since.replace(0);
         // SAFETY: the caller occupies the seat.
@@ -203,6 +206,7 @@ impl Seat {
     /// The caller occupies the seat.
     pub(crate) unsafe fn run_task(&self, task: TaskRef) {
         self.stats.executed.one();
+        let _run = trace::span(Kind::Run, 0);
         // SAFETY: passed on. Tasks do not unwind.
         unsafe { self.run_in(task.context(), || task.run()) };
     }
@@ -214,12 +218,15 @@ impl Seat {
     pub(crate) unsafe fn run_stolen(&self, stolen: Stolen<'_>, victim: &Seat) {
         self.stats.executed.one();
         self.stats.stolen.one();
+        trace::instant(Kind::Steal, victim.index);
+        let run = trace::span(Kind::Run, 0);
         // SAFETY: passed on. `execute` does not unwind; the job is alive until we complete its slot.
         unsafe {
             self.run_in(stolen.slot.context(), || {
                 ((*stolen.job).execute)(stolen.job)
             });
         }
+        run.end();
         if stolen.slot.complete() {
             victim.parker().unpark();
         }

@@ -3,6 +3,7 @@
 use crate::context::{self, Context};
 use crate::handle::{JoinHandle, Shared};
 use crate::pool::Pool;
+use crate::profile::Spawned;
 use crate::scope::current_pool;
 use crate::seat;
 use crate::task::{self, TaskRef};
@@ -54,6 +55,7 @@ where
 /// let handle = blitz_core::spawn_handle(|| (1..=10).product::<u64>());
 /// assert_eq!(handle.join().unwrap(), 3_628_800);
 /// ```
+#[cfg_attr(feature = "profile", track_caller)]
 pub fn spawn_handle<F, T>(func: F) -> JoinHandle<T>
 where
     F: FnOnce() -> T + Send + 'static,
@@ -91,13 +93,18 @@ pub(crate) fn spawn_fifo_in(pool: &Pool, func: impl FnOnce() + Send + 'static) {
     unsafe { submit(pool, root, token) };
 }
 
+#[cfg_attr(feature = "profile", track_caller)]
 pub(crate) fn spawn_handle_in<T: Send + 'static>(
     pool: &Pool,
     func: impl FnOnce() -> T + Send + 'static,
 ) -> JoinHandle<T> {
     let shared = Arc::new(Shared::new(&raw const context::ROOT));
     let ours = Arc::clone(&shared);
-    let run = move || ours.complete(catch_unwind(AssertUnwindSafe(func)));
+    let spawned = Spawned::here();
+    let run = move || {
+        let func = || spawned.run(&ours.ends, func);
+        ours.complete(catch_unwind(AssertUnwindSafe(func)));
+    };
     // SAFETY: `shared` is alive until the task has run, and during this call.
     unsafe { submit(pool, shared.context(), detached(pool, run)) };
     JoinHandle::new(shared)

@@ -28,9 +28,11 @@ use crate::clock::{ticks, ticks_per_us};
 use crate::context::{Context, descends_from};
 use crate::join_stack::Slot;
 use crate::primitives::{BackoffMode, CoreLatch};
+use crate::profile;
 use crate::rescue;
 use crate::seat::Seat;
 use crate::task::TaskRef;
+use crate::trace::{self, Kind};
 use std::hint::spin_loop;
 use std::sync::atomic::{Ordering, fence};
 
@@ -134,6 +136,8 @@ pub(crate) fn pause(round: u32) {
 /// The caller occupies the seat.
 #[cold]
 pub(crate) unsafe fn wait_for<A: Awaited + ?Sized>(seat: &Seat, awaited: &A) {
+    let _waiting_is_no_work = profile::pause();
+    let _wait = trace::span(Kind::Wait, 0);
     let mut wait = Wait {
         seat,
         awaited,
@@ -274,6 +278,7 @@ impl<'a, A: Awaited + ?Sized> Wait<'a, A> {
             let task = victim.stealer().steal_until_settled();
             if let Some(found) = task.and_then(|task| self.accept(task)) {
                 self.seat.stats.stolen.one();
+                trace::instant(Kind::Steal, victim.index);
                 return Some(found);
             }
         }
@@ -313,6 +318,7 @@ impl<'a, A: Awaited + ?Sized> Wait<'a, A> {
         let thief = victim.map(|victim| victim.stack.thief());
         if thief.is_some_and(|thief| thief.sees_private() && thief.force()) {
             self.seat.stats.forced.one();
+            trace::instant(Kind::Force, 0);
         }
     }
 
@@ -336,7 +342,9 @@ impl<'a, A: Awaited + ?Sized> Wait<'a, A> {
                 }
                 self.seat.stats.parked.one();
                 self.seat.tell_companion_blocked();
+                let asleep = trace::span(Kind::Sleep, 0);
                 self.seat.parker().park();
+                asleep.end();
                 pool.count_parked(false);
             }
             self.awaited.announce_awake();

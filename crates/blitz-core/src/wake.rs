@@ -18,6 +18,7 @@
 use crate::clock::{ticks, ticks_per_us};
 use crate::join_stack::{FIRST_BEAT, Job, Pushed};
 use crate::seat::{Seat, Timed};
+use crate::trace::{self, Kind};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Work shorter than this in total (both halves) is not worth a wake.
@@ -52,7 +53,10 @@ pub(crate) fn after_push(seat: &Seat, pushed: Pushed, job: *const Job, expected:
         beat_for_companion(seat, pushed);
     }
     let counters = match pushed {
-        Pushed::Public => pool.sleep.post(),
+        Pushed::Public => {
+            trace::instant(Kind::Expose, 0);
+            pool.sleep.post()
+        }
         Pushed::Beat => pool.sleep.counters(),
         Pushed::Full => return,
     };

@@ -11,6 +11,7 @@ use crate::pool::Pool;
 use crate::primitives::XorShift64Star;
 use crate::seat::{self, Seat};
 use crate::task::TaskRef;
+use crate::trace::{self, Kind};
 use crate::wait::{FORCE_AFTER_US, patience_us, pause};
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
@@ -197,6 +198,7 @@ impl<'a> Worker<'a> {
     ///
     /// On entry the thread counts as searching; with `Some`, it occupies its seat and does not.
     fn search(&mut self) -> Option<Work<'a>> {
+        let _search = trace::span(Kind::Search, 0);
         let rate = ticks_per_us();
         let mut patience = self.patience(rate);
         let mut since = ticks();
@@ -314,6 +316,7 @@ impl<'a> Worker<'a> {
         for victim in others {
             if let Some(task) = victim.stealer().steal_until_settled() {
                 self.seat.stats.stolen.one();
+                trace::instant(Kind::Steal, victim.index);
                 // SAFETY: passed on.
                 unsafe { self.take_more_from(victim) };
                 return Some(Work::Task(task));
@@ -367,6 +370,7 @@ impl<'a> Worker<'a> {
         });
         if hidden.is_some_and(|seat| seat.stack.thief().force()) {
             self.seat.stats.forced.one();
+            trace::instant(Kind::Force, 0);
         }
     }
 
@@ -384,6 +388,7 @@ impl<'a> Worker<'a> {
         }
         self.meet_companion();
         let index = self.seat.index;
+        let asleep = trace::span(Kind::Sleep, 0);
         let has_work = || self.sees_work(u64::MAX) || self.pool.is_terminating();
         let attended = self
             .companion
@@ -402,6 +407,7 @@ impl<'a> Worker<'a> {
         if slept {
             self.seat.stats.parked.one();
         }
+        asleep.end();
         self.take_seat();
     }
 
@@ -430,7 +436,9 @@ impl<'a> Worker<'a> {
             self.pool.wake_one();
         }
         let still_taken = || self.seat.occupancy.want() && !self.pool.is_terminating();
+        let asleep = trace::span(Kind::Sleep, 0);
         self.pool.sleep.sleep_unseated(self.seat.index, still_taken);
+        asleep.end();
         self.pool.sleep.start_searching();
     }
 }

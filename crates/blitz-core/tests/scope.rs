@@ -3,6 +3,7 @@
 
 use blitz_core::{ThreadPoolBuilder, join, scope};
 use std::any::Any;
+use std::cell::Cell;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
@@ -355,6 +356,67 @@ fn unrelated_tasks_of_two_pools_may_wait_for_each_other() {
                 2 * threads
             );
         }
+    }
+}
+
+#[test]
+fn whoever_rescues_a_pool_is_set_up_as_its_threads_are() {
+    thread_local! { static READY: Cell<Option<usize>> = const { Cell::new(None) } }
+    /// Uses `levels` KiB of stack.
+    fn deep(levels: usize) -> usize {
+        let frame = std::hint::black_box([levels as u8; 1024]);
+        match levels {
+            0 => 0,
+            _ => deep(levels - 1) + usize::from(frame[levels % 1024] == levels as u8),
+        }
+    }
+
+    let (starts, exits) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let (on_start, on_exit) = (Arc::clone(&starts), Arc::clone(&exits));
+    let one = ThreadPoolBuilder::new()
+        .num_threads(1)
+        .thread_name(|index| format!("crunch-{index}"))
+        // More than any thread has by default, even in a build whose frames are large.
+        .stack_size(64 << 20)
+        .start_handler(move |index| {
+            READY.set(Some(index));
+            on_start.fetch_add(1, Ordering::SeqCst);
+        })
+        .exit_handler(move |index| {
+            assert_eq!(READY.get(), Some(index));
+            on_exit.fetch_add(1, Ordering::SeqCst);
+        })
+        .build()
+        .unwrap();
+    let two = pool(1);
+    // The only thread of the first pool waits for the second, where somebody waits for a task of the first.
+    let (begun, done) = (Barrier::new(2), Barrier::new(2));
+    let (owner, (rescuer, name, ready, depth)) = thread::scope(|s| {
+        let owner = s.spawn(|| {
+            one.install(|| {
+                two.install(|| {
+                    begun.wait();
+                    done.wait();
+                });
+                thread::current().id()
+            })
+        });
+        begun.wait();
+        let found = one.install(|| {
+            let thread = thread::current();
+            let name = thread.name().map(str::to_owned);
+            (thread.id(), name, READY.get(), deep(12 << 10))
+        });
+        done.wait();
+        (owner.join().unwrap(), found)
+    });
+    assert_ne!(owner, rescuer);
+    assert_eq!(name.as_deref(), Some("crunch-0-rescue"));
+    assert_eq!((ready, depth), (Some(0), 12 << 10));
+    assert_eq!(starts.load(Ordering::SeqCst), 2);
+    drop(one);
+    while exits.load(Ordering::SeqCst) < starts.load(Ordering::SeqCst) {
+        thread::yield_now();
     }
 }
 

@@ -15,19 +15,34 @@
 //! assert_eq!(total, 285);
 //! ```
 
+// The model checker builds the protocols only: it has no statics, no thread-locals, no sockets.
+#[cfg(not(loom))]
 mod blocking;
+#[cfg(not(loom))]
 mod context;
+#[cfg(not(loom))]
 pub mod coop;
+#[cfg(not(loom))]
 mod cpu;
+#[cfg(not(loom))]
 mod driver;
+#[cfg(not(loom))]
 pub mod net;
+#[cfg(not(loom))]
 mod runtime;
+#[cfg_attr(loom, allow(dead_code))]
 mod scheduler;
 mod sync;
+#[cfg_attr(loom, allow(dead_code))]
 pub mod task;
+#[cfg(not(loom))]
 pub mod time;
 
+#[cfg(not(loom))]
 pub use blocking::spawn_blocking;
+#[cfg(not(loom))]
 pub use cpu::{block_in_place, spawn_cpu};
+#[cfg(not(loom))]
 pub use runtime::{Builder, EnterGuard, Handle, Metrics, Runtime, WorkerMetrics};
+#[cfg(not(loom))]
 pub use task::{JoinError, JoinHandle, spawn};

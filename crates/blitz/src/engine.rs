@@ -5,7 +5,7 @@
 
 pub use blitz_core::*;
 
-use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+use std::cell::Cell;
 
 /// May the calling thread run parts of a loop itself?
 ///
@@ -13,27 +13,35 @@ use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 /// names, stacks or handlers that the caller does not have, and then everything must run on them.
 #[inline]
 pub(crate) fn caller_may_take_part() -> bool {
-    current_thread_index().is_some() || guests_are_admitted()
+    ADMITTED.get() == Some(true) || current_thread_index().is_some() || is_admitted()
 }
 
-/// Does the global pool admit guests? Found out by trying, once. A first try that finds every seat taken takes that for an
-/// answer too; the price is that loops of outside threads are handed over then.
-fn guests_are_admitted() -> bool {
-    const UNKNOWN: u8 = 0;
-    const YES: u8 = 1;
-    const NO: u8 = 2;
-    static ADMITTED: AtomicU8 = AtomicU8::new(UNKNOWN);
-    match ADMITTED.load(Relaxed) {
-        UNKNOWN => {
-            let (moved, ()) = join_context(|context| context.migrated(), |_| ());
-            ADMITTED.store(if moved { NO } else { YES }, Relaxed);
-            !moved
-        }
-        known => known == YES,
+thread_local! {
+    /// Whether the global pool admits this thread as a guest, once it has asked.
+    static ADMITTED: Cell<Option<bool>> = const { Cell::new(None) };
+}
+
+/// Finds out by trying, once per thread. A try that finds every seat taken takes that for an answer too; the price is that
+/// the loops of this thread are handed over to the pool.
+#[cold]
+fn is_admitted() -> bool {
+    if let Some(known) = ADMITTED.get() {
+        return known;
     }
+    let (moved, ()) = join_context(|context| context.migrated(), |_| ());
+    ADMITTED.set(Some(!moved));
+    !moved
 }
 
 /// Runs `op` on a thread of the global pool and waits for it.
+#[cold]
 pub(crate) fn hand_over<R: Send>(op: impl FnOnce() -> R + Send) -> R {
-    join_context(|_| op(), |_| ()).0
+    let (mut op, mut result) = (Some(op), None);
+    hand_over_dyn(&mut || result = op.take().map(|op| op()));
+    result.expect("a join runs both of its closures")
+}
+
+/// The same without generics: each join in a program is a hundred functions to be compiled, and this one is never hot.
+fn hand_over_dyn(op: &mut (dyn FnMut() + Send)) {
+    join_context(|_| op(), |_| ());
 }

@@ -6,6 +6,7 @@ mod delegate;
 mod engine;
 pub mod iter;
 mod math;
+pub mod ops;
 pub mod option;
 mod par_either;
 pub mod prelude;
@@ -24,6 +25,13 @@ pub use engine::{
     in_place_scope_fifo, join, join_context, max_num_threads, primitives, scope, scope_fifo, spawn,
     spawn_broadcast, spawn_fifo, spawn_handle, try_join, yield_local, yield_now,
 };
+pub use range::par_range;
+
+#[cfg(feature = "profile")]
+pub use engine::profile;
+
+#[cfg(feature = "trace")]
+pub use engine::trace;
 
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]

@@ -49,6 +49,24 @@ where
     }
 }
 
+/// The numbers from `start` to just below `end`: a short name for `(start..end).into_par_iter()`. Empty if `start >= end`.
+///
+/// # Examples
+///
+/// ```
+/// use blitz::par_range;
+/// use blitz::prelude::*;
+///
+/// assert_eq!(par_range(1, 5).map(|n| n * n).sum::<i32>(), 30);
+/// assert_eq!(par_range(5u8, 1).count(), 0);
+/// ```
+pub fn par_range<T>(start: T, end: T) -> Iter<T>
+where
+    Iter<T>: ParallelIterator,
+{
+    Iter { range: start..end }
+}
+
 /// The integer traits stand on the item and not on `Iter<T>`, because that is where type inference looks: in
 /// `(0..9).into_par_iter().map(takes_i64)` the literal becomes an `i64` only if the compiler can ask "which integer?".
 /// They are public because public implementations mention them, and unreachable because nobody else should implement them.

@@ -89,9 +89,12 @@ fn on_threads(threads: usize, test: impl FnOnce() + Send) {
         .install(test);
 }
 
-const SIZES: [usize; 15] = [
-    0, 1, 2, 3, 20, 31, 33, 255, 257, 1000, 4097, 20_000, 33_000, 70_000, 200_000,
-];
+/// Everything on two threads, at sizes around every threshold.
+const SIZES: [usize; 11] = [0, 1, 2, 3, 20, 33, 257, 1000, 4097, 17_000, 45_000];
+
+/// Other numbers of threads: what changes is how long slices are cut.
+const OTHER_THREADS: [usize; 4] = [1, 3, 8, 65];
+const ON_OTHER_THREADS: [(usize, &str); 2] = [(34_000, "random"), (34_000, "sixteen values")];
 
 /// Checks one way of sorting against another on everything.
 fn check<T, F, E>(make: impl Fn(i64, usize) -> T + Sync, sort: F, expected: E)
@@ -100,27 +103,35 @@ where
     F: Fn(&mut Vec<T>) + Sync,
     E: Fn(&mut Vec<T>) + Sync,
 {
-    for threads in [1, 2, 3, 8] {
+    let check_one = |len: usize, pattern: &str, threads: usize| {
+        let input: Vec<T> = numbers(len, pattern)
+            .into_iter()
+            .enumerate()
+            .map(|(i, x)| make(x, i))
+            .collect();
+        let (mut ours, mut theirs) = (input.clone(), input);
+        sort(&mut ours);
+        expected(&mut theirs);
+        assert!(
+            ours == theirs,
+            "{pattern}, {len} elements, {threads} threads"
+        );
+    };
+    on_threads(2, || {
+        for (turn, len) in SIZES.into_iter().enumerate() {
+            // The longest size meets every other pattern, and each of the others every third, by turns.
+            let step = if len == 45_000 { 2 } else { 3 };
+            for (index, pattern) in PATTERNS.into_iter().enumerate() {
+                if index % step == turn % step {
+                    check_one(len, pattern, 2);
+                }
+            }
+        }
+    });
+    for threads in OTHER_THREADS {
         on_threads(threads, || {
-            for len in SIZES {
-                // Everything in depth on two threads, the rest on one short and one long size.
-                if threads != 2 && !matches!(len, 1000 | 70_000) {
-                    continue;
-                }
-                for pattern in PATTERNS {
-                    let input: Vec<T> = numbers(len, pattern)
-                        .into_iter()
-                        .enumerate()
-                        .map(|(i, x)| make(x, i))
-                        .collect();
-                    let (mut ours, mut theirs) = (input.clone(), input);
-                    sort(&mut ours);
-                    expected(&mut theirs);
-                    assert!(
-                        ours == theirs,
-                        "{pattern}, {len} elements, {threads} threads"
-                    );
-                }
+            for (len, pattern) in ON_OTHER_THREADS {
+                check_one(len, pattern, threads);
             }
         });
     }

@@ -1,12 +1,20 @@
 //! The scheduler of tasks, a [companion](blitz_core::companion) of the engine's pool.
 
+#[cfg(not(loom))]
 mod core;
+#[cfg(not(loom))]
 mod driver_seat;
+#[cfg(not(loom))]
 mod injector;
+#[cfg(not(loom))]
 mod owned;
+#[cfg(not(loom))]
 mod relief;
 mod ring;
+#[cfg(not(loom))]
 mod shared;
 
+#[cfg(not(loom))]
 pub(crate) use owned::Owned;
+#[cfg(not(loom))]
 pub(crate) use shared::Shared;

@@ -1,25 +1,43 @@
 //! Tasks: futures that run on their own, and the handles to them.
 
+#[cfg(not(loom))]
 mod cell;
+#[cfg(not(loom))]
 mod error;
+#[cfg(not(loom))]
 mod join_handle;
+#[cfg(not(loom))]
 mod join_set;
+#[cfg(not(loom))]
 mod local_key;
+#[cfg(not(loom))]
 mod local_set;
+#[cfg(not(loom))]
 mod shield;
 mod state;
+#[cfg(not(loom))]
 mod yield_now;
 
+#[cfg(not(loom))]
 pub(crate) use cell::{Header, Links, Queued, Schedule, Task, new};
+#[cfg(not(loom))]
 pub use error::JoinError;
+#[cfg(not(loom))]
 pub use join_handle::{AbortHandle, Id, JoinHandle};
+#[cfg(not(loom))]
 pub use join_set::JoinSet;
+#[cfg(not(loom))]
 pub use local_key::{LocalKey, TaskLocalFuture};
+#[cfg(not(loom))]
 pub use local_set::{LocalSet, spawn_local};
+#[cfg(not(loom))]
 pub use shield::{Shield, shield};
+#[cfg(not(loom))]
 pub use yield_now::{YieldNow, yield_now};
 
+#[cfg(not(loom))]
 use crate::context;
+#[cfg(not(loom))]
 use std::future::Future;
 
 /// Runs a future as a task of the current runtime.
@@ -37,6 +55,7 @@ use std::future::Future;
 /// });
 /// assert_eq!(sum, 2);
 /// ```
+#[cfg(not(loom))]
 #[track_caller]
 pub fn spawn<F>(future: F) -> JoinHandle<F::Output>
 where

@@ -24,6 +24,7 @@
 //! Relaxed anywhere would tear one of these; the loom models beside this file run each race.
 
 use crate::sync::{AtomicUsize, Ordering};
+use blitz_core::checking::Flaws;
 
 const RUNNING: usize = 1 << 0;
 const COMPLETE: usize = 1 << 1;
@@ -33,9 +34,22 @@ const JOIN_INTEREST: usize = 1 << 4;
 const JOIN_WAKER: usize = 1 << 5;
 const ONE_REF: usize = 1 << 6;
 
+/// What the models break on purpose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(dead_code, reason = "constructed by loom models only")]
+pub(crate) enum Flaw {
+    RelaxedEnd,
+    RelaxedComplete,
+    RelaxedLastRef,
+    ForgetsWakesWhileRunning,
+    WakesSilently,
+    CancelsSilently,
+    GivesWakerBlindly,
+}
+
 /// The word.
 #[derive(Debug)]
-pub(crate) struct State(AtomicUsize);
+pub(crate) struct State(AtomicUsize, Flaws<Flaw>);
 
 /// What to do with a task taken out of a queue.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
@@ -62,17 +76,32 @@ pub(crate) enum End {
 impl State {
     /// A task that is about to be queued for the first time: references for the owned list, the queue, the handle.
     pub(crate) fn new() -> Self {
-        State(AtomicUsize::new(NOTIFIED | JOIN_INTEREST | (3 * ONE_REF)))
+        Self::with_flaws(Flaws::NONE)
     }
 
-    fn update<R>(&self, mut step: impl FnMut(usize) -> (Option<usize>, R)) -> R {
+    pub(crate) fn with_flaws(flaws: Flaws<Flaw>) -> Self {
+        let word = NOTIFIED | JOIN_INTEREST | (3 * ONE_REF);
+        State(AtomicUsize::new(word), flaws)
+    }
+
+    #[inline]
+    fn update<R>(&self, step: impl FnMut(usize) -> (Option<usize>, R)) -> R {
+        self.update_with(Ordering::AcqRel, step)
+    }
+
+    #[inline]
+    fn update_with<R>(
+        &self,
+        order: Ordering,
+        mut step: impl FnMut(usize) -> (Option<usize>, R),
+    ) -> R {
         let mut now = self.0.load(Ordering::Acquire);
         loop {
             let (next, result) = step(now);
             let Some(next) = next else { return result };
             match self
                 .0
-                .compare_exchange_weak(now, next, Ordering::AcqRel, Ordering::Acquire)
+                .compare_exchange_weak(now, next, order, Ordering::Acquire)
             {
                 Ok(_) => return result,
                 Err(changed) => now = changed,
@@ -98,7 +127,8 @@ impl State {
 
     /// The poll returned `Pending`. `shielded`: a cancellation has to wait for the section's end.
     pub(crate) fn end_poll(&self, shielded: bool) -> End {
-        self.update(|now| {
+        let order = self.1.relax(Flaw::RelaxedEnd, Ordering::AcqRel);
+        self.update_with(order, |now| {
             debug_assert!(now & RUNNING != 0);
             if now & CANCELLED != 0 && !shielded {
                 return (None, End::Cancel);
@@ -114,7 +144,8 @@ impl State {
 
     /// The poller has stored the output. Returns whether a handle will want it, and whether it left a waker.
     pub(crate) fn complete(&self) -> (bool, bool) {
-        let before = self.0.fetch_xor(RUNNING | COMPLETE, Ordering::AcqRel);
+        let order = self.1.relax(Flaw::RelaxedComplete, Ordering::AcqRel);
+        let before = self.0.fetch_xor(RUNNING | COMPLETE, order);
         debug_assert!(before & RUNNING != 0 && before & COMPLETE == 0);
         (before & JOIN_INTEREST != 0, before & JOIN_WAKER != 0)
     }
@@ -129,10 +160,15 @@ impl State {
     /// Somebody with a reference of their own, which they keep, wakes the task. `true`: queue it, with a new reference.
     pub(crate) fn wake_by_ref(&self) -> bool {
         self.update(|now| {
-            if now & (COMPLETE | NOTIFIED) != 0 {
+            if now & COMPLETE != 0 {
                 (None, false)
+            } else if now & NOTIFIED != 0 {
+                // Written back unchanged: the poll that clears NOTIFIED then comes after us, and sees what we wake it for.
+                let silent = self.1.has(Flaw::WakesSilently);
+                ((!silent).then_some(now), false)
             } else if now & RUNNING != 0 {
-                (Some(now | NOTIFIED), false)
+                let forgets = self.1.has(Flaw::ForgetsWakesWhileRunning);
+                (Some(if forgets { now } else { now | NOTIFIED }), false)
             } else {
                 (Some((now | NOTIFIED) + ONE_REF), true)
             }
@@ -146,6 +182,8 @@ impl State {
                 (None, false)
             } else if now & (RUNNING | NOTIFIED) != 0 {
                 (Some(now | CANCELLED | NOTIFIED), false)
+            } else if self.1.has(Flaw::CancelsSilently) {
+                (Some(now | CANCELLED), false)
             } else {
                 (Some((now | CANCELLED | NOTIFIED) + ONE_REF), true)
             }
@@ -187,7 +225,7 @@ impl State {
     pub(crate) fn give_waker(&self) -> bool {
         self.update(|now| {
             debug_assert!(now & JOIN_WAKER == 0);
-            if now & COMPLETE != 0 {
+            if now & COMPLETE != 0 && !self.1.has(Flaw::GivesWakerBlindly) {
                 (None, false)
             } else {
                 (Some(now | JOIN_WAKER), true)
@@ -232,8 +270,12 @@ impl State {
     /// `true`: that was the last one.
     #[must_use]
     pub(crate) fn drop_ref(&self) -> bool {
-        let before = self.0.fetch_sub(ONE_REF, Ordering::AcqRel);
+        let order = self.1.relax(Flaw::RelaxedLastRef, Ordering::AcqRel);
+        let before = self.0.fetch_sub(ONE_REF, order);
         debug_assert!(before >= ONE_REF);
         before & !(ONE_REF - 1) == ONE_REF
     }
 }
+
+#[cfg(all(test, loom))]
+mod models;

@@ -1,9 +1,12 @@
 //! Parallel iterators over `BTreeSet`, in order.
 
-use super::gathered;
-use std::collections::BTreeSet;
+use super::walk::Order;
+use super::walked_collection;
+use std::collections::{BTreeSet, btree_set};
 
-gathered! {
+const ORDER: Order = Order::Meaningful;
+
+walked_collection! {
     /// Parallel iterator that owns the items of a set.
     ///
     /// ```
@@ -15,10 +18,10 @@ gathered! {
     /// ```
     #[derive(Debug)]
     impl [T: Send] IntoIter<T> => T;
-    from [T: Send] BTreeSet<T>
+    from [T: Send] BTreeSet<T> as btree_set::IntoIter<T>
 }
 
-gathered! {
+walked_collection! {
     /// Parallel iterator over references to the items of a set.
     ///
     /// ```
@@ -30,7 +33,7 @@ gathered! {
     /// ```
     #[derive(Debug)]
     impl ['a, T: Sync] Iter<'a, T> => &'a T;
-    from ['a, T: Sync] &'a BTreeSet<T>
+    from ['a, T: Sync] &'a BTreeSet<T> as btree_set::Iter<'a, T>
 }
 
 // By hand: a derive would ask for `T: Clone`, although only references are copied.

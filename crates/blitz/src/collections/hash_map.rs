@@ -1,13 +1,13 @@
 //! Parallel iterators over `HashMap`, in no particular order.
 
-use super::gathered;
-use crate::delegate::delegate_unindexed;
+use super::walk::{Movable, Order};
+use super::{walked, walked_collection};
 use crate::iter::{IntoParallelIterator, ParallelDrainFull};
-use crate::vec;
-use std::collections::HashMap;
-use std::marker::PhantomData;
+use std::collections::{HashMap, hash_map};
 
-gathered! {
+const ORDER: Order = Order::Random;
+
+walked_collection! {
     /// Parallel iterator that owns the entries of a map.
     ///
     /// ```
@@ -20,10 +20,10 @@ gathered! {
     /// ```
     #[derive(Debug)]
     impl [K: Send, V: Send] IntoIter<K, V> => (K, V);
-    from [K: Send, V: Send, S] HashMap<K, V, S>
+    from [K: Send, V: Send, S] HashMap<K, V, S> as hash_map::IntoIter<K, V>
 }
 
-gathered! {
+walked_collection! {
     /// Parallel iterator over references to the entries of a map.
     ///
     /// ```
@@ -35,24 +35,37 @@ gathered! {
     /// ```
     #[derive(Debug)]
     impl ['a, K: Sync, V: Sync] Iter<'a, K, V> => (&'a K, &'a V);
-    from ['a, K: Sync, V: Sync, S] &'a HashMap<K, V, S>
+    from ['a, K: Sync, V: Sync, S] &'a HashMap<K, V, S> as hash_map::Iter<'a, K, V>
 }
 
-gathered! {
-    /// Parallel iterator over the entries of a map with exclusive access to the values.
-    ///
-    /// ```
-    /// use blitz::prelude::*;
-    /// use std::collections::HashMap;
-    ///
-    /// let mut stock = HashMap::from([("nuts", 3), ("bolts", 5)]);
-    /// stock.par_iter_mut().for_each(|(_, count)| *count *= 2);
-    /// assert_eq!(stock["nuts"], 6);
-    /// ```
-    #[derive(Debug)]
-    impl ['a, K: Sync, V: Send] IterMut<'a, K, V> => (&'a K, &'a mut V);
-    from ['a, K: Sync, V: Send, S] &'a mut HashMap<K, V, S>
+/// Parallel iterator over the entries of a map with exclusive access to the values.
+///
+/// ```
+/// use blitz::prelude::*;
+/// use std::collections::HashMap;
+///
+/// let mut stock = HashMap::from([("nuts", 3), ("bolts", 5)]);
+/// stock.par_iter_mut().for_each(|(_, count)| *count *= 2);
+/// assert_eq!(stock["nuts"], 6);
+/// ```
+#[derive(Debug)]
+#[must_use = "iterator adaptors are lazy and do nothing unless consumed"]
+pub struct IterMut<'a, K, V> {
+    inner: Movable<hash_map::IterMut<'a, K, V>>,
 }
+
+impl<'a, K: Sync, V: Send, S> IntoParallelIterator for &'a mut HashMap<K, V, S> {
+    type Item = (&'a K, &'a mut V);
+    type Iter = IterMut<'a, K, V>;
+
+    fn into_par_iter(self) -> Self::Iter {
+        // SAFETY: an exclusive iterator over a map only hands out references to its entries.
+        let inner = unsafe { Movable::new(self.iter_mut()) };
+        IterMut { inner }
+    }
+}
+
+walked! { impl ['a, K: Sync, V: Send] IterMut<'a, K, V> => (&'a K, &'a mut V) }
 
 // By hand: a derive would ask for `K: Clone, V: Clone`, although only references are copied.
 impl<K, V> Clone for Iter<'_, K, V> {
@@ -65,7 +78,7 @@ impl<K, V> Clone for Iter<'_, K, V> {
 
 /// Parallel iterator that empties a map and leaves it its capacity.
 ///
-/// The map is empty from the moment the iterator is made.
+/// The map is empty afterwards, even if the iterator is dropped unused or a closure panics.
 ///
 /// ```
 /// use blitz::prelude::*;
@@ -79,9 +92,7 @@ impl<K, V> Clone for Iter<'_, K, V> {
 /// ```
 #[derive(Debug)]
 pub struct Drain<'a, K, V> {
-    inner: vec::IntoIter<(K, V)>,
-    /// The map stays borrowed, as std's drain would have it.
-    borrow: PhantomData<&'a mut HashMap<K, V>>,
+    inner: hash_map::Drain<'a, K, V>,
 }
 
 impl<'a, K: Send, V: Send, S> ParallelDrainFull for &'a mut HashMap<K, V, S> {
@@ -89,12 +100,10 @@ impl<'a, K: Send, V: Send, S> ParallelDrainFull for &'a mut HashMap<K, V, S> {
     type Item = (K, V);
 
     fn par_drain(self) -> Self::Iter {
-        let entries: Vec<(K, V)> = self.drain().collect();
         Drain {
-            inner: entries.into_par_iter(),
-            borrow: PhantomData,
+            inner: self.drain(),
         }
     }
 }
 
-delegate_unindexed! { impl [K: Send, V: Send] Drain<'_, K, V> => (K, V) }
+walked! { impl [K: Send, V: Send] Drain<'_, K, V> => (K, V) }

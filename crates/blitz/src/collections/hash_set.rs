@@ -1,13 +1,13 @@
 //! Parallel iterators over `HashSet`, in no particular order.
 
-use super::gathered;
-use crate::delegate::delegate_unindexed;
-use crate::iter::{IntoParallelIterator, ParallelDrainFull};
-use crate::vec;
-use std::collections::HashSet;
-use std::marker::PhantomData;
+use super::walk::Order;
+use super::{walked, walked_collection};
+use crate::iter::ParallelDrainFull;
+use std::collections::{HashSet, hash_set};
 
-gathered! {
+const ORDER: Order = Order::Random;
+
+walked_collection! {
     /// Parallel iterator that owns the items of a set.
     ///
     /// ```
@@ -18,10 +18,10 @@ gathered! {
     /// ```
     #[derive(Debug)]
     impl [T: Send] IntoIter<T> => T;
-    from [T: Send, S] HashSet<T, S>
+    from [T: Send, S] HashSet<T, S> as hash_set::IntoIter<T>
 }
 
-gathered! {
+walked_collection! {
     /// Parallel iterator over references to the items of a set.
     ///
     /// ```
@@ -33,7 +33,7 @@ gathered! {
     /// ```
     #[derive(Debug)]
     impl ['a, T: Sync] Iter<'a, T> => &'a T;
-    from ['a, T: Sync, S] &'a HashSet<T, S>
+    from ['a, T: Sync, S] &'a HashSet<T, S> as hash_set::Iter<'a, T>
 }
 
 // By hand: a derive would ask for `T: Clone`, although only references are copied.
@@ -47,7 +47,7 @@ impl<T> Clone for Iter<'_, T> {
 
 /// Parallel iterator that empties a set and leaves it its capacity.
 ///
-/// The set is empty from the moment the iterator is made.
+/// The set is empty afterwards, even if the iterator is dropped unused or a closure panics.
 ///
 /// ```
 /// use blitz::prelude::*;
@@ -59,9 +59,7 @@ impl<T> Clone for Iter<'_, T> {
 /// ```
 #[derive(Debug)]
 pub struct Drain<'a, T> {
-    inner: vec::IntoIter<T>,
-    /// The set stays borrowed, as std's drain would have it.
-    borrow: PhantomData<&'a mut HashSet<T>>,
+    inner: hash_set::Drain<'a, T>,
 }
 
 impl<'a, T: Send, S> ParallelDrainFull for &'a mut HashSet<T, S> {
@@ -69,12 +67,10 @@ impl<'a, T: Send, S> ParallelDrainFull for &'a mut HashSet<T, S> {
     type Item = T;
 
     fn par_drain(self) -> Self::Iter {
-        let items: Vec<T> = self.drain().collect();
         Drain {
-            inner: items.into_par_iter(),
-            borrow: PhantomData,
+            inner: self.drain(),
         }
     }
 }
 
-delegate_unindexed! { impl [T: Send] Drain<'_, T> => T }
+walked! { impl [T: Send] Drain<'_, T> => T }

@@ -1,9 +1,12 @@
 //! Parallel iterators over `LinkedList`, in list order.
 
-use super::gathered;
-use std::collections::LinkedList;
+use super::walk::Order;
+use super::walked_collection;
+use std::collections::{LinkedList, linked_list};
 
-gathered! {
+const ORDER: Order = Order::Meaningful;
+
+walked_collection! {
     /// Parallel iterator that owns the items of a list.
     ///
     /// ```
@@ -15,10 +18,10 @@ gathered! {
     /// ```
     #[derive(Debug, Clone)]
     impl [T: Send] IntoIter<T> => T;
-    from [T: Send] LinkedList<T>
+    from [T: Send] LinkedList<T> as linked_list::IntoIter<T>
 }
 
-gathered! {
+walked_collection! {
     /// Parallel iterator over references to the items of a list.
     ///
     /// ```
@@ -30,10 +33,10 @@ gathered! {
     /// ```
     #[derive(Debug)]
     impl ['a, T: Sync] Iter<'a, T> => &'a T;
-    from ['a, T: Sync] &'a LinkedList<T>
+    from ['a, T: Sync] &'a LinkedList<T> as linked_list::Iter<'a, T>
 }
 
-gathered! {
+walked_collection! {
     /// Parallel iterator over exclusive references to the items of a list.
     ///
     /// ```
@@ -46,7 +49,7 @@ gathered! {
     /// ```
     #[derive(Debug)]
     impl ['a, T: Send] IterMut<'a, T> => &'a mut T;
-    from ['a, T: Send] &'a mut LinkedList<T>
+    from ['a, T: Send] &'a mut LinkedList<T> as linked_list::IterMut<'a, T>
 }
 
 // By hand: a derive would ask for `T: Clone`, although only references are copied.

@@ -1,9 +1,8 @@
 //! Parallel iterators over the standard collections.
 //!
-//! `BinaryHeap` and `VecDeque` keep their items in slices, and are iterated in place. The tree, hash and list collections offer
-//! no way to enter them in the middle: their items (or references to them) are first gathered in a vector, sequentially, and
-//! that is iterated in parallel. So the cost of `par_iter()` there is one allocation and one plain iteration, worth it if there
-//! is real work to do per item.
+//! `BinaryHeap` and `VecDeque` keep their items in slices, and are shared out in place. The tree, hash and list collections offer
+//! no way to enter them in the middle: they are walked sequentially until that proves worth sharing; what is ahead is then
+//! gathered in a vector.
 //!
 //! The [`par_drain`](crate::iter::ParallelDrainFull::par_drain) methods empty a collection and leave it its capacity.
 
@@ -16,21 +15,43 @@ pub mod linked_list;
 pub mod vec_deque;
 
 mod as_vec;
+mod walk;
 
-/// Defines a public iterator over a collection that is gathered into a vector first.
+/// Implements `ParallelIterator` for an iterator that has a sequential one of known length in its field `inner`.
 ///
-/// The iterator delegates to the vector's; it has an exact `opt_len`, but is not an `IndexedParallelIterator`, as the order of
-/// most of these collections means nothing.
-macro_rules! gathered {
+/// It is no `IndexedParallelIterator`: to start at an index, a walk must come by all items before it. The module it is used in
+/// says in a constant `ORDER` what the order of its items means.
+macro_rules! walked {
+    (impl [$($generics:tt)*] $name:ty => $item:ty) => {
+        impl<$($generics)*> $crate::iter::ParallelIterator for $name {
+            type Item = $item;
+
+            fn drive_unindexed<C>(self, consumer: C) -> C::Result
+            where
+                C: $crate::iter::plumbing::UnindexedConsumer<Self::Item>,
+            {
+                $crate::collections::walk::drive(self.inner, consumer, ORDER)
+            }
+
+            fn opt_len(&self) -> Option<usize> {
+                Some(self.inner.len())
+            }
+        }
+    };
+}
+use walked;
+
+/// Defines a public iterator around the sequential iterator `$inner` of a collection.
+macro_rules! walked_collection {
     (
         $(#[$attribute:meta])*
         impl [$($generics:tt)*] $name:ident<$($parameter:tt),*> => $item:ty;
-        from [$($source_generics:tt)*] $source:ty
+        from [$($source_generics:tt)*] $source:ty as $inner:ty
     ) => {
         $(#[$attribute])*
         #[must_use = "iterator adaptors are lazy and do nothing unless consumed"]
         pub struct $name<$($parameter),*> {
-            inner: $crate::vec::IntoIter<$item>,
+            inner: $inner,
         }
 
         impl<$($source_generics)*> $crate::iter::IntoParallelIterator for $source {
@@ -38,15 +59,14 @@ macro_rules! gathered {
             type Iter = $name<$($parameter),*>;
 
             fn into_par_iter(self) -> Self::Iter {
-                let items: Vec<$item> = self.into_iter().collect();
-                $name { inner: $crate::iter::IntoParallelIterator::into_par_iter(items) }
+                $name { inner: self.into_iter() }
             }
         }
 
-        $crate::delegate::delegate_unindexed! { impl [$($generics)*] $name<$($parameter),*> => $item }
+        $crate::collections::walked! { impl [$($generics)*] $name<$($parameter),*> => $item }
     };
 }
-use gathered;
+use walked_collection;
 
 #[cfg(test)]
 mod tests;

@@ -1,10 +1,15 @@
 //! Collections by value, by reference, by exclusive reference and drained, against their sequential iteration.
 
+use crate::ThreadPoolBuilder;
+use crate::iter::plumbing::{Consumer, Folder, Reducer};
 use crate::prelude::*;
 use crate::slice::tests::{SIZES, check_every_split};
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, LinkedList, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier};
+use std::thread::ThreadId;
+use std::time::Duration;
 
 fn sorted<T: Ord>(mut items: Vec<T>) -> Vec<T> {
     items.sort();
@@ -185,4 +190,128 @@ fn a_panic_in_the_middle_of_a_drain_drops_everything_once_and_restores_the_colle
         assert_eq!((heap.len(), set.len(), deque.len()), (0, 0, len / 3));
         assert_eq!(Arc::strong_count(&token), 1 + len / 3);
     }
+}
+
+/// Keeps the first item of every piece it is cut into, and where that piece began.
+struct FirstOfPiece(usize);
+
+impl Consumer<usize> for FirstOfPiece {
+    type Folder = FirstFolder;
+    type Reducer = Append;
+    type Result = Vec<(usize, usize)>;
+
+    fn split_at(self, index: usize) -> (Self, Self, Append) {
+        (FirstOfPiece(self.0), FirstOfPiece(self.0 + index), Append)
+    }
+
+    fn into_folder(self) -> FirstFolder {
+        FirstFolder(self.0, None)
+    }
+
+    fn full(&self) -> bool {
+        false
+    }
+}
+
+struct FirstFolder(usize, Option<usize>);
+
+impl Folder<usize> for FirstFolder {
+    type Result = Vec<(usize, usize)>;
+
+    fn consume(self, item: usize) -> Self {
+        FirstFolder(self.0, self.1.or(Some(item)))
+    }
+
+    fn complete(self) -> Self::Result {
+        self.1.map(|item| (self.0, item)).into_iter().collect()
+    }
+
+    fn full(&self) -> bool {
+        self.1.is_some()
+    }
+}
+
+struct Append;
+
+impl Reducer<Vec<(usize, usize)>> for Append {
+    fn reduce(
+        self,
+        mut left: Vec<(usize, usize)>,
+        right: Vec<(usize, usize)>,
+    ) -> Vec<(usize, usize)> {
+        left.extend(right);
+        left
+    }
+}
+
+#[test]
+fn a_piece_that_has_had_enough_does_not_shift_those_behind_it() {
+    for len in SIZES {
+        let pieces = super::walk::drive(0..len, FirstOfPiece(0), super::walk::Order::Meaningful);
+        assert!(
+            pieces.iter().all(|(start, item)| start == item),
+            "{pieces:?}"
+        );
+        assert_eq!(pieces.is_empty(), len == 0);
+    }
+}
+
+#[test]
+fn a_search_that_finds_its_item_leaves_the_rest_alone() {
+    let set: BTreeSet<usize> = (0..100_000).collect();
+    let looked_at = AtomicUsize::new(0);
+    let found = set.par_iter().find_first(|item| {
+        looked_at.fetch_add(1, Ordering::Relaxed);
+        **item >= 100
+    });
+    assert_eq!(found, Some(&100));
+    assert!(looked_at.into_inner() < 50_000);
+}
+
+#[test]
+fn dear_items_are_shared_out_among_threads() {
+    let pool = ThreadPoolBuilder::new().num_threads(4).build().unwrap();
+    let map: HashMap<usize, ()> = (0..1000).map(|key| (key, ())).collect();
+    let threads: HashSet<ThreadId> = pool.install(|| {
+        map.par_iter()
+            .map(|_| {
+                std::thread::sleep(Duration::from_micros(200));
+                std::thread::current().id()
+            })
+            .collect()
+    });
+    assert!(threads.len() > 1);
+}
+
+#[test]
+fn items_that_become_dear_late_are_still_shared_out_in_order() {
+    let pool = ThreadPoolBuilder::new().num_threads(4).build().unwrap();
+    let list: LinkedList<usize> = (0..5000).collect();
+    let seen: Vec<(usize, Option<ThreadId>)> = pool.install(|| {
+        list.par_iter()
+            .map(|&item| {
+                let is_dear = item >= 4000;
+                if is_dear {
+                    std::thread::sleep(Duration::from_micros(100));
+                }
+                (item, is_dear.then(|| std::thread::current().id()))
+            })
+            .collect()
+    });
+    assert!(seen.iter().map(|(item, _)| *item).eq(0..5000));
+    let threads: HashSet<ThreadId> = seen.iter().filter_map(|(_, thread)| *thread).collect();
+    assert!(threads.len() > 1);
+}
+
+#[test]
+fn few_dear_items_run_at_the_same_time() {
+    let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    let meeting = Barrier::new(2);
+    let list = LinkedList::from([1, 2]);
+    // Returns only if two threads are in the closure at once.
+    pool.install(|| {
+        list.par_iter().for_each(|_| {
+            meeting.wait();
+        })
+    });
 }

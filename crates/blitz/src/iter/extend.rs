@@ -19,7 +19,14 @@ use std::marker::PhantomData;
 /// A collection that holds one piece of the items.
 trait Piece: Default + Send {
     fn is_empty(&self) -> bool;
+
+    /// Prepares for so many items: at least the first number, at most the second.
+    #[inline]
+    fn make_room(&mut self, _size_hint: (usize, Option<usize>)) {}
 }
+
+/// A piece reserves room for as many items as may come, but for no more bytes than this at a time.
+const ROOM: usize = 1 << 16;
 
 impl<T> Piece for Vec<T>
 where
@@ -27,6 +34,13 @@ where
 {
     fn is_empty(&self) -> bool {
         self.is_empty()
+    }
+
+    #[inline]
+    fn make_room(&mut self, (least, most): (usize, Option<usize>)) {
+        // A vector that grows from nothing is moved a dozen times on its way to a few thousand items.
+        let room = ROOM / size_of::<T>().max(1);
+        self.reserve(most.unwrap_or(least).min(room));
     }
 }
 
@@ -100,6 +114,8 @@ where
     where
         I: IntoIterator<Item = T>,
     {
+        let iter = iter.into_iter();
+        self.0.make_room(iter.size_hint());
         self.0.extend(iter);
         self
     }

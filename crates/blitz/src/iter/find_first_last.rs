@@ -1,9 +1,12 @@
 //! `find_first` and `find_last`: the hit that comes first, or last, in order.
 //!
 //! Which hit wins is decided by the reducers, which keep order. What makes the search stop early is a shared bound. Every
-//! piece stands for an interval of `u64`s, halved with every cut, so that intervals lie in the order of their pieces. A piece
+//! piece stands for an interval of `u128`s, halved with every cut, so that intervals lie in the order of their pieces. A piece
 //! with a hit records its interval; a piece that lies entirely beyond the best record has nothing to contribute and is full.
 //! When an interval cannot be halved any more its pieces share it, and merely stop each other no longer.
+//!
+//! The upper half of the bound is an atomic of its own. It decides all comparisons but those of pieces that more than 64 cuts
+//! have in common, for which there is a lock.
 //!
 //! The bound is read once per block. For `find_first` the search in a block is `Iterator::find`. `find_last` cannot run
 //! backwards, because a folder is fed forwards, so a piece has to look at all of its items.
@@ -12,9 +15,11 @@ use super::ParallelIterator;
 use super::find::{LOOK_UP_AFTER, first_hit};
 use super::plumbing::{Consumer, Folder, Reducer, UnindexedConsumer};
 use std::cell::Cell;
+use std::cmp::Ordering;
 use std::marker::PhantomData;
 use std::ops::ControlFlow::{Break, Continue};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub(super) fn find_first<I, P>(iter: I, predicate: P) -> Option<I::Item>
 where
@@ -38,25 +43,74 @@ where
     I: ParallelIterator,
     P: Fn(&I::Item) -> bool + Sync,
 {
-    let best = AtomicU64::new(W::NO_HIT);
+    let best = Best::new(W::NO_HIT);
     iter.drive_unindexed(SearchConsumer {
         predicate: &predicate,
-        interval: Cell::new((0, u64::MAX)),
+        interval: Cell::new((0, u128::MAX)),
         best: &best,
         wanted: W::default(),
     })
 }
 
+/// The bound of the best hit so far.
+struct Best {
+    exact: Mutex<u128>,
+    upper: AtomicU64,
+}
+
+/// The upper half.
+#[inline]
+fn upper(bound: u128) -> u64 {
+    (bound >> 64) as u64
+}
+
+impl Best {
+    fn new(bound: u128) -> Self {
+        Best {
+            exact: Mutex::new(bound),
+            upper: AtomicU64::new(upper(bound)),
+        }
+    }
+
+    /// Compares the best bound with another one.
+    #[inline]
+    fn cmp(&self, other: u128) -> Ordering {
+        match self.upper.load(Relaxed).cmp(&upper(other)) {
+            Ordering::Equal => self.cmp_exactly(other),
+            unequal => unequal,
+        }
+    }
+
+    #[cold]
+    fn cmp_exactly(&self, other: u128) -> Ordering {
+        self.lock().cmp(&other)
+    }
+
+    /// Replaces the best bound by `bound` if `better` says so.
+    #[cold]
+    fn improve(&self, bound: u128, better: impl Fn(u128, u128) -> bool) {
+        let mut exact = self.lock();
+        if better(bound, *exact) {
+            *exact = bound;
+            self.upper.store(upper(bound), Relaxed);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, u128> {
+        self.exact.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// Which of several hits is wanted.
 trait Wanted: Copy + Default + Send {
     /// The bound while there is no hit.
-    const NO_HIT: u64;
+    const NO_HIT: u128;
 
     /// Does a hit with the bound `best` make the interval pointless?
-    fn beats(best: u64, interval: (u64, u64)) -> bool;
+    fn beats(best: &Best, interval: (u128, u128)) -> bool;
 
     /// Records a hit in the interval.
-    fn record(best: &AtomicU64, interval: (u64, u64));
+    fn record(best: &Best, interval: (u128, u128));
 
     /// The better of two hits, left before right.
     fn better<T>(left: Option<T>, right: Option<T>) -> Option<T>;
@@ -79,16 +133,16 @@ trait Wanted: Copy + Default + Send {
 struct Leftmost;
 
 impl Wanted for Leftmost {
-    const NO_HIT: u64 = u64::MAX;
+    const NO_HIT: u128 = u128::MAX;
     const ONE_HIT_IS_ENOUGH: bool = true;
 
     #[inline]
-    fn beats(best: u64, interval: (u64, u64)) -> bool {
-        best < interval.0
+    fn beats(best: &Best, interval: (u128, u128)) -> bool {
+        best.cmp(interval.0).is_lt()
     }
 
-    fn record(best: &AtomicU64, interval: (u64, u64)) {
-        best.fetch_min(interval.0, Relaxed);
+    fn record(best: &Best, interval: (u128, u128)) {
+        best.improve(interval.0, |new, old| new < old);
     }
 
     #[inline]
@@ -114,16 +168,16 @@ impl Wanted for Leftmost {
 struct Rightmost;
 
 impl Wanted for Rightmost {
-    const NO_HIT: u64 = 0;
+    const NO_HIT: u128 = 0;
     const ONE_HIT_IS_ENOUGH: bool = false;
 
     #[inline]
-    fn beats(best: u64, interval: (u64, u64)) -> bool {
-        best > interval.1
+    fn beats(best: &Best, interval: (u128, u128)) -> bool {
+        best.cmp(interval.1).is_gt()
     }
 
-    fn record(best: &AtomicU64, interval: (u64, u64)) {
-        best.fetch_max(interval.1, Relaxed);
+    fn record(best: &Best, interval: (u128, u128)) {
+        best.improve(interval.1, |new, old| new > old);
     }
 
     #[inline]
@@ -162,8 +216,8 @@ impl Wanted for Rightmost {
 
 struct SearchConsumer<'p, P, W> {
     predicate: &'p P,
-    interval: Cell<(u64, u64)>,
-    best: &'p AtomicU64,
+    interval: Cell<(u128, u128)>,
+    best: &'p Best,
     wanted: W,
 }
 
@@ -218,7 +272,12 @@ where
 
     #[inline]
     fn full(&self) -> bool {
-        W::beats(self.best.load(Relaxed), self.interval.get())
+        W::beats(self.best, self.interval.get())
+    }
+
+    #[inline]
+    fn wants_first(&self) -> bool {
+        W::ONE_HIT_IS_ENOUGH
     }
 
     #[inline]
@@ -253,8 +312,8 @@ where
 
 struct SearchFolder<'p, T, P, W> {
     predicate: &'p P,
-    interval: (u64, u64),
-    best: &'p AtomicU64,
+    interval: (u128, u128),
+    best: &'p Best,
     hit: Option<T>,
     wanted: PhantomData<W>,
 }
@@ -289,7 +348,7 @@ where
             if found.get() {
                 W::record(self.best, self.interval);
             }
-            W::beats(self.best.load(Relaxed), self.interval)
+            W::beats(self.best, self.interval)
         };
         self.hit = W::hit_in(self.hit, iter.into_iter(), predicate, stop);
         if found.get() {
@@ -305,8 +364,7 @@ where
 
     #[inline]
     fn full(&self) -> bool {
-        (W::ONE_HIT_IS_ENOUGH && self.hit.is_some())
-            || W::beats(self.best.load(Relaxed), self.interval)
+        (W::ONE_HIT_IS_ENOUGH && self.hit.is_some()) || W::beats(self.best, self.interval)
     }
 }
 

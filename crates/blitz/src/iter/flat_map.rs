@@ -6,8 +6,8 @@
 //! would cost more than most inner loops. But an inner iterator is driven into a *consumer*, which may be cut and sent to
 //! other threads, while the folder must stay on its thread. So the folder lies in a [`Home`] while an inner iterator runs, and
 //! the leftmost consumer of the inner loop knows where. Where that consumer becomes a folder on the right thread, as it does
-//! unless somebody took even the beginning, it takes the folder from there and puts it back when complete. Consumers further
-//! right begin folders of their own, whose results follow.
+//! unless somebody took even the beginning, it takes the folder from there (or begins one) and puts it back when complete.
+//! Consumers further right begin folders of their own, whose results follow.
 
 use super::plumbing::{Consumer, Folder, Reducer, UnindexedConsumer, this_thread};
 use super::stage::debug_fields;
@@ -114,10 +114,20 @@ where
     type Result = C::Result;
 
     #[inline]
-    fn split_at(self, _index: usize) -> (Self, Self, C::Reducer) {
-        // Positions of outer items say nothing about those of inner ones.
-        let reducer = self.base.to_reducer();
-        (self.split_off_left(), self, reducer)
+    fn split_at(self, index: usize) -> (Self, Self, C::Reducer) {
+        // Positions of outer items say nothing about those of inner ones, except that none makes none.
+        let op = self.op;
+        let (left, right, reducer) = if index == 0 {
+            self.base.split_at(0)
+        } else {
+            let reducer = self.base.to_reducer();
+            (self.base.split_off_left(), self.base, reducer)
+        };
+        (
+            Opening { base: left, op },
+            Opening { base: right, op },
+            reducer,
+        )
     }
 
     #[inline]
@@ -138,6 +148,11 @@ where
     #[inline]
     fn is_never_full(&self) -> bool {
         self.base.is_never_full()
+    }
+
+    #[inline]
+    fn wants_first(&self) -> bool {
+        self.base.wants_first()
     }
 
     #[inline]
@@ -223,13 +238,10 @@ where
     #[inline]
     fn consume(mut self, item: T) -> Self {
         let inner = (self.op)(item).into_par_iter();
-        let folder = match self.folder.take() {
-            Some(folder) => folder,
-            None => self.base.split_off_left().into_folder(),
-        };
         let home = Home {
             owner: this_thread(),
-            folder: Cell::new(Some(folder)),
+            folder: Cell::new(self.folder.take()),
+            is_settled: Cell::new(false),
         };
         let elsewhere = inner.drive_unindexed(Inner {
             base: self.base.split_off_left(),
@@ -257,10 +269,12 @@ where
     }
 }
 
-/// Where the folder of a piece lies while an inner iterator runs.
+/// Where the folder of a piece lies while an inner iterator runs. If there is none yet, the first to arrive brings one.
 struct Home<F> {
     owner: usize,
     folder: Cell<Option<F>>,
+    /// The folder has been taken from here, or somebody has begun one for it.
+    is_settled: Cell<bool>,
 }
 
 /// A reference to a [`Home`], on its way through consumers that may go anywhere; or none.
@@ -317,14 +331,18 @@ where
     #[inline]
     fn split_at(self, index: usize) -> (Self, Self, Self::Reducer) {
         let (left, right, reducer) = self.base.split_at(index);
+        // Whoever has the first item is the leftmost.
+        let (first, other) = (self.home, Cell::default());
+        let (home, right_home) = if index == 0 {
+            (other, first)
+        } else {
+            (first, other)
+        };
         (
-            Inner {
-                base: left,
-                home: self.home,
-            },
+            Inner { base: left, home },
             Inner {
                 base: right,
-                home: Cell::default(),
+                home: right_home,
             },
             InnerReducer(reducer),
         )
@@ -333,15 +351,22 @@ where
     #[inline]
     fn into_folder(self) -> Self::Folder {
         if let Some(home) = self.home.get().arrive()
-            && let Some(folder) = home.folder.take()
+            && !home.is_settled.get()
         {
-            if self.base.can_resume(&folder) {
-                return InnerFolder {
-                    base: self.base.resume(folder),
-                    home: Some(home),
-                };
+            match home.folder.take() {
+                Some(folder) if !self.base.can_resume(&folder) => home.folder.set(Some(folder)),
+                folder => {
+                    home.is_settled.set(true);
+                    let base = match folder {
+                        Some(folder) => self.base.resume(folder),
+                        None => self.base.into_folder(),
+                    };
+                    return InnerFolder {
+                        base,
+                        home: Some(home),
+                    };
+                }
             }
-            home.folder.set(Some(folder));
         }
         InnerFolder {
             base: self.base.into_folder(),
@@ -357,6 +382,11 @@ where
     #[inline]
     fn is_never_full(&self) -> bool {
         self.base.is_never_full()
+    }
+
+    #[inline]
+    fn wants_first(&self) -> bool {
+        self.base.wants_first()
     }
 
     #[inline]

@@ -25,9 +25,11 @@
 //! iterators; [`walk_tree`] for trees. For full control there is [`plumbing`].
 
 mod blocks;
+mod cancel;
 mod chain;
 mod chunks;
 mod collect;
+mod context;
 mod convert;
 mod copied;
 mod empty;
@@ -56,17 +58,23 @@ mod par_bridge;
 mod parallel_iterator;
 pub mod plumbing;
 mod positions;
+mod progress;
 mod recipe;
 mod reduce;
+mod reducer;
 mod repeat;
 mod rev;
 mod skip_take;
 mod split;
+mod splitter;
 mod stage;
 mod step_by;
+mod strides;
 mod sum;
 mod take_any;
 mod take_any_while;
+#[cfg(test)]
+mod tests;
 mod try_fold;
 mod try_reduce;
 mod try_result;
@@ -74,11 +82,14 @@ mod unzip;
 mod update;
 mod walk_tree;
 mod while_some;
+mod with_pool;
 mod zip;
 
 pub use self::blocks::{ExponentialBlocks, UniformBlocks};
+pub use self::cancel::{CancelToken, Outcome, Run, Stopped, Watched, WithCancel};
 pub use self::chain::Chain;
 pub use self::chunks::{Chunks, FoldChunks, FoldChunksWith};
+pub use self::context::{ContextFilter, ContextMap, ContextMapIndexed, WithContext};
 pub use self::convert::{
     FromParallelIterator, IntoParallelIterator, IntoParallelRefIterator,
     IntoParallelRefMutIterator, ParallelDrainFull, ParallelDrainRange, ParallelExtend,
@@ -103,11 +114,14 @@ pub use self::panic_fuse::PanicFuse;
 pub use self::par_bridge::{IterBridge, ParallelBridge};
 pub use self::parallel_iterator::ParallelIterator;
 pub use self::positions::Positions;
+pub use self::progress::{Progress, WithProgress};
+pub use self::reducer::{Number, Reducer};
 #[allow(deprecated)]
 pub use self::repeat::{Repeat, RepeatN, repeat, repeat_n, repeatn};
 pub use self::rev::Rev;
 pub use self::skip_take::{Skip, Take};
 pub use self::split::{Split, split};
+pub use self::splitter::{Splitter, WithSplitter};
 pub use self::step_by::StepBy;
 pub use self::take_any::{SkipAny, TakeAny};
 pub use self::take_any_while::{SkipAnyWhile, TakeAnyWhile};
@@ -117,5 +131,6 @@ pub use self::walk_tree::{
     WalkTree, WalkTreePostfix, WalkTreePrefix, walk_tree, walk_tree_postfix, walk_tree_prefix,
 };
 pub use self::while_some::WhileSome;
+pub use self::with_pool::WithPool;
 pub use self::zip::{Zip, ZipEq};
 pub use either::Either;

@@ -3,15 +3,18 @@
 use super::plumbing::UnindexedConsumer;
 use super::try_result::Try;
 use super::{
-    Chain, Cloned, Copied, Either, Filter, FilterMap, FlatMap, FlatMapIter, Flatten, FlattenIter,
-    Fold, FoldWith, FromParallelIterator, Inspect, Intersperse, IntoParallelIterator, Map, MapInit,
-    MapWith, PanicFuse, ParallelExtend, SkipAny, SkipAnyWhile, TakeAny, TakeAnyWhile, TryFold,
-    TryFoldWith, Update, WhileSome,
+    CancelToken, Chain, Cloned, Copied, Either, Filter, FilterMap, FlatMap, FlatMapIter, Flatten,
+    FlattenIter, Fold, FoldWith, FromParallelIterator, Inspect, Intersperse, IntoParallelIterator,
+    Map, MapInit, MapWith, PanicFuse, ParallelExtend, Progress, Reducer, SkipAny, SkipAnyWhile,
+    TakeAny, TakeAnyWhile, TryFold, TryFoldWith, Update, WhileSome, WithCancel, WithContext,
+    WithPool, WithProgress,
 };
 use super::{extend, find, find_first_last, for_each, reduce, sum, try_reduce, unzip};
+use crate::engine::ThreadPool;
 use std::cmp::Ordering;
 use std::collections::LinkedList;
 use std::iter::{Product, Sum};
+use std::time::{Duration, Instant};
 
 /// A lazy sequence whose items may be produced and consumed by several threads.
 ///
@@ -1090,5 +1093,160 @@ pub trait ParallelIterator: Sized + Send {
     /// ```
     fn opt_len(&self) -> Option<usize> {
         None
+    }
+
+    /// [`reduce`](Self::reduce) by a ready-made [`Reducer`]: `Reducer::sum()`, `product()`, `min()`, `max()`, `any()`,
+    /// `all()`, or one's own.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use blitz::iter::Reducer;
+    /// use blitz::prelude::*;
+    /// let warmest = [18.5, 24.0, 21.5].into_par_iter().reduce_by(Reducer::max());
+    /// assert_eq!(warmest, 24.0);
+    /// ```
+    fn reduce_by<ID, OP>(self, reducer: Reducer<ID, OP>) -> Self::Item
+    where
+        ID: Fn() -> Self::Item + Sync + Send,
+        OP: Fn(Self::Item, Self::Item) -> Self::Item + Sync + Send,
+    {
+        let (identity, op) = reducer.into_parts();
+        self.reduce(identity, op)
+    }
+
+    /// Runs the loop in `pool`, whichever pool the caller is in.
+    ///
+    /// Call it after the adaptors that need positions (`zip`, `enumerate`, `rev`, …), which the result does not have.
+    ///
+    /// # Cost
+    ///
+    /// That of [`ThreadPool::install`], once: some microseconds if a thread of the pool has to be woken, next to nothing if
+    /// the caller is in the pool already or may take part.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use blitz::prelude::*;
+    /// let pool = blitz::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// let total: u64 = (1..=100u64).into_par_iter().with_pool(&pool).map(|n| n * n).sum();
+    /// assert_eq!(total, 338_350);
+    /// ```
+    fn with_pool(self, pool: &ThreadPool) -> WithPool<'_, Self> {
+        WithPool::new(self, pool)
+    }
+
+    /// Lets closures receive `context` as their first argument, so that named functions can share it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use blitz::prelude::*;
+    ///
+    /// struct Grid { width: usize }
+    /// fn row(grid: &Grid, cell: usize) -> usize { cell / grid.width }
+    ///
+    /// let rows: Vec<usize> = (0..6usize).into_par_iter().with_context(&Grid { width: 3 }).map(row).collect();
+    /// assert_eq!(rows, [0, 0, 0, 1, 1, 1]);
+    /// ```
+    fn with_context<X>(self, context: &X) -> WithContext<'_, Self, X>
+    where
+        X: Sync,
+    {
+        WithContext::new(self, context)
+    }
+
+    /// Lets `token` stop the loop.
+    ///
+    /// What follows is the terminal operation ([`WithCancel::for_each`], [`sum`](WithCancel::sum), …, or
+    /// [`run`](WithCancel::run) for all others), which says in its [`Run`](super::Run) whether the loop was stopped, and after
+    /// how many items. A stopped loop finishes the blocks that threads are working on, some microseconds each, and drops the
+    /// other items.
+    ///
+    /// # Cost
+    ///
+    /// A load per block and per some thousand items. `collect` does not know how many items there will be, so it gathers them in
+    /// several vectors first.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use blitz::iter::{CancelToken, Outcome};
+    /// use blitz::prelude::*;
+    ///
+    /// let token = CancelToken::new();
+    /// let squares = (0..5).into_par_iter().map(|n| n * n).with_cancel(&token).collect::<Vec<i32>>();
+    /// assert_eq!(squares.completed(), Ok(vec![0, 1, 4, 9, 16]));
+    ///
+    /// token.cancel();
+    /// let sum = (0..5).into_par_iter().with_cancel(&token).sum::<i32>();
+    /// assert_eq!((sum.value, sum.outcome, sum.done), (0, Outcome::Cancelled, 0));
+    /// ```
+    fn with_cancel(self, token: &CancelToken) -> WithCancel<'_, Self> {
+        WithCancel::new(self).with_cancel(token)
+    }
+
+    /// Stops the loop at `deadline`; otherwise like [`with_cancel`](Self::with_cancel). The clock is read where the token would
+    /// be looked at.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use blitz::iter::Outcome;
+    /// use blitz::prelude::*;
+    /// use std::time::Instant;
+    ///
+    /// let run = (0..5).into_par_iter().with_deadline(Instant::now()).for_each(|_| ());
+    /// assert_eq!((run.outcome, run.done), (Outcome::TimedOut, 0));
+    /// ```
+    fn with_deadline(self, deadline: Instant) -> WithCancel<'static, Self> {
+        WithCancel::new(self).with_deadline(deadline)
+    }
+
+    /// Stops the loop when it has run for `timeout`; otherwise like [`with_cancel`](Self::with_cancel). Time runs from the
+    /// terminal operation on.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use blitz::iter::Outcome;
+    /// use blitz::prelude::*;
+    /// use std::time::Duration;
+    ///
+    /// let endless = blitz::iter::repeat(1u64).with_timeout(Duration::from_millis(5)).sum::<u64>();
+    /// assert_eq!(endless.outcome, Outcome::TimedOut);
+    /// assert_eq!(endless.value, endless.done as u64);
+    /// ```
+    fn with_timeout(self, timeout: Duration) -> WithCancel<'static, Self> {
+        WithCancel::new(self).with_timeout(timeout)
+    }
+
+    /// Counts the items that pass, for somebody who watches `progress`.
+    ///
+    /// # Cost
+    ///
+    /// An addition to a register per item, and one to the shared counter per block of some microseconds.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use blitz::iter::Progress;
+    /// use blitz::prelude::*;
+    /// use std::time::Duration;
+    ///
+    /// let (items, progress) = (vec![1u64; 10_000], Progress::new());
+    /// let total: u64 = std::thread::scope(|scope| {
+    ///     scope.spawn(|| {
+    ///         while progress.done() < items.len() as u64 {
+    ///             println!("{} of {}", progress.done(), items.len());
+    ///             std::thread::sleep(Duration::from_millis(1));
+    ///         }
+    ///     });
+    ///     items.par_iter().with_progress(&progress).sum()
+    /// });
+    /// assert_eq!(total, 10_000);
+    /// ```
+    fn with_progress(self, progress: &Progress) -> WithProgress<'_, Self> {
+        WithProgress::new(self, progress)
     }
 }

@@ -155,6 +155,11 @@ where
     }
 
     #[inline]
+    fn wants_first(&self) -> bool {
+        self.base.wants_first()
+    }
+
+    #[inline]
     fn can_resume(&self, folder: &Self::Folder) -> bool {
         self.base.can_resume(&folder.base)
     }

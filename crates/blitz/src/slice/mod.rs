@@ -15,7 +15,7 @@ mod parallel_slice;
 mod parallel_slice_mut;
 pub(crate) mod pieces;
 mod rchunks;
-mod sort;
+pub(crate) mod sort;
 mod split;
 mod windows;
 

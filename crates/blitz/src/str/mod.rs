@@ -18,6 +18,7 @@ mod chars;
 mod parallel_string;
 mod pattern;
 mod split;
+mod word_search;
 
 #[cfg(test)]
 mod tests;

@@ -17,6 +17,12 @@ pub trait Pattern: Sized + Sync + Send {
     /// The text without the match at its end, if there is one.
     fn strip_from_end<'t>(&self, text: &'t str) -> Option<&'t str>;
 
+    /// The byte this pattern stands for, if it is an ASCII character: there are faster ways to search for that.
+    #[inline]
+    fn as_ascii(&self) -> Option<u8> {
+        None
+    }
+
     /// Passes on what lies between the matches.
     fn fold_split<'t, F: Folder<&'t str>>(&self, text: &'t str, folder: F) -> F;
 
@@ -37,7 +43,7 @@ pub trait Pattern: Sized + Sync + Send {
 
 /// Implements the searches by the methods of `str`, with `$pattern` as std's pattern.
 macro_rules! pattern {
-    ([$($generics:tt)*] $type:ty, |$this:ident| $pattern:expr) => {
+    ([$($generics:tt)*] $type:ty, |$this:ident| $pattern:expr $(, ascii: $ascii:expr)?) => {
         impl<$($generics)*> Pattern for $type {
             fn find_in(&self, text: &str) -> Option<usize> {
                 let $this = self;
@@ -53,6 +59,14 @@ macro_rules! pattern {
                 let $this = self;
                 text.strip_suffix($pattern)
             }
+
+            $(
+                #[inline]
+                fn as_ascii(&self) -> Option<u8> {
+                    let $this = self;
+                    $ascii
+                }
+            )?
 
             fn fold_split<'t, F: Folder<&'t str>>(&self, text: &'t str, folder: F) -> F {
                 let $this = self;
@@ -78,7 +92,7 @@ macro_rules! pattern {
     };
 }
 
-pattern!([] char, |this| *this);
+pattern!([] char, |this| *this, ascii: u8::try_from(*this).ok().filter(u8::is_ascii));
 pattern!([] & [char], |this| *this);
 pattern!([const N: usize] [char; N], |this| *this);
 pattern!([const N: usize] &[char; N], |this| *this);

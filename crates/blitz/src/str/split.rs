@@ -3,8 +3,9 @@
 //! All of them are [`Pieces`] of the text; the cutters below say where it may be cut. Positions are bytes, and every search
 //! begins and ends on a character boundary.
 
-use super::middle;
 use super::pattern::Pattern;
+use super::word_search::{Ascii, AsciiSpace, UnicodeSpace};
+use super::{middle, word_search};
 use crate::delegate::unindexed_source;
 use crate::iter::ParallelIterator;
 use crate::iter::plumbing::{Folder, UnindexedConsumer};
@@ -147,21 +148,9 @@ impl<'ch, P: Pattern> ParallelIterator for SplitTerminator<'ch, P> {
     }
 }
 
-impl<'ch> ParallelIterator for Lines<'ch> {
-    type Item = &'ch str;
-
-    fn drive_unindexed<C: UnindexedConsumer<&'ch str>>(self, consumer: C) -> C::Result {
-        /// A carriage return belongs to the line unless a newline follows it.
-        fn without_end(line: &str) -> &str {
-            match line.strip_suffix('\n') {
-                Some(line) => line.strip_suffix('\r').unwrap_or(line),
-                None => line,
-            }
-        }
-        SplitInclusive::new(self.text, '\n')
-            .map(without_end)
-            .drive_unindexed(consumer)
-    }
+unindexed_source! {
+    impl ['ch] Lines<'ch> => &'ch str;
+    fn producer(self) { Pieces::new(self.text, LineEnds) }
 }
 
 unindexed_source! {
@@ -224,7 +213,10 @@ impl<'ch, P: Pattern> Cutter<&'ch str> for WithoutSeparator<&P> {
     }
 
     fn fold_pieces<F: Folder<&'ch str>>(self, data: &'ch str, folder: F) -> F {
-        self.0.fold_split(data, folder)
+        match self.0.as_ascii() {
+            Some(separator) => folder.consume_iter(word_search::Split::new(data, Ascii(separator))),
+            None => self.0.fold_split(data, folder),
+        }
     }
 }
 
@@ -238,13 +230,48 @@ impl<'ch, P: Pattern> Cutter<&'ch str> for WithSeparator<&P> {
     }
 
     fn fold_pieces<F: Folder<&'ch str>>(self, data: &'ch str, folder: F) -> F {
-        self.0.fold_split_inclusive(data, folder)
+        match self.0.as_ascii() {
+            Some(separator) => {
+                folder.consume_iter(word_search::SplitInclusive::new(data, Ascii(separator)))
+            }
+            None => self.0.fold_split_inclusive(data, folder),
+        }
+    }
+}
+
+/// Cuts behind newlines.
+#[derive(Clone, Copy)]
+pub(super) struct LineEnds;
+
+impl<'ch> Cutter<&'ch str> for LineEnds {
+    text_positions!();
+    pattern_search!(|_this| '\n');
+
+    fn cut(self, data: &'ch str, at: usize) -> (&'ch str, &'ch str) {
+        data.split_at(at + 1)
+    }
+
+    fn fold_pieces<F: Folder<&'ch str>>(self, data: &'ch str, folder: F) -> F {
+        folder.consume_iter(word_search::SplitInclusive::new(data, Ascii(b'\n')).map(without_end))
+    }
+
+    fn fold_piece<F: Folder<&'ch str>>(data: &'ch str, folder: F) -> F {
+        folder.consume(without_end(data))
+    }
+}
+
+/// The line without its end. A carriage return belongs to the line unless a newline follows it.
+#[inline]
+fn without_end(line: &str) -> &str {
+    match line.strip_suffix('\n') {
+        Some(line) => line.strip_suffix('\r').unwrap_or(line),
+        None => line,
     }
 }
 
 /// Cuts at white space; the empty pieces between neighbouring spaces are not words.
 macro_rules! words {
-    ($(#[$doc:meta])* $cutter:ident, $is_space:expr, $std:ident) => {
+    ($(#[$doc:meta])* $cutter:ident, $is_space:expr, $class:expr) => {
         $(#[$doc])*
         #[derive(Clone, Copy)]
         pub(super) struct $cutter;
@@ -258,7 +285,7 @@ macro_rules! words {
             }
 
             fn fold_pieces<F: Folder<&'ch str>>(self, data: &'ch str, folder: F) -> F {
-                folder.consume_iter(data.$std())
+                folder.consume_iter(word_search::words(data, $class))
             }
 
             fn fold_piece<F: Folder<&'ch str>>(data: &'ch str, folder: F) -> F {
@@ -270,10 +297,10 @@ macro_rules! words {
 
 words! {
     /// Words between Unicode white space.
-    UnicodeWords, (|c: char| c.is_whitespace()), split_whitespace
+    UnicodeWords, char::is_whitespace, UnicodeSpace
 }
 
 words! {
     /// Words between ASCII white space.
-    AsciiWords, (|c: char| c.is_ascii_whitespace()), split_ascii_whitespace
+    AsciiWords, |c: char| c.is_ascii_whitespace(), AsciiSpace
 }

@@ -1,10 +1,7 @@
 //! Brings producers and consumers together.
 
-use super::{
-    Consumer, Folder, Producer, ProducerCallback, Reducer, UnindexedConsumer, UnindexedProducer,
-    demand_loop,
-};
-use crate::engine::join;
+use super::demand_loop::{self, Bounds};
+use super::{Consumer, Producer, ProducerCallback, UnindexedConsumer, UnindexedProducer};
 use crate::iter::IndexedParallelIterator;
 
 /// Drives an indexed parallel iterator into a consumer: what most implementations of
@@ -111,35 +108,8 @@ where
     P: Producer,
     C: Consumer<P::Item>,
 {
-    let min = producer.min_len().max(1);
-    if len > producer.max_len() && len / 2 >= min {
-        let max = producer.max_len().max(1);
-        forced(len, min, max, producer, consumer)
-    } else {
-        demand_loop::run(len, min, producer, consumer)
-    }
-}
-
-/// Halves until no piece is longer than `max`; every such piece gets a folder of its own.
-fn forced<P, C>(len: usize, min: usize, max: usize, producer: P, consumer: C) -> C::Result
-where
-    P: Producer,
-    C: Consumer<P::Item>,
-{
-    if consumer.full() {
-        return consumer.into_folder().complete();
-    }
-    if len <= max || len / 2 < min {
-        return demand_loop::run(len, min, producer, consumer);
-    }
-    let middle = len / 2;
-    let (left_items, right_items) = producer.split_at(middle);
-    let (left, right, reducer) = consumer.split_at(middle);
-    let (left, right) = join(
-        || forced(middle, min, max, left_items, left),
-        || forced(len - middle, min, max, right_items, right),
-    );
-    reducer.reduce(left, right)
+    let bounds = Bounds::of(&producer);
+    demand_loop::run(len, bounds, producer, consumer)
 }
 
 /// Drives a producer of unknown length into a consumer.

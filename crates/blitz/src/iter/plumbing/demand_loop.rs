@@ -3,9 +3,11 @@
 //! # What it does
 //!
 //! 1. **Alone.** A loop begins as the plain sequential loop over a small first block, reads the clock, and goes on with
-//!    blocks of growing length until it knows that enough is ahead to be worth sharing. A loop that never gets there has
-//!    paid two to four readings of the clock (10 ns each). One that is known to be tiny and has nobody idle around it, as
-//!    in the inner loops of nested parallel iterators, pays none.
+//!    blocks of growing length until it knows that enough is ahead to be worth sharing. A loop that earlier runs have shown
+//!    to be tiny looks at the clock twice (10 ns each), to see that it still is; inside another parallel loop that has work
+//!    on offer, not even that: whoever looks for work will find the outer loop's. A loop that earlier runs have shown to be
+//!    long skips this step, and so does one of medium length if somebody is looking for work; unless it is a search, which
+//!    may be over soon (`search.rs`).
 //! 2. **Offered.** The rest is halved by `join` until a part is one block of about 8 us. The right half of each join is on
 //!    offer while the left half runs; an offer that nobody takes costs about a nanosecond.
 //! 3. **Taken back.** A right half that nobody took is run by the same thread after the left half, *with the same folder*
@@ -16,13 +18,14 @@
 //!
 //! The cost of an item is measured anew with every block, and a jump upwards counts at once: a loop that starts cheap and
 //! becomes dear is cut finer as soon as it shows. What is not yet begun is on offer anyway. A loop whose items are known
-//! to be dear (some microseconds each) skips step 1, so that even its first two items run at the same time.
+//! to be dear (some microseconds each) skips step 1 too, so that even its first two items run at the same time.
 //!
 //! Depth is logarithmic: each fork halves what is ahead.
-use super::local::{Here, Local};
-use super::pace::{Pace, Site, nobody_is_idle};
+use super::local::{Here, Local, Offer};
+use super::pace::{Pace, Site, looks_tiny, nobody_is_idle};
+use super::search;
 use super::{Consumer, Folder, Producer, UnindexedConsumer, UnindexedProducer};
-use crate::engine::demand::join_context_expecting;
+use crate::engine::demand::{join_context_expecting, ticks};
 use crate::engine::{caller_may_take_part, hand_over};
 
 /// A loop of at most this many items of unknown cost is offered at once: a first block of one item would already be too
@@ -34,100 +37,223 @@ const FIRST_PART: usize = 64;
 const FIRST_BLOCK: usize = 1024;
 
 /// An offered loop is halved at least this often: its blocks are at most a sixteenth of it, however cheap they look.
-const LEVELS: u32 = 4;
+pub(super) const LEVELS: u32 = 4;
 
 /// The same for a part that was taken by another thread.
 const LEVELS_SHARED: u32 = 2;
 
-/// Runs `len` items of `producer` into `consumer`; no piece is shorter than `min`.
-pub(super) fn run<P, C>(len: usize, min: usize, producer: P, consumer: C) -> C::Result
+/// How long the pieces of a loop may be.
+#[derive(Clone, Copy)]
+pub(super) struct Bounds {
+    /// Nothing is cut into halves shorter than this.
+    min: usize,
+    /// What is longer than this is cut, unless `min` forbids it, and no folder goes on from one piece to the next.
+    max: usize,
+}
+
+impl Bounds {
+    /// Those a producer asks for.
+    #[inline]
+    pub(super) fn of<P: Producer>(producer: &P) -> Self {
+        Bounds {
+            min: producer.min_len().max(1),
+            max: producer.max_len().max(1),
+        }
+    }
+
+    /// At least `min` long.
+    #[inline]
+    pub(super) fn from(min: usize) -> Self {
+        Bounds {
+            min,
+            max: usize::MAX,
+        }
+    }
+
+    /// May a loop over `len` items be cut?
+    #[inline]
+    fn allow_a_cut(self, len: usize) -> bool {
+        len / 2 >= self.min
+    }
+
+    /// Is `len` more than a piece may have?
+    #[inline]
+    fn ask_for_a_cut(self, len: usize) -> bool {
+        len > self.max
+    }
+}
+
+/// Runs `len` items of `producer` into `consumer`.
+#[inline]
+pub(super) fn run<P, C>(len: usize, bounds: Bounds, producer: P, consumer: C) -> C::Result
 where
     P: Producer,
     C: Consumer<P::Item>,
 {
-    if !caller_may_take_part() {
-        return hand_over(|| run(len, min, producer, consumer));
-    }
     if consumer.full() {
         return consumer.into_folder().complete();
     }
-    if len / 2 < min {
+    if !bounds.allow_a_cut(len) {
+        return fold(producer, consumer.into_folder()).complete();
+    }
+    let site = Site::of(run::<P, C> as fn(usize, Bounds, P, C) -> C::Result as usize);
+    #[cfg(test)]
+    if super::pretend::is_on() {
+        return shared(len, bounds, producer, consumer, site, super::pretend::RATE);
+    }
+    let is_tiny = site.is_tiny(len as f32) && !bounds.ask_for_a_cut(len);
+    if is_tiny && Offer::is_open() {
         return producer.fold_with(consumer.into_folder()).complete();
     }
-    let site = Site::of(run::<P, C> as fn(usize, usize, P, C) -> C::Result as usize);
+    if !caller_may_take_part() {
+        return hand_over(|| run(len, bounds, producer, consumer));
+    }
+    if is_tiny {
+        tiny(len, bounds.min, producer, consumer, site)
+    } else {
+        measured(len, bounds, producer, consumer, site)
+    }
+}
+
+/// The loop proper. It is not inlined, so that its machine code exists once and not in every step.
+#[inline(never)]
+pub(super) fn fold<P, F>(producer: P, folder: F) -> F
+where
+    P: Producer,
+    F: Folder<P::Item>,
+{
+    producer.fold_with(folder)
+}
+
+/// A loop that has been tiny before.
+#[inline]
+fn tiny<P, C>(len: usize, min: usize, producer: P, consumer: C, site: &'static Site) -> C::Result
+where
+    P: Producer,
+    C: Consumer<P::Item>,
+{
+    if nobody_is_idle() {
+        return fold(producer, consumer.into_folder()).complete();
+    }
+    let first = (len / 8).max(min);
+    let (items, rest) = producer.split_at(first);
+    let (for_items, for_rest, _) = consumer.split_at(first);
+    let start = ticks();
+    let folder = fold(items, for_items.into_folder());
+    if folder.full() {
+        return folder.complete();
+    }
+    let now = ticks();
+    if looks_tiny(now.saturating_sub(start), first, len) && for_rest.can_resume(&folder) {
+        return fold(rest, for_rest.resume(folder)).complete();
+    }
+    // It is not tiny any more.
+    let local = Local::new(Pace::begin(site));
+    local.pace.start_at(start);
+    local.put(folder);
+    local.pace.note_at(now, first as f32);
+    alone(len, len - first, first, min, rest, for_rest, local)
+}
+
+/// Any other loop.
+fn measured<P, C>(
+    len: usize,
+    bounds: Bounds,
+    producer: P,
+    consumer: C,
+    site: &'static Site,
+) -> C::Result
+where
+    P: Producer,
+    C: Consumer<P::Item>,
+{
     let pace = Pace::begin(site);
-    if pace.is_known() {
-        if pace.is_tiny(len as f32) && nobody_is_idle() {
-            return producer.fold_with(consumer.into_folder()).complete();
-        }
-        if !pace.items_are_dear() {
-            return alone(len, min, producer, consumer, pace);
-        }
-    } else if len > FEW {
-        return alone(len, min, producer, consumer, pace);
+    let is_search = !consumer.is_never_full();
+    let at_once = if bounds.ask_for_a_cut(len) {
+        true
+    } else if pace.is_known() {
+        // A search may be over soon, however long it could get.
+        (!is_search && pace.should_share_at_once(len as f32)) || pace.items_may_be_dear()
+    } else {
+        len <= FEW
+    };
+    if !at_once {
+        let first = (len / FIRST_PART).clamp(1, FIRST_BLOCK);
+        let local = Local::new(pace);
+        local.pace.start();
+        let begin_apart = is_search && bounds.min == 1 && !consumer.wants_first();
+        return if begin_apart && search::is_worth_a_look_ahead(len, &local.pace) {
+            search::with_look_ahead(len, first, producer, consumer, local)
+        } else {
+            alone(len, len, first / 8, bounds.min, producer, consumer, local)
+        };
     }
     let few_and_dear = pace.is_known() && len <= 8;
-    let local = Local::new(if few_and_dear {
+    let pace = if few_and_dear {
         pace.rarely_clocked()
     } else {
         pace
-    });
+    };
+    let local = Local::of_pieces(pace, bounds.ask_for_a_cut(len));
     local.pace.start();
-    offer(len, min, LEVELS, producer, consumer, &local);
+    offer(len, bounds, LEVELS, producer, consumer, &local);
     local.pace.remember();
     local.finish()
 }
 
-/// Step 1: the sequential loop in blocks, until enough is known to be ahead.
-fn alone<P, C>(len: usize, min: usize, producer: P, consumer: C, pace: Pace) -> C::Result
+/// Step 1: the sequential loop in blocks, until enough is known to be ahead. `ahead` of `len` are left; the last block was
+/// `block` long.
+pub(super) fn alone<P, C>(
+    len: usize,
+    mut ahead: usize,
+    mut block: usize,
+    min: usize,
+    mut producer: P,
+    mut consumer: C,
+    local: Local<P::Item, C>,
+) -> C::Result
 where
     P: Producer,
     C: Consumer<P::Item>,
 {
-    let local = Local::new(pace);
     let pace = &local.pace;
-    let (mut ahead, mut producer, mut consumer) = (len, producer, consumer);
-    let mut block = if pace.is_known() && len < FEW {
-        (len / 8).max(1)
-    } else {
-        (len / FIRST_PART).clamp(1, FIRST_BLOCK)
-    };
-    pace.start();
-    while block < ahead {
+    loop {
+        block = pace.next_block(block.max(1), ahead).max(min);
+        if ahead - block.min(ahead) < min {
+            break;
+        }
         let (items, rest) = producer.split_at(block);
         let (for_items, for_rest, _) = consumer.split_at(block);
-        local.feed(for_items, |folder| items.fold_with(folder));
-        pace.note(block as f32);
         (producer, consumer) = (rest, for_rest);
-        ahead -= block;
+        local.feed(for_items, |folder| fold(items, folder));
         if local.is_full() {
             pace.remember();
             return local.finish();
         }
+        pace.note(block as f32);
+        ahead -= block;
         // What is done so far is a piece of its own if this thread gets no seat in the pool.
         let pieces_are_long_enough = ahead / 2 >= min && len - ahead >= min;
         if pieces_are_long_enough && pace.should_share(ahead as f32) {
-            offer(ahead, min, LEVELS, producer, consumer, &local);
+            if consumer.is_never_full() || search::is_endless(ahead, &consumer, pace) {
+                offer(ahead, Bounds::from(min), LEVELS, producer, consumer, &local);
+            } else {
+                search::forward(len - ahead, ahead, min, producer, consumer, &local);
+            }
             pace.remember();
             return local.finish();
         }
-        // The last block needs no estimate: if an eighth was cheap and the rest looks tiny, there is nothing to gain.
-        block = if ahead / 7 <= len - ahead && pace.is_tiny(ahead as f32) {
-            ahead
-        } else {
-            pace.next_block(block, ahead)
-        };
     }
-    local.feed(consumer, |folder| producer.fold_with(folder));
+    local.feed(consumer, |folder| fold(producer, folder));
     pace.note(ahead as f32);
     pace.remember();
     local.finish()
 }
 
 /// Steps 2 and 3: halves the loop by forks; what stays on this thread goes into the folder of `local`.
-fn offer<P, C>(
+pub(super) fn offer<P, C>(
     len: usize,
-    min: usize,
+    bounds: Bounds,
     levels: u32,
     producer: P,
     consumer: C,
@@ -140,33 +266,41 @@ fn offer<P, C>(
     if local.is_full() || consumer.full() {
         return local.skip(consumer);
     }
-    let cut = levels > 0 || !pace.is_known() || pace.is_worth_a_cut(len as f32);
-    if !cut || len / 2 < min {
-        local.feed(consumer, |folder| producer.fold_with(folder));
+    let cut = levels > 0
+        || !pace.is_known()
+        || pace.is_worth_a_cut(len as f32)
+        || bounds.ask_for_a_cut(len);
+    if !cut || !bounds.allow_a_cut(len) {
+        local.feed(consumer, |folder| fold(producer, folder));
         return pace.note(len as f32);
     }
-    let (site, rate, expected) = (pace.site(), pace.rate(), pace.estimate_ticks(len as f32));
+    let (site, rate, expected) = (pace.site(), pace.rate(), pace.expected_ticks(len as f32));
     let levels = levels.saturating_sub(1);
     let middle = len / 2;
     let (consumer, spare) = local.spare_reducer(consumer);
     let (left_items, right_items) = producer.split_at(middle);
     let (left, right, reducer) = consumer.split_at(middle);
     let here = Here::new(local);
+    let on_offer = &Offer::new();
+    let _open = on_offer.open();
     let (left, right) = join_context_expecting(
         expected,
         move |_| match here.local() {
             Some(local) => {
-                offer(middle, min, levels, left_items, left, local);
+                offer(middle, bounds, levels, left_items, left, local);
                 None
             }
-            None => Some(shared(middle, min, left_items, left, site, rate)),
+            None => Some(shared(middle, bounds, left_items, left, site, rate)),
         },
-        move |_| match here.local() {
-            Some(local) => {
-                offer(len - middle, min, levels, right_items, right, local);
-                None
+        move |_| {
+            on_offer.taken();
+            match here.local_for_right() {
+                Some(local) => {
+                    offer(len - middle, bounds, levels, right_items, right, local);
+                    None
+                }
+                None => Some(shared(len - middle, bounds, right_items, right, site, rate)),
             }
-            None => Some(shared(len - middle, min, right_items, right, site, rate)),
         },
     );
     local.take_in(left, right, reducer, spare);
@@ -175,7 +309,7 @@ fn offer<P, C>(
 /// Step 4: a part that was taken by this thread.
 fn shared<P, C>(
     len: usize,
-    min: usize,
+    bounds: Bounds,
     producer: P,
     consumer: C,
     site: &'static Site,
@@ -185,9 +319,9 @@ where
     P: Producer,
     C: Consumer<P::Item>,
 {
-    let local = Local::new(Pace::at_rate(site, rate));
+    let local = Local::of_pieces(Pace::at_rate(site, rate), bounds.ask_for_a_cut(len));
     local.pace.start();
-    offer(len, min, LEVELS_SHARED, producer, consumer, &local);
+    offer(len, bounds, LEVELS_SHARED, producer, consumer, &local);
     local.finish()
 }
 
@@ -207,10 +341,14 @@ where
         return consumer.into_folder().complete();
     }
     let site = Site::of(run_unindexed::<P, C> as fn(P, C) -> C::Result as usize);
-    let pace = Pace::begin(site);
-    if pace.is_known() && pace.is_tiny(1.0) && nobody_is_idle() {
+    #[cfg(test)]
+    if super::pretend::is_on() {
+        return shared_unindexed(1.0, producer, consumer, site, super::pretend::RATE);
+    }
+    if site.is_tiny(1.0) && (Offer::is_open() || nobody_is_idle()) {
         return producer.fold_with(consumer.into_folder()).complete();
     }
+    let pace = Pace::begin(site);
     // The first piece to be measured is a 64th of the whole, or an eighth if the whole was short before.
     let levels = if pace.is_known() && !pace.is_worth_a_cut(1.0) {
         3
@@ -252,19 +390,14 @@ fn offer_unindexed<P, C>(
         }
         (left, Some(right)) => (left, right),
     };
-    // A piece of unknown length may be endless for all we know (a search among 10^27 numbers ends only if others search
-    // further on), so somebody must be awake to take the rest.
-    let expected = if pace.is_known() || pace.has_measured() {
-        pace.estimate_ticks(part)
-    } else {
-        u64::MAX
-    };
-    let (site, rate) = (pace.site(), pace.rate());
+    let (site, rate, expected) = (pace.site(), pace.rate(), pace.expected_ticks(part));
     let levels = levels.saturating_sub(1);
     let part = part / 2.0;
     let (spare, reducer) = (consumer.to_reducer(), consumer.to_reducer());
     let (left, right) = (consumer.split_off_left(), consumer);
     let here = Here::new(local);
+    let on_offer = &Offer::new();
+    let _open = on_offer.open();
     let (left, right) = join_context_expecting(
         expected,
         move |_| match here.local() {
@@ -274,12 +407,15 @@ fn offer_unindexed<P, C>(
             }
             None => Some(shared_unindexed(part, left_items, left, site, rate)),
         },
-        move |_| match here.local() {
-            Some(local) => {
-                offer_unindexed(part, levels, right_items, right, local);
-                None
+        move |_| {
+            on_offer.taken();
+            match here.local_for_right() {
+                Some(local) => {
+                    offer_unindexed(part, levels, right_items, right, local);
+                    None
+                }
+                None => Some(shared_unindexed(part, right_items, right, site, rate)),
             }
-            None => Some(shared_unindexed(part, right_items, right, site, rate)),
         },
     );
     local.take_in(left, right, reducer, Some(spare));

@@ -11,6 +11,8 @@
 use super::pace::Pace;
 use super::{Consumer, Folder, Reducer};
 use std::cell::Cell;
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::Relaxed};
 
 /// What one thread has made of its part of a loop so far, and how fast.
 pub(super) struct Local<T, C>
@@ -23,8 +25,10 @@ where
     made: Cell<Made<C::Result, C::Reducer, C::Folder>>,
     /// The folder is out of `made`, being fed.
     busy: Cell<bool>,
-    /// The folder has had enough.
+    /// The folder in `made` has had enough.
     full: Cell<bool>,
+    /// Pieces are bounded in length, so that each gets a folder of its own.
+    apart: bool,
     /// This thread has forked, so it has a seat in the pool, so its left halves run here.
     seated: Cell<bool>,
 }
@@ -53,12 +57,19 @@ where
 {
     #[inline]
     pub(super) fn new(pace: Pace) -> Self {
+        Local::of_pieces(pace, false)
+    }
+
+    /// If `apart`, each piece gets a folder of its own.
+    #[inline]
+    pub(super) fn of_pieces(pace: Pace, apart: bool) -> Self {
         Local {
             owner: this_thread(),
             pace,
             made: Cell::default(),
             busy: Cell::new(false),
             full: Cell::new(false),
+            apart,
             seated: Cell::new(false),
         }
     }
@@ -68,7 +79,7 @@ where
     pub(super) fn feed(&self, consumer: C, fold: impl FnOnce(C::Folder) -> C::Folder) {
         let mut made = self.made.take();
         let folder = match made.folder.take() {
-            Some(folder) if consumer.can_resume(&folder) => consumer.resume(folder),
+            Some(folder) if !self.apart && consumer.can_resume(&folder) => consumer.resume(folder),
             Some(folder) => {
                 made.folder = Some(folder);
                 begin_next(&mut made, consumer)
@@ -111,6 +122,15 @@ where
         let mut made = self.made.take();
         made.folder = Some(folder);
         self.made.set(made);
+    }
+
+    /// Takes over a folder that was begun before there was need for a `Local`.
+    pub(super) fn put(&self, folder: C::Folder) {
+        self.full.set(folder.full());
+        self.made.set(Made {
+            folder: Some(folder),
+            ..Made::default()
+        });
     }
 
     /// The folder has had enough.
@@ -173,6 +193,9 @@ where
             None => result,
         });
         self.made.set(made);
+        // The folder that had enough is closed. What comes now lies behind `result` and may be wanted all the same: a hit in
+        // `result` makes everything before it pointless to `find_last`, but nothing behind it.
+        self.full.set(false);
     }
 
     /// The result of it all. Something must have been fed or skipped.
@@ -252,6 +275,16 @@ where
     pub(super) fn local(self) -> Option<&'l Local<T, C>> {
         (self.0.owner == this_thread() && !self.0.busy.get()).then_some(self.0)
     }
+
+    /// The same, for a right half. (The left half of a fork stays if the right half does.)
+    #[inline]
+    pub(super) fn local_for_right(self) -> Option<&'l Local<T, C>> {
+        #[cfg(test)]
+        if super::pretend::elsewhere() {
+            return None;
+        }
+        self.local()
+    }
 }
 
 /// A number that no other living thread has.
@@ -259,4 +292,73 @@ where
 pub(crate) fn this_thread() -> usize {
     thread_local! { static MARK: u8 = const { 0 } }
     MARK.with(|mark| mark as *const u8 as usize)
+}
+
+/// The right half of a fork, while it is on offer.
+///
+/// The open offers of a thread form a list, the youngest first. If the youngest has not been taken, somebody who looks for
+/// work would find some here: thieves take the oldest first.
+pub(super) struct Offer {
+    taken: AtomicBool,
+    older: AtomicPtr<Offer>,
+}
+
+thread_local! {
+    static YOUNGEST: Cell<*mut Offer> = const { Cell::new(ptr::null_mut()) };
+}
+
+impl Offer {
+    #[inline]
+    pub(super) fn new() -> Self {
+        Offer {
+            taken: AtomicBool::new(false),
+            older: AtomicPtr::new(YOUNGEST.get()),
+        }
+    }
+
+    /// Puts the offer into the list until the guard is dropped.
+    #[inline]
+    pub(super) fn open(&self) -> Opened<'_> {
+        YOUNGEST.set(self.address());
+        Opened(self)
+    }
+
+    /// Notes that somebody runs it now.
+    #[inline]
+    pub(super) fn taken(&self) {
+        self.taken.store(true, Relaxed);
+        self.close();
+    }
+
+    /// Takes the offer out of the list, if this is the thread whose list it is in and it is still there.
+    #[inline]
+    fn close(&self) {
+        if YOUNGEST.get() == self.address() {
+            YOUNGEST.set(self.older.load(Relaxed));
+        }
+    }
+
+    #[inline]
+    fn address(&self) -> *mut Offer {
+        ptr::from_ref(self).cast_mut()
+    }
+
+    /// Is work of this thread on offer?
+    #[inline]
+    pub(super) fn is_open() -> bool {
+        let youngest = YOUNGEST.get();
+        // SAFETY: the list holds offers in frames of this thread that have not ended: `Opened` sees to that, and offers of
+        // younger frames are taken out first.
+        !youngest.is_null() && unsafe { !(*youngest).taken.load(Relaxed) }
+    }
+}
+
+/// Takes the offer out of the list at the latest when its frame ends, also by a panic.
+pub(super) struct Opened<'o>(&'o Offer);
+
+impl Drop for Opened<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.0.close();
+    }
 }

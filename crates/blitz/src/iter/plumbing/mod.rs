@@ -12,17 +12,22 @@
 //! cut that nobody makes use of is taken back (the source of `plumbing/demand_loop.rs` tells how).
 //!
 //! The traits have the same names, methods and meaning as rayon's, so that producers written for rayon compile
-//! unchanged. [`Consumer::is_never_full`], [`Consumer::can_resume`] and [`Consumer::resume`] are additions; they have defaults.
+//! unchanged. [`Consumer::is_never_full`], [`Consumer::wants_first`], [`Consumer::can_resume`] and [`Consumer::resume`] are additions; they have defaults.
 
 mod bridge;
 mod demand_loop;
 mod local;
 mod pace;
 mod polled_loop;
+#[cfg(test)]
+pub(crate) mod pretend;
+mod search;
+mod tree_loop;
 
 pub use self::bridge::{bridge, bridge_producer_consumer, bridge_unindexed};
 pub(crate) use self::local::this_thread;
 pub(crate) use self::polled_loop::{Steps, pull_in_turns, run_steps};
+pub(crate) use self::tree_loop::{Cuts, run_eagerly, run_on_demand};
 
 /// A generic closure: receives whatever producer an iterator is made of.
 ///
@@ -190,6 +195,15 @@ pub trait Consumer<Item>: Send + Sized {
     /// The default is `false`, which is always right.
     #[inline]
     fn is_never_full(&self) -> bool {
+        false
+    }
+
+    /// True if an item can make all later ones pointless, but no earlier one: the first of several hits is wanted.
+    ///
+    /// The threads then stay close together near the beginning instead of spreading over the whole loop. The default is
+    /// `false`, which is always right.
+    #[inline]
+    fn wants_first(&self) -> bool {
         false
     }
 

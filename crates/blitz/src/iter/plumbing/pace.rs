@@ -1,36 +1,42 @@
 //! How fast a loop runs, and what that says about cutting it.
 //!
-//! All times are in ticks of the engine's clock. A reading costs about 10 ns, so there is one per block of some
-//! microseconds and at most four in a loop too short to be worth a cut.
+//! All times are in ticks of the engine's clock, or in microseconds where they are compared with a constant. A reading costs
+//! about 10 ns, so there is one per block of some microseconds, and there are two in a loop too short to be worth a cut.
 //!
-//! [`Site`] remembers the cost of an item from one run of a loop to the next. There is one per loop in the program, more or
+//! [`Site`] remembers what an item costs from one run of a loop to the next. There is one per loop in the program, more or
 //! less: the key is the address of the loop's compiled code, which is unique to the types (and so to the closures) it was
 //! compiled for. Two loops that share an entry only confuse each other's guesses.
 
 use crate::engine::{current_thread_index, demand};
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// A block should take about this long: short enough for others to get their share soon, long enough not to notice the
 /// clock, the cut and the fork (some 20 ns together).
-const BLOCK_US: u64 = 8;
+const BLOCK_US: f32 = 8.0;
 
 /// A loop with less than this ahead is not cut, whoever waits: handing work over costs about a microsecond.
-const WORTH_A_CUT_US: u64 = 2 * BLOCK_US;
+const WORTH_A_CUT_US: f32 = 2.0 * BLOCK_US;
 
-/// What the engine takes for worth a wake-up. A loop with this much ahead is always forked, so that the engine can wake
+/// What the engine takes for worth a wake-up. A loop with this much ahead is always offered, so that the engine can wake
 /// somebody if nobody is awake.
-const WORTH_A_WAKE_US: u64 = 60;
+const WORTH_A_WAKE_US: f32 = 60.0;
 
-/// With less than this ahead the clock is not worth reading again.
-const TINY_US: u64 = 1;
+/// How long a loop must have run before its own measurements are trusted. The first items of a loop are often slow for
+/// reasons that soon pass: code and data that are not in the caches yet.
+const TRUSTED_AFTER_US: f32 = 5.0;
+
+/// A loop shorter than this many ticks (a good half microsecond) is tiny.
+const TINY_TICKS: f32 = 2000.0;
 
 const SITES: usize = 1024;
 
-/// What is known about the items of one loop: the bits of an `f32`, ticks per item; 0 if it never ran.
-pub(super) struct Site(AtomicU32);
+/// What is known about the items of one loop: two `f32`s, in ticks per item. The low half is a moving average. The high half
+/// is a maximum that fades slowly, because taking a loop of dear items for one of cheap ones loses parallelism. All 0 if the
+/// loop never ran.
+pub(super) struct Site(AtomicU64);
 
-static KNOWN: [Site; SITES] = [const { Site(AtomicU32::new(0)) }; SITES];
+static KNOWN: [Site; SITES] = [const { Site(AtomicU64::new(0)) }; SITES];
 
 impl Site {
     /// The entry of the loop whose code is at `address`.
@@ -40,22 +46,49 @@ impl Site {
         &KNOWN[(hash >> (64 - SITES.trailing_zeros())) as usize]
     }
 
+    /// Average and maximum.
     #[inline]
-    fn rate(&self) -> f32 {
-        f32::from_bits(self.0.load(Relaxed))
+    fn rates(&self) -> (f32, f32) {
+        let both = self.0.load(Relaxed);
+        (
+            f32::from_bits(both as u32),
+            f32::from_bits((both >> 32) as u32),
+        )
     }
 
-    /// Takes in what the last run measured. Dear items are believed at once, cheap ones slowly: taking a dear loop for a
-    /// cheap one loses parallelism, the reverse only some nanoseconds.
-    fn learn(&self, rate: f32) {
-        let before = self.rate();
-        let now = if rate >= before {
-            rate
-        } else {
-            before - (before - rate) / 16.0
-        };
-        self.0.store(now.max(f32::MIN_POSITIVE).to_bits(), Relaxed);
+    /// Is a run over `items` of them expected to be tiny? `false` if nothing is known.
+    #[inline]
+    pub(super) fn is_tiny(&self, items: f32) -> bool {
+        let (average, _) = self.rates();
+        average > 0.0 && average * items < TINY_TICKS
     }
+
+    /// Takes in what a run of `ticks` over `items` has measured.
+    pub(super) fn learn(&self, ticks: u64, items: f32) {
+        let (average, most) = self.rates();
+        let rate = (ticks as f32 / items).max(f32::MIN_POSITIVE);
+        let next = if average == 0.0 {
+            (rate, rate)
+        } else {
+            // A short run that was much slower than usual was probably disturbed.
+            let disturbed = (ticks as f32) < 20.0 * TINY_TICKS;
+            let believed = if disturbed {
+                rate.min(2.0 * average)
+            } else {
+                rate
+            };
+            let faded = most - (most - rate) / 64.0;
+            ((average + believed) / 2.0, faded.max(rate))
+        };
+        let bits = u64::from(next.0.to_bits()) | (u64::from(next.1.to_bits()) << 32);
+        self.0.store(bits, Relaxed);
+    }
+}
+
+/// Were `items` that took `ticks` as cheap as those of a tiny loop, if `all` are like them?
+#[inline]
+pub(super) fn looks_tiny(ticks: u64, items: usize, all: usize) -> bool {
+    ticks as f32 * (all as f32 / items as f32) < 4.0 * TINY_TICKS
 }
 
 /// The speed of a running loop, as its thread sees it.
@@ -63,6 +96,8 @@ pub(super) struct Pace {
     site: &'static Site,
     /// Ticks per item, as of lately; 0 if unknown.
     rate: Cell<f32>,
+    /// What an item may cost, from earlier runs.
+    most: f32,
     /// When the clock was last read.
     last: Cell<u64>,
     /// What was measured in all.
@@ -77,14 +112,21 @@ impl Pace {
     /// The pace of a loop that begins, with what is known from earlier runs.
     #[inline]
     pub(super) fn begin(site: &'static Site) -> Pace {
-        Pace::at_rate(site, site.rate())
+        let (average, most) = site.rates();
+        Pace::new(site, average, most)
     }
 
     /// The pace of a part that was handed to this thread.
+    #[inline]
     pub(super) fn at_rate(site: &'static Site, rate: f32) -> Pace {
+        Pace::new(site, rate, rate)
+    }
+
+    fn new(site: &'static Site, rate: f32, most: f32) -> Pace {
         Pace {
             site,
             rate: Cell::new(rate),
+            most,
             last: Cell::new(0),
             ticks: Cell::new(0),
             items: Cell::new(0.0),
@@ -123,41 +165,67 @@ impl Pace {
         self.rate.get() > 0.0
     }
 
+    #[inline]
+    fn us(&self, ticks: f32) -> f32 {
+        ticks / self.ticks_per_us
+    }
+
     /// How long `items` would take, in microseconds. 0 if unknown.
     #[inline]
-    pub(super) fn estimate_us(&self, items: f32) -> f32 {
-        self.rate.get() * items / self.ticks_per_us
+    fn estimate_us(&self, items: f32) -> f32 {
+        self.us(self.rate.get() * items)
     }
 
-    /// The same in ticks.
+    /// The same in ticks, for the engine to decide whether somebody should be woken. What is unknown is taken for long: work
+    /// that should have been shared and was not costs more than a wake too many.
     #[inline]
-    pub(super) fn estimate_ticks(&self, items: f32) -> u64 {
-        (self.rate.get() * items) as u64
+    pub(super) fn expected_ticks(&self, items: f32) -> u64 {
+        if self.is_known() {
+            (self.rate.get() * items) as u64
+        } else {
+            u64::MAX
+        }
     }
 
-    /// An item alone takes a good part of a block, so that a loop over few of them must be cut before it begins.
+    /// An item alone may take a good part of a block, so that a loop over few of them must be cut before it begins.
     #[inline]
-    pub(super) fn items_are_dear(&self) -> bool {
-        self.estimate_us(1.0) > BLOCK_US as f32 / 2.0
-    }
-
-    /// So short that it is not worth a reading of the clock.
-    #[inline]
-    pub(super) fn is_tiny(&self, items: f32) -> bool {
-        self.estimate_us(items) < TINY_US as f32
+    pub(super) fn items_may_be_dear(&self) -> bool {
+        self.us(self.most) > BLOCK_US / 2.0
     }
 
     /// Long enough to be cut further.
     #[inline]
     pub(super) fn is_worth_a_cut(&self, items: f32) -> bool {
-        self.estimate_us(items) > WORTH_A_CUT_US as f32
+        self.estimate_us(items) > WORTH_A_CUT_US
+    }
+
+    /// Known from earlier runs to be worth sharing before it begins?
+    #[inline]
+    pub(super) fn should_share_at_once(&self, items: f32) -> bool {
+        let us = self.estimate_us(items);
+        us > WORTH_A_WAKE_US || (us > WORTH_A_CUT_US && demand::hungry())
+    }
+
+    /// How many items take that long.
+    #[inline]
+    pub(super) fn items_in(&self, us: f32) -> usize {
+        // A float that is too large becomes the largest integer.
+        (us * self.ticks_per_us / self.rate.get()) as usize
+    }
+
+    /// More than that much work?
+    #[inline]
+    pub(super) fn is_longer_than(&self, us: f32, items: f32) -> bool {
+        self.estimate_us(items) > us
     }
 
     /// Should a loop that has run alone so far, with `items` ahead, be offered to others now?
     #[inline]
     pub(super) fn should_share(&self, items: f32) -> bool {
         let us = self.estimate_us(items);
-        us > WORTH_A_WAKE_US as f32 || (us > WORTH_A_CUT_US as f32 && somebody_may_be_hungry())
+        us > WORTH_A_CUT_US
+            && self.us(self.ticks.get() as f32) > TRUSTED_AFTER_US
+            && (us > WORTH_A_WAKE_US || demand::hungry())
     }
 
     /// How many items make the next block, after one of `previous`, with `ahead` left to do.
@@ -165,10 +233,8 @@ impl Pace {
     /// A block is at most eight times as long as the one before: a few cheap items prove little about all others.
     #[inline]
     pub(super) fn next_block(&self, previous: usize, ahead: usize) -> usize {
-        let by_time = BLOCK_US as f32 * self.ticks_per_us / self.rate.get();
         let longest = previous.saturating_mul(8).min(ahead);
-        // A float that is too large becomes the largest integer.
-        (by_time as usize).clamp(1, longest)
+        self.items_in(BLOCK_US).clamp(1, longest)
     }
 
     /// Begins to measure.
@@ -194,10 +260,13 @@ impl Pace {
     /// Takes in that `items` have been done since the last reading.
     #[inline]
     pub(super) fn note(&self, items: f32) {
-        if !self.clocked {
-            return;
+        if self.clocked {
+            self.note_at(demand::ticks(), items);
         }
-        let now = demand::ticks();
+    }
+
+    /// As [`note`](Self::note), for a reading of the clock that was just taken.
+    pub(super) fn note_at(&self, now: u64, items: f32) {
         // Clocks of different CPUs may disagree a little.
         let ticks = now.saturating_sub(self.last.get());
         self.last.set(now);
@@ -205,7 +274,7 @@ impl Pace {
         self.items.set(self.items.get() + items);
         // An upward jump counts at once, because what comes next may be as dear; a downward one by half.
         let (before, measured) = (self.rate.get(), ticks as f32 / items);
-        let rate = if measured >= before || before == 0.0 {
+        let rate = if measured >= before {
             measured
         } else {
             (before + measured) / 2.0
@@ -213,19 +282,18 @@ impl Pace {
         self.rate.set(rate.max(f32::MIN_POSITIVE));
     }
 
+    /// As [`start`](Self::start), for a beginning that lies in the past.
+    pub(super) fn start_at(&self, then: u64) {
+        self.last.set(then);
+    }
+
     /// Remembers what was measured for the next run.
     #[inline]
     pub(super) fn remember(&self) {
         if self.has_measured() {
-            self.site.learn(self.ticks.get() as f32 / self.items.get());
+            self.site.learn(self.ticks.get(), self.items.get());
         }
     }
-}
-
-/// A thread outside of any pool cannot see who is hungry before it enters, so it has to assume that somebody is.
-#[inline]
-fn somebody_may_be_hungry() -> bool {
-    demand::hungry() || current_thread_index().is_none()
 }
 
 /// Nobody could help right now: all threads of the pool are busy. Only a thread in a pool can know.

@@ -84,7 +84,7 @@ where
             && let Some(later) = steps.split_off()
         {
             let (site, rate) = (pace.site(), pace.rate());
-            let expected = pace.estimate_ticks(pace.items_measured());
+            let expected = pace.expected_ticks(pace.items_measured());
             let (reducer, spare) = (consumer.to_reducer(), consumer.to_reducer());
             let (left, right) = (consumer.split_off_left(), consumer);
             let here = Here::new(local);
@@ -97,7 +97,7 @@ where
                     }
                     None => Some(run_steps_at(site, rate, steps, left)),
                 },
-                move |_| match here.local() {
+                move |_| match here.local_for_right() {
                     Some(local) => {
                         step_along(later, right, depth, local);
                         None
@@ -156,7 +156,7 @@ where
             break;
         }
     }
-    let expected = pace.estimate_ticks(pace.items_measured());
+    let expected = pace.expected_ticks(pace.items_measured());
     let iter = Mutex::new(iter);
     help_pull(current_num_threads(), expected, &iter, consumer, &local);
     local.finish()
@@ -195,7 +195,7 @@ fn help_pull<I, C>(
             }
             None => Some(elsewhere(half, left)),
         },
-        move |_| match here.local() {
+        move |_| match here.local_for_right() {
             Some(local) => {
                 help_pull(threads - half, expected, iter, right, local);
                 None

@@ -14,19 +14,23 @@
 //! contradict themselves, and the slice is a permutation of what it was nevertheless.
 
 mod dispatch;
-mod merge;
+mod guarded;
+mod leaf;
+pub(crate) mod merge;
+mod multiway;
 mod order;
-mod partition;
+pub(crate) mod partition;
 mod permute;
 mod plan;
 mod radix;
-mod raw;
+pub(crate) mod raw;
 mod runs;
 mod sample;
 mod stable;
+mod tree;
 mod unstable;
 
-use self::order::{By, ByKey, Natural, Order};
+use self::order::{By, ByKey, Natural, Order, Watched};
 use self::plan::{Plan, plan};
 pub use self::radix::RadixKey;
 use std::cmp::Ordering;
@@ -107,9 +111,10 @@ where
 }
 
 fn sort_stable<T: Send, O: Order<T>>(v: &mut [T], order: &O) {
+    let order = &Watched::new(order);
     let is_less = |a: &T, b: &T| order.is_less(a, b);
     match plan(v, &is_less) {
-        Plan::Sequential => order.sort_stable(v),
+        Plan::Sequential => leaf::sort_stable(v, order),
         Plan::Parallel(grain) => {
             if !runs::finish_if_single_run(v, &is_less, grain.pass)
                 && !sample::sort(v, order, grain)
@@ -121,9 +126,10 @@ fn sort_stable<T: Send, O: Order<T>>(v: &mut [T], order: &O) {
 }
 
 fn sort_unstable<T: Send, O: Order<T>>(v: &mut [T], order: &O) {
+    let order = &Watched::new(order);
     let is_less = |a: &T, b: &T| order.is_less(a, b);
     match plan(v, &is_less) {
-        Plan::Sequential => order.sort_unstable(v),
+        Plan::Sequential => leaf::sort_unstable(v, order),
         Plan::Parallel(grain) => {
             if !runs::finish_if_single_run(v, &is_less, grain.pass) {
                 unstable::quicksort(v, order, grain);

@@ -1,21 +1,24 @@
-//! The three ways to say how elements compare, behind one trait.
-//!
-//! The parallel code asks only `is_less`. Leaves are sorted by the standard library, and it is given the caller's own comparison in
-//! its own form (`sort`, `sort_by`, `sort_by_key`), so that leaves run exactly the code a sequential program would.
+//! The three ways to say how elements compare, behind one trait, and what a sort remembers about the answers.
 
 use std::cmp::Ordering;
 use std::marker::PhantomData;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// A total order on `T`, at least if the caller's comparison is one. Nothing may rely on that for memory safety.
 pub(crate) trait Order<T>: Sync {
     /// Whether `a` comes strictly before `b`.
     fn is_less(&self, a: &T, b: &T) -> bool;
 
-    /// The standard library's stable sort.
-    fn sort_stable(&self, v: &mut [T]);
+    /// How `a` compares to `b`.
+    fn compare(&self, a: &T, b: &T) -> Ordering;
 
-    /// The standard library's unstable sort.
-    fn sort_unstable(&self, v: &mut [T]);
+    /// Whether the comparison has been caught contradicting itself during this sort.
+    fn is_broken(&self) -> bool {
+        false
+    }
+
+    /// Says that the comparison contradicts itself.
+    fn declare_broken(&self) {}
 }
 
 /// The element type's own order.
@@ -27,12 +30,9 @@ impl<T: Ord> Order<T> for Natural {
         a.lt(b)
     }
 
-    fn sort_stable(&self, v: &mut [T]) {
-        v.sort();
-    }
-
-    fn sort_unstable(&self, v: &mut [T]) {
-        v.sort_unstable();
+    #[inline(always)]
+    fn compare(&self, a: &T, b: &T) -> Ordering {
+        a.cmp(b)
     }
 }
 
@@ -48,12 +48,9 @@ where
         (self.0)(a, b) == Ordering::Less
     }
 
-    fn sort_stable(&self, v: &mut [T]) {
-        v.sort_by(&self.0);
-    }
-
-    fn sort_unstable(&self, v: &mut [T]) {
-        v.sort_unstable_by(&self.0);
+    #[inline(always)]
+    fn compare(&self, a: &T, b: &T) -> Ordering {
+        (self.0)(a, b)
     }
 }
 
@@ -83,11 +80,43 @@ where
         (self.key)(a).lt(&(self.key)(b))
     }
 
-    fn sort_stable(&self, v: &mut [T]) {
-        v.sort_by_key(&self.key);
+    #[inline(always)]
+    fn compare(&self, a: &T, b: &T) -> Ordering {
+        (self.key)(a).cmp(&(self.key)(b))
+    }
+}
+
+/// An order that remembers whether it was caught contradicting itself, for all threads of one sort.
+pub(crate) struct Watched<'a, O> {
+    order: &'a O,
+    broken: AtomicBool,
+}
+
+impl<'a, O> Watched<'a, O> {
+    pub(crate) fn new(order: &'a O) -> Self {
+        Watched {
+            order,
+            broken: AtomicBool::new(false),
+        }
+    }
+}
+
+impl<T, O: Order<T>> Order<T> for Watched<'_, O> {
+    #[inline(always)]
+    fn is_less(&self, a: &T, b: &T) -> bool {
+        self.order.is_less(a, b)
     }
 
-    fn sort_unstable(&self, v: &mut [T]) {
-        v.sort_unstable_by_key(&self.key);
+    #[inline(always)]
+    fn compare(&self, a: &T, b: &T) -> Ordering {
+        self.order.compare(a, b)
+    }
+
+    fn is_broken(&self) -> bool {
+        self.broken.load(Relaxed)
+    }
+
+    fn declare_broken(&self) {
+        self.broken.store(true, Relaxed);
     }
 }

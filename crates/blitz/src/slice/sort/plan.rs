@@ -26,8 +26,10 @@ const WORTH_HELP_NS: f64 = 130_000.0;
 /// A piece of work given to one thread should last at least about this long.
 const PIECE_NS: f64 = 25_000.0;
 
-/// What the standard sorts take per element and level when the comparison itself is nearly free.
-const FLOOR_NS: f64 = 0.65;
+/// What sorting takes per element and level when the comparison itself is nearly free.
+const fn floor_ns<T>() -> f64 {
+    if size_of::<T>() > 16 { 1.5 } else { 0.65 }
+}
 
 /// Pieces per thread: enough to even out pieces of unequal cost, few enough to keep each one long.
 const PIECES_PER_THREAD: usize = 4;
@@ -59,7 +61,8 @@ pub(crate) fn plan<T>(v: &[T], is_less: &impl Fn(&T, &T) -> bool) -> Plan {
     if threads < 2 {
         return Plan::Sequential;
     }
-    plan_for_cost(v.len(), comparison_ns(v, is_less), threads)
+    let level_ns = comparison_ns(v, is_less).max(floor_ns::<T>());
+    plan_for_cost(v.len(), level_ns, threads)
 }
 
 /// Nanoseconds of one comparison, as the nearest pairs at the front of the slice cost them.
@@ -82,9 +85,8 @@ fn comparison_ns<T>(v: &[T], is_less: &impl Fn(&T, &T) -> bool) -> f64 {
     (elapsed / pairs as f64).max(0.0)
 }
 
-/// The same decision for a known cost per comparison.
-fn plan_for_cost(len: usize, comparison_ns: f64, threads: usize) -> Plan {
-    let level_ns = comparison_ns.max(FLOOR_NS);
+/// The same decision for a known cost per element and level.
+fn plan_for_cost(len: usize, level_ns: f64, threads: usize) -> Plan {
     let total_ns = len as f64 * len.ilog2() as f64 * level_ns;
     if total_ns < WORTH_HELP_NS {
         return Plan::Sequential;
@@ -105,13 +107,13 @@ mod tests {
 
     #[test]
     fn short_slices_of_cheap_elements_stay_on_the_calling_thread() {
-        assert_eq!(plan_for_cost(10_000, 0.3, 2), Plan::Sequential);
-        assert_eq!(plan_for_cost(10_000, 0.3, 64), Plan::Sequential);
+        assert_eq!(plan_for_cost(10_000, 0.65, 2), Plan::Sequential);
+        assert_eq!(plan_for_cost(10_000, 0.65, 64), Plan::Sequential);
     }
 
     #[test]
     fn long_slices_are_split_into_a_few_pieces_per_thread() {
-        let Plan::Parallel(grain) = plan_for_cost(1 << 20, 0.3, 2) else {
+        let Plan::Parallel(grain) = plan_for_cost(1 << 20, 0.65, 2) else {
             panic!("a million elements must be split")
         };
         assert_eq!(grain.leaf, (1 << 20) / (2 * PIECES_PER_THREAD));

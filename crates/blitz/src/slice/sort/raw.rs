@@ -6,6 +6,7 @@
 
 use crate::join;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
 
 /// A pointer to the first of a run of elements, free to cross threads.
@@ -113,6 +114,14 @@ impl<T> Drop for Scratch<T> {
             // SAFETY: the memory came from `alloc` with this very layout.
             unsafe { dealloc(self.memory.as_ptr().cast(), self.layout) };
         }
+    }
+}
+
+/// Asks for huge pages for memory that is about to be filled, if it is large enough to gain by them.
+pub(crate) fn welcome_huge_pages<T>(memory: &mut [MaybeUninit<T>]) {
+    let size = size_of_val(memory);
+    if size >= WORTH_HUGE_PAGES {
+        advise_huge_pages(NonNull::from(memory).cast(), size);
     }
 }
 

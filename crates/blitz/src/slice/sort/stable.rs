@@ -8,6 +8,7 @@
 //! complete and stays the owner. The regions of both halves live in the frame that forked them, not in what `join` returns, so
 //! they come home whichever half panicked.
 
+use super::leaf;
 use super::merge::{Run, merge_in_parallel};
 use super::order::Order;
 use super::plan::Grain;
@@ -21,6 +22,13 @@ where
     T: Send,
     O: Order<T>,
 {
+    // Every level of merging moves the elements from one place to the other: with an even number of levels they end up at home.
+    let pieces = v.len().div_ceil(grain.leaf.max(1)).next_power_of_two();
+    let levels = pieces.ilog2().next_multiple_of(2);
+    let grain = Grain {
+        leaf: (v.len() >> levels) + 1,
+        ..grain
+    };
     let mut scratch = Scratch::new(v.len());
     let mut all = Region {
         home: Shared::new(v.as_mut_ptr()),
@@ -113,7 +121,7 @@ where
     O: Order<T>,
 {
     if region.len <= grain.leaf {
-        order.sort_stable(region.bring_home());
+        leaf::sort_stable(region.bring_home(), order);
         return;
     }
     let (mut left, mut right) = region.split_at(region.len / 2);

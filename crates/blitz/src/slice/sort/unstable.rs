@@ -17,8 +17,9 @@
 //! permutation. The number of rounds is bounded, so a comparator that always says "less" ends too.
 
 use super::order::Order;
-use super::partition::partition_in_parallel;
+use super::partition::{partition, partition_in_parallel};
 use super::plan::Grain;
+use super::{leaf, multiway};
 use crate::{current_num_threads, join};
 
 /// Sample elements per stripe: the disputed zone is about one part in this many.
@@ -30,7 +31,7 @@ where
     T: Send,
     O: Order<T>,
 {
-    let rounds = 2 * (v.len() / grain.leaf.max(1) + 1).ilog2() + 4;
+    let rounds = 2 * v.len().max(1).ilog2();
     let threads = current_num_threads();
     sort_rounds(v, order, grain, threads, rounds);
 }
@@ -41,8 +42,17 @@ where
     T: Send,
     O: Order<T>,
 {
+    // Elements that own memory elsewhere are better dealt out in one pass, by each thread for itself.
+    if rounds > 0
+        && threads <= 1
+        && std::mem::needs_drop::<T>()
+        && let Some(ends) = multiway::partition(v, order)
+    {
+        sort_buckets(v, &ends, 0, order, grain, rounds / 2);
+        return;
+    }
     if v.len() <= grain.leaf || rounds == 0 || v.len() < 32 {
-        order.sort_unstable(v);
+        sort_alone(v, order, rounds);
         return;
     }
     let stripes = (v.len() / grain.pass.max(1))
@@ -50,7 +60,7 @@ where
         .min(v.len() / 32);
     let sample_len = (stripes * SAMPLE_PER_STRIPE).min(v.len() / 8);
     gather_sample(v, sample_len);
-    order.sort_unstable(&mut v[..sample_len]);
+    leaf::sort_unstable(&mut v[..sample_len], order);
 
     let middle = sample_len / 2;
     let (first_equal, past_equal) = equal_range(&v[..sample_len], middle, order);
@@ -78,8 +88,63 @@ where
         sort_both(left, above, order, grain, threads, rounds - 1);
     } else {
         sort_both(left, right, order, grain, threads, rounds - 1);
-        stitch(v, right_start, order, O::sort_unstable);
+        stitch(v, right_start, order, leaf::sort_unstable);
     }
+}
+
+/// Sorts on this thread. Wide elements are cut to pieces that fit the cache first: those are sorted by position.
+fn sort_alone<T, O: Order<T>>(mut v: &mut [T], order: &O, mut rounds: u32) {
+    const SAMPLE: usize = 64;
+    while leaf::is_wide::<T>()
+        && v.len() > leaf::longest_piece::<T>().max(16 * SAMPLE)
+        && rounds > 0
+    {
+        rounds -= 1;
+        gather_sample(v, SAMPLE);
+        leaf::sort_unstable(&mut v[..SAMPLE], order);
+        let middle = SAMPLE / 2;
+        let (first_equal, past_equal) = equal_range(&v[..SAMPLE], middle, order);
+        if past_equal - first_equal > SAMPLE / 8 {
+            break;
+        }
+        let (sample, rest) = v.split_at_mut(SAMPLE);
+        let pivot = &sample[middle];
+        let lefts = partition(rest, &mut |x| order.is_less(x, pivot));
+        let right_start = move_upper_sample(v, middle, SAMPLE, lefts);
+        let (left, right) = v.split_at_mut(right_start);
+        sort_alone(left, order, rounds);
+        v = right;
+    }
+    leaf::sort_unstable(v, order);
+}
+
+/// Sorts buckets in parallel; `ends` says where each one ends, `v` starts at `start`.
+fn sort_buckets<T, O>(
+    v: &mut [T],
+    ends: &[usize],
+    start: usize,
+    order: &O,
+    grain: Grain,
+    rounds: u32,
+) where
+    T: Send,
+    O: Order<T>,
+{
+    if ends.len() <= 1 {
+        sort_rounds(v, order, grain, 1, rounds);
+        return;
+    }
+    // Cut where half of the elements are, but leave at least one bucket on each side.
+    let middle = ends
+        .partition_point(|&end| end <= start + v.len() / 2)
+        .clamp(1, ends.len() - 1);
+    let (near, far) = ends.split_at(middle);
+    let border = near[middle - 1];
+    let (left, right) = v.split_at_mut(border - start);
+    join(
+        || sort_buckets(left, near, start, order, grain, rounds),
+        || sort_buckets(right, far, border, order, grain, rounds),
+    );
 }
 
 fn sort_both<T, O>(
@@ -95,8 +160,8 @@ fn sort_both<T, O>(
 {
     // Threads are shared out by length, so the number of stripes shrinks with the slices.
     let total = (left.len() + right.len()).max(1);
-    let for_left = (threads * left.len()).div_ceil(total);
-    let for_right = (threads * right.len()).div_ceil(total);
+    let share = |len: usize| ((threads * len + total / 2) / total).max(1);
+    let (for_left, for_right) = (share(left.len()), share(right.len()));
     join(
         || sort_rounds(left, order, grain, for_left, rounds),
         || sort_rounds(right, order, grain, for_right, rounds),
@@ -104,7 +169,7 @@ fn sort_both<T, O>(
 }
 
 /// Swaps `count` elements from all over the slice to its front: one from a pseudo-random place in each of `count` equal parts.
-fn gather_sample<T>(v: &mut [T], count: usize) {
+pub(super) fn gather_sample<T>(v: &mut [T], count: usize) {
     let part = v.len() / count;
     let mut state = v.len() as u64 | 1;
     for i in 0..count {
@@ -145,7 +210,7 @@ pub(super) fn stitch<T, O: Order<T>>(
     v: &mut [T],
     border: usize,
     order: &O,
-    sort: fn(&O, &mut [T]),
+    sort: fn(&mut [T], &O),
 ) {
     let (left, right) = v.split_at(border);
     let (Some(last), Some(first)) = (left.last(), right.first()) else {
@@ -156,5 +221,5 @@ pub(super) fn stitch<T, O: Order<T>>(
     }
     let start = left.partition_point(|x| !order.is_less(first, x));
     let end = border + right.partition_point(|x| order.is_less(x, last));
-    sort(order, &mut v[start..end]);
+    sort(&mut v[start..end], order);
 }

@@ -15,6 +15,7 @@
 mod splitters;
 
 use self::splitters::Tree;
+use super::leaf;
 use super::order::{By, Order};
 use super::plan::Grain;
 use super::raw::{Scratch, Shared};
@@ -46,14 +47,22 @@ struct Cut {
 
 impl Cut {
     /// Nothing if the slice is too short to be worth it.
-    fn choose(len: usize, element_size: usize, threads: usize) -> Option<Cut> {
+    fn choose<T>(len: usize, threads: usize) -> Option<Cut> {
         /// Fewer buckets than this are better made by merging.
         const FEWEST_BUCKETS: usize = 8;
         /// Elements that a stripe should have at least.
         const SHORTEST_STRIPE: usize = 16 << 10;
 
+        // Slices that fit the caches are merged as fast. Elements with a destructor usually own memory elsewhere, so they fill the
+        // caches sooner than their size says.
+        let owns_memory = std::mem::needs_drop::<T>();
+        let smallest: usize = if owns_memory { 1 << 20 } else { 12 << 20 };
+        let bytes = len.saturating_mul(size_of::<T>());
+        if bytes < smallest {
+            return None;
+        }
         let stripes = threads.min(len / SHORTEST_STRIPE).max(1);
-        let wanted = len.saturating_mul(element_size) / BUCKET_BYTES;
+        let wanted = bytes / BUCKET_BYTES;
         // The sample is at most an eighth of the slice.
         let affordable = len / (8 * SAMPLE_RATE * stripes);
         let buckets = wanted.min(affordable).min(MOST_BUCKETS);
@@ -85,7 +94,7 @@ where
     T: Send,
     O: Order<T>,
 {
-    let Some(cut) = Cut::choose(v.len(), size_of::<T>(), current_num_threads()) else {
+    let Some(cut) = Cut::choose::<T>(v.len(), current_num_threads()) else {
         return false;
     };
     if !looks_mixed(v, order) {
@@ -320,7 +329,7 @@ where
     if ends.len() <= 1 {
         let bucket = region.bring_home();
         if bucket.len() <= grain.leaf {
-            order.sort_stable(bucket)
+            leaf::sort_stable(bucket, order)
         } else {
             merge_sort(bucket, order, grain)
         }
@@ -337,5 +346,10 @@ where
         || sort_buckets(&mut left, near, start, order, grain),
         || sort_buckets(&mut right, far, border, order, grain),
     );
-    stitch(region.bring_home(), border - start, order, O::sort_stable);
+    stitch(
+        region.bring_home(),
+        border - start,
+        order,
+        leaf::sort_stable,
+    );
 }

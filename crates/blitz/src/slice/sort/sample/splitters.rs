@@ -10,13 +10,11 @@
 //! slice; when the tree is dropped it goes back, with whatever the comparator may have done to it.
 
 use super::super::raw::Shared;
+use super::super::tree::{self, BATCH};
 use std::mem::MaybeUninit;
 use std::ptr;
 
-/// Elements classified together, to give the processor independent work.
-const BATCH: usize = 8;
-
-/// The splitters of one stripe as a search tree: the children of slot `i` are slots `2 i` and `2 i + 1`, the root is slot 1.
+/// The splitters of one stripe as a search tree.
 pub(super) struct Tree<T> {
     slots: Vec<MaybeUninit<T>>,
     /// Where in the slice each splitter comes from.
@@ -36,10 +34,7 @@ impl<T> Tree<T> {
         debug_assert!(size.is_power_of_two());
         let mut homes = vec![0; size];
         for (slot, home) in homes.iter_mut().enumerate().skip(1) {
-            // Level by level: the slots of level `l` hold every `2^(levels - l)`-th rank.
-            let level = slot.ilog2();
-            let stride = size >> level;
-            *home = ranked[stride / 2 + (slot - (1 << level)) * stride - 1];
+            *home = ranked[tree::rank_of_slot(slot, size)];
         }
         let mut slots = Vec::with_capacity(size);
         slots.push(MaybeUninit::uninit());
@@ -73,23 +68,14 @@ impl<T> Tree<T> {
         bucket
     }
 
-    /// The buckets of several elements.
     #[inline(always)]
     fn buckets<const N: usize>(
         &self,
         elements: [&T; N],
         is_less: &impl Fn(&T, &T) -> bool,
     ) -> [u8; N] {
-        let mut slots = [1_usize; N];
-        for _ in 0..self.levels {
-            for i in 0..N {
-                // SAFETY: on the way down a slot is at most `2^levels - 1`, and all of these but slot zero are initialised.
-                let splitter = unsafe { self.slots.get_unchecked(slots[i]).assume_init_ref() };
-                slots[i] = 2 * slots[i] + usize::from(!is_less(elements[i], splitter));
-            }
-        }
-        // Below the last level; what exceeds the size of the tree is the rank.
-        slots.map(|slot| (slot - self.slots.len()) as u8)
+        // SAFETY: there are `2^levels` slots, and all but the first hold splitters, which are this tree's alone.
+        unsafe { tree::buckets(self.slots.as_ptr().cast(), self.levels, elements, is_less) }
     }
 
     /// Writes the bucket of every element to `ids`.

@@ -1,0 +1,37 @@
+//! `blitz`: see what Blitz does on this machine.
+//!
+//! One file per subcommand: [`tour`], [`doctor`]; `bench` and `stress` are the library of
+//! `blitz-bench`. [`words`] reads the command line, [`terminal`] writes to a person or to a file, [`machine`] collects facts.
+
+mod chart;
+mod doctor;
+mod html;
+mod machine;
+mod svg;
+mod terminal;
+mod tour;
+mod words;
+
+use std::process::ExitCode;
+
+use words::Command;
+
+fn main() -> ExitCode {
+    // Before anything is pinned.
+    blitz_bench::pin::cpus_at_start();
+    terminal::restore_on_interrupt();
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    match words::parse(&words) {
+        Ok(Command::Help(text)) => {
+            terminal::print(&text);
+            ExitCode::SUCCESS
+        }
+        Ok(Command::Tour(options)) => tour::run(&options),
+        Ok(Command::Bench(words)) => blitz_bench::main(&["bench"], &words),
+        Ok(Command::Doctor) => doctor::run(),
+        Err(message) => {
+            eprintln!("blitz: {message}");
+            ExitCode::from(2)
+        }
+    }
+}

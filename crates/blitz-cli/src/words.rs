@@ -1,0 +1,271 @@
+//! The command line: what the user asks for, or a short message about what was wrong with it.
+//!
+//! Parsing is pure, so that every rule here has a test.
+
+use lexopt::prelude::*;
+use std::path::PathBuf;
+
+/// What to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// Print this text.
+    Help(String),
+    /// Show every promise on this machine.
+    Tour(TourOptions),
+    /// Hand these words to the benchmarks.
+    Bench(Vec<String>),
+    /// Say what would make this machine slow or noisy.
+    Doctor,
+}
+
+/// How to run the tour.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TourOptions {
+    /// A smoke run: everything once, some seconds in all; figures are rough.
+    pub quick: bool,
+    /// Where the report goes, if not to its usual place.
+    pub out: Option<PathBuf>,
+}
+
+/// A subcommand and its help.
+struct Sub {
+    name: &'static str,
+    what: &'static str,
+    usage: &'static str,
+    details: &'static str,
+    example: &'static str,
+}
+
+const SUBS: &[Sub] = &[
+    Sub {
+        name: "tour",
+        what: "two minutes on this machine: every promise, measured, with a report to open in a browser",
+        usage: "blitz tour [--quick] [--out FILE]",
+        details: "  --quick      everything once, in some seconds; the figures are rough\n  \
+                  --out FILE   write the report there instead of target/blitz-tour.html\n\n\
+                  Without any words, `blitz` is `blitz tour`. Ctrl-C stops it at any time.",
+        example: "blitz tour --out report.html",
+    },
+    Sub {
+        name: "bench",
+        what: "groups of benchmarks against plain code, rayon and chili",
+        usage: "blitz bench GROUP… [--quick] [--json]",
+        details: "`blitz bench --help` lists the groups and all flags.",
+        example: "blitz bench join entry --quick",
+    },
+    Sub {
+        name: "doctor",
+        what: "what would make this machine slow or noisy, and what to do about it",
+        usage: "blitz doctor",
+        details: "Looks for some seconds; changes nothing.",
+        example: "blitz doctor",
+    },
+    Sub {
+        name: "stress",
+        what: "random programs with panics on many pools, checked against their sequential reading",
+        usage: "blitz stress [--seconds N] [--seed N]",
+        details: "  --seconds N  how long (30 without it)\n  --seed N     first seed, to repeat a failure\n\n\
+                  Exit codes: 0 all correct, 1 a wrong result, 3 no progress for a minute.",
+        example: "blitz stress --seconds 60",
+    },
+];
+
+/// Reads the words after the program's name.
+pub fn parse(words: &[String]) -> Result<Command, String> {
+    let Some((first, rest)) = words.split_first() else {
+        return Ok(Command::Tour(TourOptions::default()));
+    };
+    let wants_help = rest.iter().any(|word| word == "--help" || word == "-h");
+    match first.as_str() {
+        "--help" | "-h" => Ok(Command::Help(help())),
+        "--version" | "-V" => {
+            let version = concat!("blitz ", env!("CARGO_PKG_VERSION"), "\n");
+            Ok(Command::Help(version.into()))
+        }
+        "help" => match rest {
+            [] => Ok(Command::Help(help())),
+            [name, ..] => Ok(Command::Help(help_of(find(name)?))),
+        },
+        // The benchmarks have a help text and messages of their own.
+        "bench" => Ok(Command::Bench(rest.to_vec())),
+        name if name.starts_with('-') => {
+            // Flags without a subcommand are the tour's.
+            tour(words)
+        }
+        name => {
+            let sub = find(name)?;
+            if wants_help {
+                return Ok(Command::Help(help_of(sub)));
+            }
+            match sub.name {
+                "tour" => tour(rest),
+                "stress" => {
+                    let mut words = vec!["stress".to_string()];
+                    words.extend_from_slice(rest);
+                    Ok(Command::Bench(words))
+                }
+                _ => nothing_more(sub, rest).map(|()| Command::Doctor),
+            }
+        }
+    }
+}
+
+fn tour(words: &[String]) -> Result<Command, String> {
+    let mut options = TourOptions::default();
+    let mut parser = lexopt::Parser::from_args(words);
+    let in_tour = |error: lexopt::Error| format!("tour: {error}\n\n{}", usage_of("tour"));
+    while let Some(argument) = parser.next().map_err(in_tour)? {
+        match argument {
+            Long("quick") => options.quick = true,
+            Long("out") => options.out = Some(parser.value().map_err(in_tour)?.into()),
+            other => return Err(in_tour(other.unexpected())),
+        }
+    }
+    Ok(Command::Tour(options))
+}
+
+/// For subcommands without arguments.
+fn nothing_more(sub: &Sub, words: &[String]) -> Result<(), String> {
+    match words.first() {
+        None => Ok(()),
+        Some(word) => Err(format!(
+            "{}: unexpected '{word}'\n\n{}",
+            sub.name,
+            usage_of(sub.name)
+        )),
+    }
+}
+
+fn usage_of(name: &str) -> String {
+    let sub = SUBS.iter().find(|sub| sub.name == name);
+    sub.map_or_else(String::new, |sub| {
+        format!("usage: {}\nexample: {}", sub.usage, sub.example)
+    })
+}
+
+fn find(name: &str) -> Result<&'static Sub, String> {
+    if let Some(sub) = SUBS.iter().find(|sub| sub.name == name) {
+        return Ok(sub);
+    }
+    let nearest = SUBS.iter().min_by_key(|sub| distance(sub.name, name));
+    let hint = match nearest {
+        Some(sub) if distance(sub.name, name) <= 2 => format!("; did you mean '{}'?", sub.name),
+        _ => String::new(),
+    };
+    let names: Vec<&str> = SUBS.iter().map(|sub| sub.name).collect();
+    Err(format!(
+        "there is no '{name}'{hint}\n\nsubcommands: {}\n`blitz --help` explains them.",
+        names.join(", ")
+    ))
+}
+
+/// How many letters must change to get from one word to the other.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, &to) in b.iter().enumerate() {
+            let substitute = diagonal + usize::from(from != to);
+            diagonal = row[j + 1];
+            row[j + 1] = substitute.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+fn help() -> String {
+    let mut text = String::from(
+        "Blitz: parallel is never slower. See it on this machine.\n\nusage: blitz [SUBCOMMAND] [FLAGS]\n\n",
+    );
+    for sub in SUBS {
+        text.push_str(&format!("  {:<8} {}\n", sub.name, sub.what));
+        text.push_str(&format!("  {:<8} example: {}\n", "", sub.example));
+    }
+    text.push_str(
+        "\n`blitz` alone is `blitz tour`. `blitz help SUBCOMMAND` says more about one of them.\n",
+    );
+    text
+}
+
+fn help_of(sub: &Sub) -> String {
+    let Sub {
+        name: _,
+        what,
+        usage,
+        details,
+        example,
+    } = sub;
+    format!("{what}\n\nusage: {usage}\n\n{details}\n\nexample:\n  {example}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(line: &str) -> Result<Command, String> {
+        let words: Vec<String> = line.split_whitespace().map(str::to_string).collect();
+        parse(&words)
+    }
+
+    #[test]
+    fn nothing_at_all_is_the_tour() {
+        assert_eq!(read(""), Ok(Command::Tour(TourOptions::default())));
+        assert_eq!(read("tour"), read(""));
+        assert_eq!(read("--quick"), read("tour --quick"));
+    }
+
+    #[test]
+    fn the_tour_takes_a_file_for_its_report() {
+        let options = TourOptions {
+            quick: true,
+            out: Some("a.html".into()),
+        };
+        let expected = Ok(Command::Tour(options));
+        assert_eq!(read("tour --quick --out a.html"), expected);
+        assert_eq!(read("tour --out=a.html --quick"), expected);
+        assert!(read("tour --out").unwrap_err().contains("--out"));
+        assert!(read("tour fast").unwrap_err().contains("fast"));
+    }
+
+    #[test]
+    fn a_misspelt_subcommand_gets_a_suggestion() {
+        assert!(read("tuor").unwrap_err().contains("did you mean 'tour'"));
+        assert!(
+            read("docter")
+                .unwrap_err()
+                .contains("did you mean 'doctor'")
+        );
+        let unknown = read("frobnicate").unwrap_err();
+        assert!(!unknown.contains("did you mean"), "{unknown}");
+        assert!(SUBS.iter().all(|sub| unknown.contains(sub.name)));
+    }
+
+    #[test]
+    fn benchmarks_read_their_words_themselves() {
+        let words = vec!["join".to_string(), "--json".to_string()];
+        assert_eq!(read("bench join --json"), Ok(Command::Bench(words)));
+        let words = ["stress", "--seconds", "3"].map(str::to_string).to_vec();
+        assert_eq!(read("stress --seconds 3"), Ok(Command::Bench(words)));
+    }
+
+    #[test]
+    fn every_subcommand_has_help_with_an_example() {
+        for sub in SUBS.iter().filter(|sub| sub.name != "bench") {
+            for line in [format!("{} --help", sub.name), format!("help {}", sub.name)] {
+                match read(&line) {
+                    Ok(Command::Help(text)) => assert!(text.contains(sub.example), "{text}"),
+                    other => panic!("{line}: {other:?}"),
+                }
+            }
+        }
+        assert!(matches!(read("--help"), Ok(Command::Help(text)) if text.contains("doctor")));
+    }
+
+    #[test]
+    fn the_doctor_takes_no_arguments() {
+        assert_eq!(read("doctor"), Ok(Command::Doctor));
+        assert!(read("doctor now").unwrap_err().contains("'now'"));
+    }
+}

@@ -1,0 +1,161 @@
+//! Work and span of a real computation, measured while it runs.
+//!
+//! A *strand* is a piece of code between two points where the scheduler has a say: a fork, a join, a spawn, the end of a scope.
+//! Each strand is timed on the thread that runs it. Its time is added to the **work** (what one core would have to do) and to
+//! the **span** of the path that it lies on. Where paths meet (at the end of a join or of a scope) the longest one goes on: the
+//! span of the whole is the time that no number of cores can get below. Work divided by span is the **parallelism**.
+//!
+//! A second span is **burdened**: every fork and spawn adds the price of a steal to the path that would be stolen. It is what
+//! predictions use, because a computation whose span consists of steals does not scale however parallel it looks.
+//!
+//! ```
+//! # fn work(n: u64) -> u64 { (0..n).fold(1, |a, b| a ^ (b.wrapping_mul(a | 1))) }
+//! let ((a, b), profile) = blitz_core::profile(|| blitz_core::join(|| work(100_000), || work(100_000)));
+//! assert_eq!(a, b);
+//! println!("{profile}");
+//! assert!(profile.parallelism() >= 1.0);
+//! assert_eq!(profile.forks(), 1);
+//! ```
+//!
+//! # What is measured and what is not
+//! Everything that runs inside of the closure and is waited for there: joins, scopes, parallel iterators, sorts, installs,
+//! handles that are joined. Tasks spawned without a handle, and broadcasts, are nobody's strands; waiting is no work. If the
+//! computation panics, so does [`profile`], and there is no report.
+//!
+//! # What it costs
+//! With the cargo feature `profile` and no profile under way: a load of a thread-local per fork. Inside of a profile: some readings of
+//! the clock per fork, about 100 ns; the cost of the readings is subtracted from the strands. Without the feature the hooks are
+//! empty functions of empty types, and nothing remains of them.
+
+mod plot;
+mod report;
+mod strand;
+#[cfg(test)]
+mod tests;
+
+pub use report::{Longest, Profile};
+pub use strand::label;
+pub(crate) use strand::{Carried, Ends, Forked, Spawned, pause};
+
+use crate::clock;
+use crate::thread_pool::current_num_threads;
+use std::sync::OnceLock;
+use std::time::Duration;
+use strand::{Config, Strand};
+
+/// Runs `computation` and reports its work and span.
+///
+/// ```
+/// let (sum, profile) = blitz_core::profile(|| {
+///     let (a, b) = blitz_core::join(|| 1, || 2);
+///     a + b
+/// });
+/// assert_eq!(sum, 3);
+/// assert!(profile.work() >= profile.span());
+/// ```
+///
+/// # Panics
+/// If the computation does.
+pub fn profile<R>(computation: impl FnOnce() -> R) -> (R, Profile) {
+    Profiler::new().run(computation)
+}
+
+/// How to profile: the price of a steal, and by which clock.
+///
+/// ```
+/// use std::time::Duration;
+/// let profiler = blitz_core::profile::Profiler::new().burden(Duration::from_micros(3));
+/// let (_, profile) = profiler.run(|| blitz_core::join(|| (), || ()));
+/// assert!(profile.burdened_span() >= Duration::from_micros(3));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Profiler {
+    burden: Duration,
+    clock: Option<(fn() -> u64, u64)>,
+}
+
+/// What a steal costs the path that it lies on, unless told otherwise: a wake-up is 5 to 17 us, a theft by a thread that is awake
+/// well below 1 us.
+const BURDEN: Duration = Duration::from_micros(10);
+
+impl Default for Profiler {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Profiler {
+    /// The usual settings: 10 us per steal, the CPU's tick counter.
+    pub fn new() -> Self {
+        Profiler {
+            burden: BURDEN,
+            clock: None,
+        }
+    }
+
+    /// Sets what a steal is supposed to cost the path that it lies on.
+    pub fn burden(mut self, burden: Duration) -> Self {
+        self.burden = burden;
+        self
+    }
+
+    /// Sets the clock: a function that returns ticks of the calling thread, and how many make a microsecond.
+    ///
+    /// Only differences of readings on one thread are used, so a thread-local counter that the computation itself advances will
+    /// do: that makes a profile exact and repeatable, in tests.
+    ///
+    /// # Panics
+    /// If `ticks_per_us` is zero.
+    pub fn clock(mut self, now: fn() -> u64, ticks_per_us: u64) -> Self {
+        assert!(ticks_per_us > 0, "a clock must tick: ticks_per_us is zero");
+        self.clock = Some((now, ticks_per_us));
+        self
+    }
+
+    /// Runs `computation` and reports its work and span. See [`profile`].
+    ///
+    /// # Panics
+    /// If the computation does.
+    pub fn run<R>(&self, computation: impl FnOnce() -> R) -> (R, Profile) {
+        let (now, ticks_per_us, reading) = match self.clock {
+            Some((now, ticks_per_us)) => (now, ticks_per_us, 0),
+            None => (
+                clock::ticks as fn() -> u64,
+                settled_ticks_per_us(),
+                cost_of_a_reading(),
+            ),
+        };
+        let burden_us = self.burden.as_secs_f64() * 1e6;
+        let config = Config {
+            now,
+            reading,
+            burden: (burden_us * ticks_per_us as f64) as u64,
+        };
+        let begin = now();
+        let (result, reached) = Strand::first(config).run(computation);
+        let elapsed = now().saturating_sub(begin);
+        let profile = Profile::new(&reached, elapsed, ticks_per_us, current_num_threads());
+        // A profile inside of a profile: the outer one has measured nothing meanwhile.
+        strand::absorb(&reached);
+        (result, profile)
+    }
+}
+
+/// The clock's rate, once it is known well.
+fn settled_ticks_per_us() -> u64 {
+    clock::ticks_per_us();
+    std::thread::sleep(Duration::from_millis(2));
+    clock::ticks_per_us()
+}
+
+/// What one reading of the clock adds to a strand.
+fn cost_of_a_reading() -> u64 {
+    static COST: OnceLock<u64> = OnceLock::new();
+    *COST.get_or_init(|| {
+        let pairs = (0..200).map(|_| {
+            let first = clock::ticks();
+            clock::ticks().saturating_sub(first)
+        });
+        pairs.min().unwrap_or(0)
+    })
+}

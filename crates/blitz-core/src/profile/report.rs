@@ -1,0 +1,256 @@
+//! The report: what was measured, and what it says about other machines.
+
+use super::plot;
+use super::strand::{Origin, Reached, Role};
+use crate::json::json_string;
+use std::fmt;
+use std::time::Duration;
+
+/// Work and span of a computation. See the [module's documentation](crate::profile).
+#[derive(Clone, Debug)]
+pub struct Profile {
+    work_ns: f64,
+    span_ns: f64,
+    burdened_ns: f64,
+    elapsed_ns: f64,
+    threads: usize,
+    strands: u64,
+    forks: u64,
+    steals: u64,
+    longest: Option<Longest>,
+}
+
+/// The longest strand: the piece of sequential code that is most worth cutting.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Longest {
+    /// How long it took.
+    pub time: Duration,
+    /// Where it began: `the right half of the join at src/main.rs:12:5`.
+    pub origin: String,
+    /// The [label](crate::profile::label) it began under, if any.
+    pub label: Option<&'static str>,
+}
+
+/// The numbers of cores that tables and plots show.
+pub(super) const CORES: [usize; 8] = [2, 4, 8, 16, 32, 64, 128, 256];
+
+impl Profile {
+    pub(super) fn new(reached: &Reached, elapsed: u64, ticks_per_us: u64, threads: usize) -> Self {
+        let ns = |ticks: u64| ticks as f64 * 1e3 / ticks_per_us as f64;
+        let longest = reached.tally.longest.map(|(ticks, origin)| Longest {
+            time: duration(ns(ticks)),
+            origin: describe(origin),
+            label: origin.label,
+        });
+        Profile {
+            work_ns: ns(reached.tally.work),
+            span_ns: ns(reached.depth.plain),
+            burdened_ns: ns(reached.depth.burdened),
+            elapsed_ns: ns(elapsed),
+            threads,
+            strands: reached.tally.strands,
+            forks: reached.tally.forks,
+            steals: reached.tally.steals,
+            longest,
+        }
+    }
+
+    /// What one core would have to do: the time of all strands.
+    pub fn work(&self) -> Duration {
+        duration(self.work_ns)
+    }
+
+    /// What no number of cores can get below: the time of the longest path.
+    pub fn span(&self) -> Duration {
+        duration(self.span_ns)
+    }
+
+    /// The span if every fork and spawn on the way were stolen, at the price of a steal.
+    pub fn burdened_span(&self) -> Duration {
+        duration(self.burdened_ns)
+    }
+
+    /// How long the computation took here, the profiler included.
+    pub fn elapsed(&self) -> Duration {
+        duration(self.elapsed_ns)
+    }
+
+    /// How many threads the pool has here.
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// How many strands there were.
+    pub fn strands(&self) -> u64 {
+        self.strands
+    }
+
+    /// How many forks and spawns there were.
+    pub fn forks(&self) -> u64 {
+        self.forks
+    }
+
+    /// How many of them ran on another thread than their origin.
+    pub fn steals(&self) -> u64 {
+        self.steals
+    }
+
+    /// The longest strand, if any took time.
+    pub fn longest(&self) -> Option<&Longest> {
+        self.longest.as_ref()
+    }
+
+    /// Work divided by span: how many cores the computation could keep busy, at most and on average.
+    pub fn parallelism(&self) -> f64 {
+        ratio(self.work_ns, self.span_ns)
+    }
+
+    /// The speed-up that `cores` cores can have at most: neither the work nor the span can be cheated.
+    pub fn speedup_limit(&self, cores: usize) -> f64 {
+        (cores as f64).min(self.parallelism()).max(1.0)
+    }
+
+    /// The speed-up that a greedy scheduler has on `cores` cores at least, if a steal costs what was assumed.
+    ///
+    /// A greedy scheduler takes at most work / cores + span · (1 - 1 / cores); here with the burdened span.
+    pub fn speedup_expected(&self, cores: usize) -> f64 {
+        let cores = cores.max(1) as f64;
+        let time = self.work_ns / cores + self.burdened_ns * (1.0 - 1.0 / cores);
+        ratio(self.work_ns, time).min(self.speedup_limit(cores as usize))
+    }
+
+    /// The speed-up that was measured here: work divided by elapsed time.
+    ///
+    /// The profiler's own time is part of the elapsed time, so with many small strands the real one is higher.
+    pub fn speedup_measured(&self) -> f64 {
+        ratio(self.work_ns, self.elapsed_ns)
+    }
+
+    /// All of it as a JSON object.
+    ///
+    /// ```
+    /// let (_, profile) = blitz_core::profile(|| ());
+    /// assert!(profile.to_json().contains("\"parallelism\""));
+    /// ```
+    pub fn to_json(&self) -> String {
+        let predictions: Vec<String> = CORES
+            .iter()
+            .map(|&cores| {
+                format!(
+                    "{{\"cores\":{cores},\"expected\":{:.3},\"limit\":{:.3}}}",
+                    self.speedup_expected(cores),
+                    self.speedup_limit(cores)
+                )
+            })
+            .collect();
+        let longest = self.longest.as_ref().map_or("null".to_string(), |longest| {
+            format!(
+                "{{\"ns\":{},\"origin\":{},\"label\":{}}}",
+                longest.time.as_nanos(),
+                json_string(&longest.origin),
+                longest.label.map_or("null".to_string(), json_string),
+            )
+        });
+        format!(
+            "{{\"work_ns\":{:.0},\"span_ns\":{:.0},\"burdened_span_ns\":{:.0},\"elapsed_ns\":{:.0},\"threads\":{},\
+             \"strands\":{},\"forks\":{},\"steals\":{},\"parallelism\":{:.3},\"speedup_measured\":{:.3},\
+             \"longest_strand\":{longest},\"predictions\":[{}]}}",
+            self.work_ns,
+            self.span_ns,
+            self.burdened_ns,
+            self.elapsed_ns,
+            self.threads,
+            self.strands,
+            self.forks,
+            self.steals,
+            self.parallelism(),
+            self.speedup_measured(),
+            predictions.join(",")
+        )
+    }
+
+    /// A plot of the predicted speed-up on 2 to 256 cores, with the measured one, as an SVG document.
+    ///
+    /// ```
+    /// let (_, profile) = blitz_core::profile(|| ());
+    /// assert!(profile.to_svg().starts_with("<svg"));
+    /// ```
+    pub fn to_svg(&self) -> String {
+        plot::svg(self)
+    }
+}
+
+impl fmt::Display for Profile {
+    /// A table.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "work            {:>12}", human(self.work_ns))?;
+        writeln!(f, "span            {:>12}", human(self.span_ns))?;
+        writeln!(f, "burdened span   {:>12}", human(self.burdened_ns))?;
+        writeln!(f, "parallelism     {:>12.1}", self.parallelism())?;
+        writeln!(
+            f,
+            "strands         {:>12}   ({} forks, {} of them ran elsewhere)",
+            self.strands, self.forks, self.steals
+        )?;
+        if let Some(longest) = &self.longest {
+            let time = human(longest.time.as_secs_f64() * 1e9);
+            let label = longest
+                .label
+                .map_or(String::new(), |label| format!(" [{label}]"));
+            writeln!(f, "longest strand  {time:>12}   {}{label}", longest.origin)?;
+        }
+        writeln!(
+            f,
+            "measured here   {:>11.2}x   in {} on {} threads; expected {:.2}x, at most {:.2}x",
+            self.speedup_measured(),
+            human(self.elapsed_ns),
+            self.threads,
+            self.speedup_expected(self.threads),
+            self.speedup_limit(self.threads),
+        )?;
+        writeln!(f, "\n   cores   expected    at most")?;
+        for cores in CORES {
+            writeln!(
+                f,
+                "{cores:>8} {:>9.2}x {:>9.2}x",
+                self.speedup_expected(cores),
+                self.speedup_limit(cores)
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// Nothing divided by nothing is one: no work is done by any number of cores in no time.
+fn ratio(a: f64, b: f64) -> f64 {
+    if b > 0.0 { a / b } else { 1.0 }
+}
+
+fn duration(ns: f64) -> Duration {
+    Duration::from_nanos(ns.round() as u64)
+}
+
+fn describe(origin: Origin) -> String {
+    let role = match origin.role {
+        Role::Start => "the beginning",
+        Role::Left => "the left half of the join",
+        Role::Right => "the right half of the join",
+        Role::After => "what follows the call",
+        Role::Task => "the task spawned",
+    };
+    match origin.site {
+        Some(site) => format!("{role} at {site}"),
+        None => role.to_string(),
+    }
+}
+
+/// A time with a unit that keeps it short.
+pub(super) fn human(ns: f64) -> String {
+    match ns {
+        ns if ns < 1e3 => format!("{ns:.0} ns"),
+        ns if ns < 1e6 => format!("{:.2} us", ns / 1e3),
+        ns if ns < 1e9 => format!("{:.2} ms", ns / 1e6),
+        ns => format!("{:.2} s", ns / 1e9),
+    }
+}

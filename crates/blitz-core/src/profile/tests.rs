@@ -1,0 +1,244 @@
+//! Computations of known work and span, by a clock that they advance themselves: exact, whatever the machine does.
+
+use super::{Profile, Profiler, label};
+use crate::{ThreadPoolBuilder, join, scope, spawn_handle};
+use std::cell::Cell;
+use std::time::Duration;
+
+thread_local! {
+    static NOW: Cell<u64> = const { Cell::new(0) };
+}
+
+fn now() -> u64 {
+    NOW.get()
+}
+
+/// Takes this many microseconds of the thread's own time.
+fn busy(us: u64) {
+    NOW.set(NOW.get() + us);
+    // Gives others a chance to steal.
+    std::thread::yield_now();
+}
+
+fn us(us: u64) -> Duration {
+    Duration::from_micros(us)
+}
+
+fn exactly<R>(computation: impl FnOnce() -> R) -> Profile {
+    Profiler::new()
+        .clock(now, 1)
+        .burden(Duration::ZERO)
+        .run(computation)
+        .1
+}
+
+/// A binary tree of joins with work before, in and after each fork.
+fn tree(levels: u32) {
+    busy(3);
+    if levels > 0 {
+        join(|| tree(levels - 1), || tree(levels - 1));
+    }
+    busy(2);
+}
+
+#[test]
+fn sequential_code_has_no_parallelism() {
+    let profile = exactly(|| busy(50));
+    assert_eq!((profile.work(), profile.span()), (us(50), us(50)));
+    assert_eq!(profile.parallelism(), 1.0);
+    assert_eq!((profile.forks(), profile.strands()), (0, 1));
+}
+
+#[test]
+fn the_longer_half_of_a_join_is_the_span() {
+    let profile = exactly(|| {
+        busy(1);
+        join(|| busy(10), || busy(30));
+        busy(2);
+    });
+    assert_eq!((profile.work(), profile.span()), (us(43), us(33)));
+    assert_eq!(profile.forks(), 1);
+}
+
+#[test]
+fn a_tree_of_joins_has_the_work_of_its_nodes_and_the_span_of_its_height() {
+    for pool in [1, 2, 3] {
+        let pool = ThreadPoolBuilder::new().num_threads(pool).build().unwrap();
+        for levels in [0, 1, 5, 9] {
+            let profile = exactly(|| pool.install(|| tree(levels)));
+            let nodes = (1 << (levels + 1)) - 1;
+            assert_eq!(profile.work(), us(5 * nodes));
+            assert_eq!(profile.span(), us(5 * (u64::from(levels) + 1)));
+            assert_eq!(profile.forks(), nodes / 2);
+        }
+    }
+}
+
+#[test]
+fn stolen_halves_count_as_much_as_those_that_stay() {
+    // Long enough in real time that a second thread takes part, whatever the fake clock says.
+    let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    let spin = || {
+        let start = std::time::Instant::now();
+        while start.elapsed() < Duration::from_micros(300) {
+            std::hint::spin_loop();
+        }
+        busy(7);
+    };
+    let mut stolen = 0;
+    for _ in 0..1000 {
+        let profile = exactly(|| pool.install(|| join(spin, spin)));
+        assert_eq!((profile.work(), profile.span()), (us(14), us(7)));
+        stolen += profile.steals();
+        if stolen > 0 {
+            return;
+        }
+    }
+    panic!("no half was ever stolen: nothing ran in parallel");
+}
+
+#[test]
+fn tasks_of_a_scope_begin_where_they_are_spawned() {
+    let profile = exactly(|| {
+        scope(|s| {
+            busy(1);
+            s.spawn(|_| busy(10));
+            busy(1);
+            s.spawn(|s| {
+                busy(2);
+                s.spawn(|_| busy(20));
+                busy(3);
+            });
+            busy(1);
+        });
+        busy(4);
+    });
+    // The longest path: 1 + 1 in the body, 2 in the second task, 20 in the third, 4 after the scope.
+    assert_eq!((profile.work(), profile.span()), (us(42), us(28)));
+    assert_eq!(profile.forks(), 3);
+}
+
+#[test]
+fn tasks_in_order_and_on_handles_count_as_well() {
+    let profile = exactly(|| {
+        crate::scope_fifo(|s| {
+            s.spawn_fifo(|_| busy(10));
+            s.spawn_fifo(|_| busy(6));
+        });
+        scope(|s| {
+            let handle = s.spawn_handle(|_| busy(10));
+            handle.join().unwrap();
+            // On the path of the task that was waited for.
+            busy(5);
+        });
+        let detached = spawn_handle(|| busy(8));
+        busy(1);
+        detached.join().unwrap();
+    });
+    assert_eq!((profile.work(), profile.span()), (us(40), us(33)));
+}
+
+#[test]
+fn each_steal_burdens_its_path() {
+    let profiler = Profiler::new().clock(now, 1).burden(us(100));
+    let (_, profile) = profiler.run(|| join(|| busy(10), || join(|| busy(5), || busy(5))));
+    assert_eq!(profile.span(), us(10));
+    // Two right halves in a row, each stolen at worst.
+    assert_eq!(profile.burdened_span(), us(205));
+    assert!(profile.speedup_expected(2) < profile.speedup_limit(2));
+}
+
+#[test]
+fn predictions_grow_with_the_cores_up_to_the_parallelism() {
+    let profile = exactly(|| tree(9));
+    let limits = super::report::CORES.map(|cores| profile.speedup_limit(cores));
+    let expected = super::report::CORES.map(|cores| profile.speedup_expected(cores));
+    assert!(limits.is_sorted() && expected.is_sorted());
+    assert!(expected.iter().zip(&limits).all(|(low, high)| low <= high));
+    assert_eq!(limits[7], profile.parallelism());
+    assert_eq!(profile.speedup_limit(2), 2.0);
+}
+
+#[test]
+fn the_longest_strand_is_named_by_place_and_label() {
+    let profile = exactly(|| {
+        busy(1);
+        label("outer", || {
+            join(|| busy(5), || label("inner", || busy(50)));
+        });
+        busy(2);
+    });
+    let longest = profile.longest().unwrap();
+    assert_eq!((longest.time, longest.label), (us(50), Some("inner")));
+    assert!(
+        longest.origin.contains("the right half of the join at "),
+        "{longest:?}"
+    );
+    assert!(longest.origin.contains("tests.rs:"), "{longest:?}");
+}
+
+#[test]
+fn a_profile_inside_of_a_profile_is_part_of_it() {
+    let mut inner = None;
+    let outer = exactly(|| {
+        busy(1);
+        inner = Some(exactly(|| join(|| busy(10), || busy(10))));
+        busy(1);
+    });
+    let inner = inner.unwrap();
+    assert_eq!((inner.work(), inner.span()), (us(20), us(10)));
+    assert_eq!((outer.work(), outer.span()), (us(22), us(12)));
+}
+
+#[test]
+fn a_panic_leaves_the_thread_outside_of_any_profile() {
+    let panics = || exactly(|| join(|| busy(1), || panic!("on purpose")));
+    assert!(std::panic::catch_unwind(panics).is_err());
+    join(|| busy(100), || busy(100));
+    let profile = exactly(|| busy(3));
+    assert_eq!(profile.work(), us(3));
+}
+
+#[test]
+fn a_panic_that_is_caught_inside_does_not_end_the_profile() {
+    let profile = exactly(|| {
+        busy(1);
+        let inner = || join(|| busy(1), || panic!("on purpose"));
+        assert!(std::panic::catch_unwind(inner).is_err());
+        busy(4);
+        join(|| busy(2), || busy(2));
+    });
+    assert!(profile.work() >= us(9), "{profile}");
+    assert_eq!(profile.forks(), 2);
+}
+
+#[test]
+fn the_real_clock_sees_what_a_stopwatch_sees() {
+    let spin = || {
+        let start = std::time::Instant::now();
+        while start.elapsed() < Duration::from_millis(4) {
+            std::hint::spin_loop();
+        }
+    };
+    let (_, profile) = super::profile(|| join(spin, spin));
+    // A busy machine makes strands longer, never shorter.
+    assert!(profile.work() > us(7_500), "{profile}");
+    assert!(
+        profile.span() > us(3_750) && profile.span() <= profile.work(),
+        "{profile}"
+    );
+    assert!(profile.elapsed() >= profile.span(), "{profile}");
+}
+
+#[test]
+fn the_report_comes_as_table_json_and_plot() {
+    let profile = exactly(|| tree(4));
+    let table = profile.to_string();
+    assert!(table.contains("parallelism") && table.contains("256"));
+    let json = profile.to_json();
+    assert!(json.contains("\"work_ns\":155000,") && json.contains("\"cores\":256"));
+    assert_eq!(json.matches('{').count(), json.matches('}').count());
+    let svg = profile.to_svg();
+    assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"));
+    assert!(!svg.contains("NaN") && !svg.contains("inf"));
+}

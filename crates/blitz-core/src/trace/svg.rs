@@ -1,0 +1,137 @@
+//! The trace as a picture: a lane per thread, states as bars, events as marks.
+
+use super::timeline::{Kind, Phase, Timeline, Trace};
+use std::time::Duration;
+
+const WIDTH: f64 = 960.0;
+const NAME: f64 = 120.0;
+const LANE: f64 = 44.0;
+const TOP: f64 = 34.0;
+
+const STYLE: &str = "text{font:12px system-ui,sans-serif;fill:#33363f}.guest{fill:#8fb3f5}.run{fill:#1f5fd0}.wait{fill:#e8c27a}\
+.search{fill:#d4d6dd}.sleep{fill:#f1f1ee}.steal{fill:#c4570f}.wake{fill:#1a7f4b}.expose{fill:#7a4fc4}.force{fill:#b3261e}.axis{stroke:#9a9da8}\
+@media(prefers-color-scheme:dark){text{fill:#d7d9e0}.guest{fill:#3c5fa8}.run{fill:#7fa8ff}.wait{fill:#a8803a}.search{fill:#4b4f5c}\
+.sleep{fill:#24262d}.steal{fill:#f2985c}.wake{fill:#63d69a}.expose{fill:#b79cf0}.force{fill:#ff8a80}}";
+
+/// What is drawn as bars, in the order of the legend, and what as marks.
+const STATES: [Kind; 5] = [
+    Kind::Guest,
+    Kind::Run,
+    Kind::Wait,
+    Kind::Search,
+    Kind::Sleep,
+];
+const MARKS: [Kind; 4] = [Kind::Steal, Kind::Wake, Kind::Expose, Kind::Force];
+
+/// The document.
+pub(super) fn picture(trace: &Trace) -> String {
+    let lanes = trace.threads().len();
+    let height = TOP + LANE * lanes as f64 + 58.0;
+    let scale = Scale(trace.elapsed());
+    let mut body = String::new();
+    for (index, thread) in trace.threads().iter().enumerate() {
+        let y = TOP + LANE * index as f64;
+        let name: String = thread.name().chars().take(18).collect();
+        body.push_str(&format!(
+            "<text x=\"0\" y=\"{}\">{}</text>\n",
+            y + 18.0,
+            escaped(&name)
+        ));
+        body.push_str(&lane(thread, y, scale));
+    }
+    let bottom = TOP + LANE * lanes as f64 + 4.0;
+    for tenth in 0..=10 {
+        let at = trace.elapsed().mul_f64(f64::from(tenth) / 10.0);
+        let x = scale.x(at);
+        let anchor = if tenth == 10 { "end" } else { "middle" };
+        body.push_str(&format!(
+            "<line class=\"axis\" x1=\"{x:.1}\" y1=\"{bottom}\" x2=\"{x:.1}\" y2=\"{}\"/>\
+             <text x=\"{x:.1}\" y=\"{}\" text-anchor=\"{anchor}\">{:.2} ms</text>\n",
+            bottom + 5.0,
+            bottom + 18.0,
+            at.as_secs_f64() * 1e3
+        ));
+    }
+    for (index, kind) in STATES.into_iter().chain(MARKS).enumerate() {
+        let x = NAME + 88.0 * index as f64;
+        let y = bottom + 34.0;
+        let name = kind.name();
+        body.push_str(&format!(
+            "<rect class=\"{name}\" x=\"{x}\" y=\"{y}\" width=\"12\" height=\"12\"/><text x=\"{}\" y=\"{}\">{name}</text>\n",
+            x + 17.0,
+            y + 10.0
+        ));
+    }
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\">\n\
+         <title>What the threads did</title>\n<style>{STYLE}</style>\n\
+         <text x=\"0\" y=\"16\">{:.2} ms, {lanes} threads</text>\n{body}</svg>\n",
+        trace.elapsed().as_secs_f64() * 1e3
+    )
+}
+
+#[derive(Clone, Copy)]
+struct Scale(Duration);
+
+impl Scale {
+    fn x(self, at: Duration) -> f64 {
+        let part = at.as_secs_f64() / self.0.as_secs_f64().max(1e-9);
+        NAME + part.min(1.0) * (WIDTH - NAME)
+    }
+}
+
+/// One thread: states first, those inside of others thinner and on top, then marks.
+fn lane(thread: &Timeline, y: f64, scale: Scale) -> String {
+    let mut bars = String::new();
+    let mut marks = String::new();
+    // Beginnings that have no end yet: the kind, and when.
+    let mut open: Vec<(Kind, Duration)> = Vec::new();
+    // Bars and marks narrower than this would be drawn thousands of times at the same place.
+    let mut last_bar = (f64::MIN, 0);
+    let mut last_mark = f64::MIN;
+    for event in thread.events() {
+        match event.phase {
+            Phase::Begin => open.push((event.kind, event.at)),
+            Phase::End => {
+                let Some((kind, since)) = open.pop() else {
+                    continue;
+                };
+                let (x, end) = (scale.x(since), scale.x(event.at));
+                let depth = open.len();
+                if end - last_bar.0 < 0.2 && depth >= last_bar.1 {
+                    continue;
+                }
+                last_bar = (end, depth);
+                let inset = 2.0 * depth.min(6) as f64;
+                // What ends first is drawn first, and lies inside: so it goes on top, that is, last.
+                bars.insert_str(
+                    0,
+                    &format!(
+                        "<rect class=\"{}\" x=\"{x:.2}\" y=\"{}\" width=\"{:.2}\" height=\"{}\"/>\n",
+                        kind.name(),
+                        y + inset,
+                        (end - x).max(0.3),
+                        28.0 - 2.0 * inset
+                    ),
+                );
+            }
+            Phase::Instant => {
+                let x = scale.x(event.at);
+                if x - last_mark < 0.4 {
+                    continue;
+                }
+                last_mark = x;
+                marks.push_str(&format!(
+                    "<rect class=\"{}\" x=\"{x:.2}\" y=\"{}\" width=\"1.6\" height=\"8\"/>\n",
+                    event.kind.name(),
+                    y + 30.0
+                ));
+            }
+        }
+    }
+    bars + &marks
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;")
+}

@@ -1,0 +1,288 @@
+//! Loops that are cut by length alone: the same pieces, put together by the same tree, whoever runs them and how many.
+//!
+//! The [demand loop](super::demand_loop) cuts where somebody helps, so its pieces differ from run to run. Here [`Cuts`] says
+//! where a loop of a given length is cut, every piece has a folder of its own, and two results meet where their pieces were
+//! cut apart. So the result is the same in every run, bit for bit, even if the operation is not quite associative, as the
+//! addition of floats.
+//!
+//! What depends on the threads is only which parts are *offered* to them:
+//!
+//! * [`run_eagerly`] forks at every cut, because the caller has asked for these pieces.
+//! * [`run_on_demand`] forks only where the estimated work on both sides pays for it, and otherwise runs the pieces of both
+//!   sides in turn. A cut that is not a fork costs a few nanoseconds.
+
+use super::local::Offer;
+use super::pace::{Pace, Site, nobody_is_idle};
+use super::{Consumer, Folder, Producer, Reducer};
+use crate::engine::demand::join_context_expecting;
+use crate::engine::{caller_may_take_part, hand_over, join};
+
+/// Where a loop is cut, as a function of its length.
+#[derive(Clone, Copy)]
+pub(crate) enum Cuts {
+    /// This many pieces, whose lengths differ by one at most; one per item if there are fewer items.
+    Pieces(usize),
+    /// This many pieces of this length; the last may be shorter.
+    Blocks { count: usize, len: usize },
+}
+
+impl Cuts {
+    /// Cuts of `all` items into blocks of `len`.
+    pub(crate) fn blocks(all: usize, len: usize) -> Self {
+        let count = all.div_ceil(len);
+        Cuts::Blocks { count, len }
+    }
+
+    /// Where `len` items are cut in two, and how either side is cut further. `None` if they are one piece.
+    #[inline]
+    fn cut(self, len: usize) -> Option<(usize, Cuts, Cuts)> {
+        match self {
+            Cuts::Pieces(pieces) => {
+                let pieces = pieces.min(len);
+                let left = pieces / 2;
+                if left == 0 {
+                    return None;
+                }
+                // With q items per piece and r left over, each side keeps q per piece and at most one more for each.
+                let (per_piece, over) = (len / pieces, len % pieces);
+                let extra = (over as u128 * left as u128 / pieces as u128) as usize;
+                let middle = per_piece * left + extra;
+                Some((middle, Cuts::Pieces(left), Cuts::Pieces(pieces - left)))
+            }
+            Cuts::Blocks { count, len } => {
+                let of = |count| Cuts::Blocks { count, len };
+                let left = count / 2;
+                (left > 0).then(|| (left * len, of(left), of(count - left)))
+            }
+        }
+    }
+}
+
+/// An offered loop is halved by forks at least this often, however cheap it looks.
+const LEVELS: u32 = 4;
+
+/// The same for a part that was taken by another thread.
+const LEVELS_SHARED: u32 = 2;
+
+/// Runs `len` items of `producer` into `consumer`, forking at every cut.
+pub(crate) fn run_eagerly<P, C>(len: usize, cuts: Cuts, producer: P, consumer: C) -> C::Result
+where
+    P: Producer,
+    C: Consumer<P::Item>,
+{
+    if !caller_may_take_part() {
+        return hand_over(|| run_eagerly(len, cuts, producer, consumer));
+    }
+    pieces(Forked, len, cuts, producer, consumer)
+}
+
+/// Runs `len` items of `producer` into `consumer`, forking where it pays.
+pub(crate) fn run_on_demand<P, C>(len: usize, cuts: Cuts, producer: P, consumer: C) -> C::Result
+where
+    P: Producer,
+    C: Consumer<P::Item>,
+{
+    if !caller_may_take_part() {
+        return hand_over(|| run_on_demand(len, cuts, producer, consumer));
+    }
+    let site = Site::of(run_on_demand::<P, C> as fn(usize, Cuts, P, C) -> C::Result as usize);
+    if site.is_tiny(len as f32) && (Offer::is_open() || nobody_is_idle()) {
+        return pieces(InTurn, len, cuts, producer, consumer);
+    }
+    let pace = Pace::begin(site);
+    if !pace.is_known() || pace.is_worth_a_cut(len as f32) {
+        offer(site, LEVELS, len, cuts, producer, consumer)
+    } else {
+        measured(site, len, cuts, producer, consumer)
+    }
+}
+
+/// Forks until a part is short by the clock, or one piece.
+///
+/// The site serves as the estimate that all threads share while the loop runs: once a part has turned out dear, the parts not
+/// yet begun are cut finer.
+fn offer<P, C>(
+    site: &'static Site,
+    levels: u32,
+    len: usize,
+    cuts: Cuts,
+    producer: P,
+    consumer: C,
+) -> C::Result
+where
+    P: Producer,
+    C: Consumer<P::Item>,
+{
+    if consumer.full() {
+        return consumer.into_folder().complete();
+    }
+    let pace = Pace::begin(site);
+    let fork = levels > 0 || !pace.is_known() || pace.is_worth_a_cut(len as f32);
+    let Some((middle, left_cuts, right_cuts)) = cuts.cut(len).filter(|_| fork) else {
+        return measured(site, len, cuts, producer, consumer);
+    };
+    let expected = pace.expected_ticks(len as f32);
+    let levels = levels.saturating_sub(1);
+    let levels_of = move |migrated| {
+        if migrated {
+            levels.max(LEVELS_SHARED)
+        } else {
+            levels
+        }
+    };
+    let (left_items, right_items) = producer.split_at(middle);
+    let (left, right, reducer) = consumer.split_at(middle);
+    let on_offer = &Offer::new();
+    let _open = on_offer.open();
+    let (left, right) = join_context_expecting(
+        expected,
+        move |context| {
+            let levels = levels_of(context.migrated());
+            offer(site, levels, middle, left_cuts, left_items, left)
+        },
+        move |context| {
+            on_offer.taken();
+            let levels = levels_of(context.migrated());
+            offer(site, levels, len - middle, right_cuts, right_items, right)
+        },
+    );
+    reducer.reduce(left, right)
+}
+
+/// Runs all pieces in turn, and tells the site how long it took.
+fn measured<P, C>(
+    site: &'static Site,
+    len: usize,
+    cuts: Cuts,
+    producer: P,
+    consumer: C,
+) -> C::Result
+where
+    P: Producer,
+    C: Consumer<P::Item>,
+{
+    let pace = Pace::begin(site);
+    pace.start();
+    let result = pieces(InTurn, len, cuts, producer, consumer);
+    if len > 0 {
+        pace.note(len as f32);
+        pace.remember();
+    }
+    result
+}
+
+/// Cuts down to the pieces, running the sides of each cut by `both`.
+fn pieces<B, P, C>(both: B, len: usize, cuts: Cuts, producer: P, consumer: C) -> C::Result
+where
+    B: Both,
+    P: Producer,
+    C: Consumer<P::Item>,
+{
+    if consumer.full() {
+        return consumer.into_folder().complete();
+    }
+    let Some((middle, left_cuts, right_cuts)) = cuts.cut(len) else {
+        return producer.fold_with(consumer.into_folder()).complete();
+    };
+    let (left_items, right_items) = producer.split_at(middle);
+    let (left, right, reducer) = consumer.split_at(middle);
+    let (left, right) = both.run(
+        move || pieces(both, middle, left_cuts, left_items, left),
+        move || pieces(both, len - middle, right_cuts, right_items, right),
+    );
+    reducer.reduce(left, right)
+}
+
+/// How the two sides of a cut are run.
+trait Both: Copy + Send {
+    fn run<A, B, RA, RB>(self, a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce() -> RA + Send,
+        B: FnOnce() -> RB + Send,
+        RA: Send,
+        RB: Send;
+}
+
+/// One after the other.
+#[derive(Clone, Copy)]
+struct InTurn;
+
+impl Both for InTurn {
+    #[inline]
+    fn run<A, B, RA, RB>(self, a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce() -> RA + Send,
+        B: FnOnce() -> RB + Send,
+        RA: Send,
+        RB: Send,
+    {
+        (a(), b())
+    }
+}
+
+/// As a fork.
+#[derive(Clone, Copy)]
+struct Forked;
+
+impl Both for Forked {
+    #[inline]
+    fn run<A, B, RA, RB>(self, a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce() -> RA + Send,
+        B: FnOnce() -> RB + Send,
+        RA: Send,
+        RB: Send,
+    {
+        join(a, b)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Cuts;
+
+    fn lengths(cuts: Cuts, len: usize, into: &mut Vec<usize>) {
+        match cuts.cut(len) {
+            None => into.push(len),
+            Some((middle, left, right)) => {
+                lengths(left, middle, into);
+                lengths(right, len - middle, into);
+            }
+        }
+    }
+
+    fn pieces(cuts: Cuts, len: usize) -> Vec<usize> {
+        let mut pieces = Vec::new();
+        lengths(cuts, len, &mut pieces);
+        pieces
+    }
+
+    #[test]
+    fn a_number_of_pieces_is_met_exactly_and_evenly() {
+        for len in 1..200 {
+            for wanted in 1..40 {
+                let pieces = pieces(Cuts::Pieces(wanted), len);
+                assert_eq!(pieces.len(), wanted.min(len));
+                assert_eq!(pieces.iter().sum::<usize>(), len);
+                let (least, most) = (pieces.iter().min(), pieces.iter().max());
+                assert!(most.unwrap() - least.unwrap() <= 1, "{pieces:?}");
+            }
+        }
+        assert_eq!(pieces(Cuts::Pieces(3), 0), [0]);
+        assert_eq!(pieces(Cuts::Pieces(2), usize::MAX).len(), 2);
+    }
+
+    #[test]
+    fn all_blocks_but_the_last_have_the_length_asked_for() {
+        for len in 1..200 {
+            for block in 1..40 {
+                let pieces = pieces(Cuts::blocks(len, block), len);
+                let (last, others) = pieces.split_last().unwrap();
+                assert!(others.iter().all(|&piece| piece == block));
+                assert!((1..=block).contains(last));
+                assert_eq!(pieces.iter().sum::<usize>(), len);
+            }
+        }
+        assert_eq!(pieces(Cuts::blocks(0, 4), 0), [0]);
+    }
+}

@@ -1,0 +1,137 @@
+//! The smallest, the largest, and the sum of products.
+
+use super::pieces::pieces;
+use crate::iter::{IntoParallelIterator, ParallelIterator};
+use std::cmp::Ordering;
+use std::iter::Sum;
+use std::ops::{Add, Mul, Range};
+
+/// The smallest and the largest element in one pass; of equal ones the first smallest and the last largest, as `min` and `max` of the
+/// standard library have it. Nothing for an empty slice.
+///
+/// Work: `O(n)`, two comparisons per element. Span: `O(log n)` and one piece.
+///
+/// ```
+/// assert_eq!(blitz::ops::par_min_max(&[3, 1, 4, 1, 5]), Some((&1, &5)));
+/// assert_eq!(blitz::ops::par_min_max::<i32>(&[]), None);
+/// ```
+pub fn par_min_max<T: Ord + Sync>(v: &[T]) -> Option<(&T, &T)> {
+    pieces(0..v.len())
+        .map(|part| {
+            let first = &v[part.start];
+            v[part]
+                .iter()
+                .fold((first, first), |(low, high), x| (low.min(x), high.max(x)))
+        })
+        .reduce_with(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+}
+
+/// The index of the smallest element, the first one if there are several. Nothing for an empty slice.
+///
+/// Work: `O(n)`. Span: `O(log n)` and one piece.
+///
+/// ```
+/// assert_eq!(blitz::ops::par_argmin(&[3, 1, 4, 1, 5]), Some(1));
+/// ```
+pub fn par_argmin<T: Ord + Sync>(v: &[T]) -> Option<usize> {
+    par_argmin_by(v, T::cmp)
+}
+
+/// As [`par_argmin`], by a comparison function: for floats, `f64::total_cmp`.
+///
+/// ```
+/// assert_eq!(blitz::ops::par_argmin_by(&[2.5, -1.0, 7.0], f64::total_cmp), Some(1));
+/// ```
+pub fn par_argmin_by<T, F>(v: &[T], compare: F) -> Option<usize>
+where
+    T: Sync,
+    F: Fn(&T, &T) -> Ordering + Sync,
+{
+    // Whichever comes first stays, unless the other one is strictly smaller.
+    let better = |a: usize, b: usize| if compare(&v[b], &v[a]).is_lt() { b } else { a };
+    pieces(0..v.len())
+        .map(|part| {
+            let first = part.start;
+            part.fold(first, better)
+        })
+        .reduce_with(better)
+}
+
+/// The index of the largest element, the first one if there are several. Nothing for an empty slice.
+///
+/// Work: `O(n)`. Span: `O(log n)` and one piece.
+///
+/// ```
+/// assert_eq!(blitz::ops::par_argmax(&[3, 5, 4, 1, 5]), Some(1));
+/// ```
+pub fn par_argmax<T: Ord + Sync>(v: &[T]) -> Option<usize> {
+    par_argmax_by(v, T::cmp)
+}
+
+/// As [`par_argmax`], by a comparison function.
+///
+/// ```
+/// assert_eq!(blitz::ops::par_argmax_by(&[2.5, -1.0, 7.0], f64::total_cmp), Some(2));
+/// ```
+pub fn par_argmax_by<T, F>(v: &[T], compare: F) -> Option<usize>
+where
+    T: Sync,
+    F: Fn(&T, &T) -> Ordering + Sync,
+{
+    par_argmin_by(v, |a, b| compare(b, a))
+}
+
+/// Elements that are multiplied and added up in one go.
+const DOT_BLOCK: usize = 4096;
+
+/// The sum of the products of corresponding elements.
+///
+/// The order of the additions depends on the length alone, so the result is the same to the last bit on any number of
+/// threads, also for floats (but not the one that a plain loop from left to right gets: eight sums run side by side, which
+/// loses less precision, not more).
+///
+/// Work: `O(n)`. Span: `O(log n)` and one block of 4096 elements. Allocates one number per block, if there are several.
+///
+/// # Panics
+/// When the slices differ in length.
+///
+/// ```
+/// assert_eq!(blitz::ops::par_dot(&[1, 2, 3], &[4, 5, 6]), 32);
+/// ```
+pub fn par_dot<T>(a: &[T], b: &[T]) -> T
+where
+    T: Copy + Send + Sync + Mul<Output = T> + Add<Output = T> + Sum,
+{
+    assert_eq!(
+        a.len(),
+        b.len(),
+        "par_dot: both slices must have the same length"
+    );
+    let block = |range: Range<usize>| dot(&a[range.clone()], &b[range]);
+    if a.len() <= DOT_BLOCK {
+        return block(0..a.len());
+    }
+    let sums: Vec<T> = (0..a.len().div_ceil(DOT_BLOCK))
+        .into_par_iter()
+        .map(|i| block(i * DOT_BLOCK..((i + 1) * DOT_BLOCK).min(a.len())))
+        .collect();
+    sums.into_iter().sum()
+}
+
+/// Eight sums side by side, so that no addition waits for the one before.
+fn dot<T>(a: &[T], b: &[T]) -> T
+where
+    T: Copy + Mul<Output = T> + Add<Output = T> + Sum,
+{
+    const LANES: usize = 8;
+    let (a_lanes, a_rest) = a.as_chunks::<LANES>();
+    let (b_lanes, b_rest) = b.as_chunks::<LANES>();
+    let mut sums: [T; LANES] = std::array::from_fn(|_| std::iter::empty().sum());
+    for (a, b) in a_lanes.iter().zip(b_lanes) {
+        for lane in 0..LANES {
+            sums[lane] = sums[lane] + a[lane] * b[lane];
+        }
+    }
+    let rest: T = a_rest.iter().zip(b_rest).map(|(a, b)| *a * *b).sum();
+    sums.into_iter().sum::<T>() + rest
+}

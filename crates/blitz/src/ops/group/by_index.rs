@@ -1,0 +1,153 @@
+//! Grouping by small integers: arrays instead of hash maps.
+
+use crate::engine::current_num_threads;
+use crate::engine::primitives::SyncPtr;
+use crate::iter::IndexedParallelIterator;
+use crate::iter::{IntoParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
+use crate::ops::collect::bucket_starts;
+use crate::ops::pieces::pieces_of_at_least;
+use std::ops::Range;
+
+/// How many rows fall into each of `buckets` buckets, by `bucket`.
+///
+/// Work: `O(n + tb)` for `t` threads and `b` buckets. Span: `O(b log t + log n)` and one piece. Allocates `b` counters per
+/// thread that takes part.
+///
+/// # Panics
+/// When `bucket` returns a number that is not below `buckets`.
+///
+/// ```
+/// let grades = [87, 91, 45, 62, 93];
+/// let tens = blitz::ops::par_histogram(&grades, 10, |grade| grade / 10);
+/// assert_eq!(tens, [0, 0, 0, 0, 1, 0, 1, 0, 1, 2]);
+/// ```
+pub fn par_histogram<T, F>(v: &[T], buckets: usize, bucket: F) -> Vec<usize>
+where
+    T: Sync,
+    F: Fn(&T) -> usize + Sync,
+{
+    par_collect_reduce_by_index(v, buckets, bucket, |_| 1, 0, |count, more| *count += more)
+}
+
+/// The sum of the values in each of `buckets` buckets: `identity` where there is none, and otherwise all values of the bucket
+/// combined in the order of the slice.
+///
+/// `combine` adds a later value to an earlier one; it must be associative, and `identity` must change nothing.
+///
+/// Work and span: as [`par_histogram`].
+///
+/// # Panics
+/// When `bucket` returns a number that is not below `buckets`.
+///
+/// ```
+/// let sales = [(0, 2.5), (2, 1.0), (0, 0.5)];
+/// let sums = blitz::ops::par_collect_reduce_by_index(&sales, 3, |s| s.0, |s| s.1, 0.0, |sum, more| *sum += more);
+/// assert_eq!(sums, [3.0, 0.0, 1.0]);
+/// ```
+pub fn par_collect_reduce_by_index<T, V, F, G, C>(
+    v: &[T],
+    buckets: usize,
+    bucket: F,
+    value: G,
+    identity: V,
+    combine: C,
+) -> Vec<V>
+where
+    T: Sync,
+    V: Clone + Send + Sync,
+    F: Fn(&T) -> usize + Sync,
+    G: Fn(&T) -> V + Sync,
+    C: Fn(&mut V, V) + Sync,
+{
+    // A table must be worth its making: no piece is shorter than it.
+    let tables = pieces_of_at_least(0..v.len(), buckets).fold(
+        || vec![identity.clone(); buckets],
+        |mut table, part| {
+            for row in &v[part] {
+                let place = bucket(row);
+                match table.get_mut(place) {
+                    Some(sum) => combine(sum, value(row)),
+                    None => no_such_bucket(place, buckets),
+                }
+            }
+            table
+        },
+    );
+    let sum = tables.reduce_with(|mut left, right| {
+        let pairs = left.par_iter_mut().zip(right);
+        pairs.for_each(|(sum, more)| combine(sum, more));
+        left
+    });
+    sum.unwrap_or_else(|| vec![identity.clone(); buckets])
+}
+
+#[cold]
+fn no_such_bucket(place: usize, buckets: usize) -> ! {
+    panic!("a row was put into bucket {place}, but there are only {buckets}");
+}
+
+/// The indices of all rows, bucket by bucket and in each bucket in order; and where each bucket starts in them.
+///
+/// Bucket `b` is `rows[starts[b]..starts[b + 1]]`. This is a stable counting sort of the rows by bucket.
+///
+/// Work: `O(n + tb)` for `t` threads and `b` buckets, and two calls of `bucket` per row. Span: `O(tb + n / t)`.
+///
+/// # Panics
+/// When `bucket` returns a number that is not below `buckets`, or another one when asked again.
+///
+/// ```
+/// let (starts, rows) = blitz::ops::par_group_by_index(&["a", "bbb", "c", "dd"], 4, |word| word.len());
+/// assert_eq!(starts, [0, 0, 2, 3, 4]);
+/// assert_eq!(rows[starts[1]..starts[2]], [0, 2]);
+/// ```
+pub fn par_group_by_index<T, F>(v: &[T], buckets: usize, bucket: F) -> (Vec<usize>, Vec<usize>)
+where
+    T: Sync,
+    F: Fn(&T) -> usize + Sync,
+{
+    let threads = current_num_threads();
+    let stripes = match threads {
+        1 => 1,
+        _ => (v.len() / buckets.max(1 << 14)).clamp(1, 4 * threads),
+    };
+    let stripe = |i: usize| -> Range<usize> {
+        let border = |i| (v.len() as u128 * i as u128 / stripes as u128) as usize;
+        border(i)..border(i + 1)
+    };
+    let mut places: Vec<Vec<usize>> = (0..stripes)
+        .into_par_iter()
+        .map(|i| {
+            let mut counts = vec![0; buckets];
+            for row in &v[stripe(i)] {
+                let place = bucket(row);
+                match counts.get_mut(place) {
+                    Some(count) => *count += 1,
+                    None => no_such_bucket(place, buckets),
+                }
+            }
+            counts
+        })
+        .collect();
+
+    // Where the rows of each stripe go within each bucket.
+    let starts = bucket_starts(&mut places, buckets);
+
+    let mut rows = vec![0; v.len()];
+    let all = SyncPtr::new(&mut rows);
+    let ends: Vec<Vec<usize>> = (1..stripes).map(|i| places[i].clone()).collect();
+    places.par_iter_mut().enumerate().for_each(|(i, places)| {
+        for row in stripe(i) {
+            let b = bucket(&v[row]);
+            let end = match ends.get(i) {
+                Some(next_stripe) => next_stripe[b],
+                None => starts[b + 1],
+            };
+            let place = &mut places[b];
+            assert!(*place < end, "a row was put into two different buckets");
+            // SAFETY: the places of this stripe in this bucket belong to this call alone, and this one is among them.
+            unsafe { all.write_at(*place, row) };
+            *place += 1;
+        }
+    });
+    (starts, rows)
+}
