@@ -10,6 +10,7 @@
 mod alarm;
 pub(crate) mod clock;
 mod readiness;
+#[cfg(not(loom))]
 mod registration;
 mod source;
 pub(crate) mod timers;
@@ -17,6 +18,7 @@ pub(crate) mod wake_batch;
 
 pub(crate) use self::clock::Clock;
 pub use self::readiness::Ready;
+#[cfg(not(loom))]
 pub use self::registration::Registered;
 pub(crate) use self::source::Way;
 

@@ -1,19 +1,38 @@
 //! Loom models of a source: nobody waits for something that is there.
-//!
-//! A task that would wait for ever spins here, which ends with "maximum number of branches".
+//! "Maximum number of branches" stands for a task that sleeps for ever.
 
 use super::*;
-use crate::sync::{AtomicBool, yield_now};
-use blitz_core::checking::model::{Race, race};
+use crate::sync::Condvar;
+use blitz_core::checking::model::{Race, oversleeping_race, race};
 use std::rc::Rc;
 use std::task::Wake;
 
 /// The waker of one task.
-struct Woken(AtomicBool);
+struct Woken {
+    flag: Mutex<bool>,
+    changed: Condvar,
+}
 
 impl Wake for Woken {
     fn wake(self: Arc<Self>) {
-        self.0.store(true, Ordering::Release);
+        *self.flag.lock().unwrap() = true;
+        self.changed.notify_one();
+    }
+}
+
+impl Woken {
+    fn new() -> Arc<Self> {
+        Arc::new(Self {
+            flag: Mutex::new(false),
+            changed: Condvar::new(),
+        })
+    }
+
+    fn wait(&self) {
+        let mut flag = self.flag.lock().unwrap();
+        while !*flag {
+            flag = self.changed.wait(flag).unwrap();
+        }
     }
 }
 
@@ -42,14 +61,10 @@ impl Socket {
     /// Reads once, as `poll_io` does, with `poll_ready` to wait.
     fn read(&self, mut poll_ready: impl FnMut(&mut Context<'_>) -> Poll<Seen>) {
         loop {
-            let woken = Arc::new(Woken(AtomicBool::new(false)));
+            let woken = Woken::new();
             let waker = Waker::from(woken.clone());
             match poll_ready(&mut Context::from_waker(&waker)) {
-                Poll::Pending => {
-                    while !woken.0.load(Ordering::Acquire) {
-                        yield_now();
-                    }
-                }
+                Poll::Pending => woken.wait(),
                 Poll::Ready(seen) => {
                     if self.bytes.load(Ordering::Acquire) != 0 {
                         return;
@@ -88,13 +103,17 @@ fn loom_a_reader_that_waits_is_woken() {
 #[test]
 #[should_panic(expected = "maximum number of branches")]
 fn loom_forgetting_blindly_loses_an_event() {
-    race::<2, _>(|| reader_and_driver(Flaws::only(Flaw::ForgetsBlindly)));
+    oversleeping_race::<2, _>(|flawed| {
+        reader_and_driver(Flaws::only_if(flawed, Flaw::ForgetsBlindly))
+    });
 }
 
 #[test]
 #[should_panic(expected = "maximum number of branches")]
 fn loom_waiting_blindly_loses_an_event() {
-    race::<2, _>(|| reader_and_driver(Flaws::only(Flaw::WaitsBlindly)));
+    oversleeping_race::<2, _>(|flawed| {
+        reader_and_driver(Flaws::only_if(flawed, Flaw::WaitsBlindly))
+    });
 }
 
 #[test]
