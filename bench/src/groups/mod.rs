@@ -12,6 +12,7 @@ pub mod loops;
 pub mod sources;
 pub mod spawn;
 pub mod stress;
+pub mod time;
 pub mod unbalanced;
 
 use std::process::ExitCode;
@@ -133,6 +134,12 @@ pub const GROUPS: &[Group] = &[
         "loops over maps, sets, lists, heaps and text, of 10 to 1M items: never slower than plain code?",
         sources::run,
     ),
+    Group::measuring(
+        "time",
+        "100k timers within 100 ms: how late they are, and what they cost",
+        time::run,
+    )
+    .with_child(time::CHILD, time::run_child),
     Group {
         name: "stress",
         what: "random nested work with panics on many pools and guests; checks, does not time",
