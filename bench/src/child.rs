@@ -123,6 +123,42 @@ pub fn run_hidden(words: &[&str]) -> Outcome {
     run(&all)
 }
 
+/// Runs several hidden measurements in turn, so many times, and returns the median of each of their figures.
+pub fn interleaved(rounds: usize, programs: impl Iterator<Item = Vec<String>>) -> Vec<Row> {
+    let programs: Vec<_> = programs.collect();
+    let mut all: Vec<Row> = Vec::new();
+    for _ in 0..rounds {
+        for words in &programs {
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            match run_hidden(&words) {
+                Outcome::Rows(rows) => all.extend(rows),
+                Outcome::Killed => fail(&words, "killed by a signal"),
+            }
+        }
+    }
+    let mut figures: Vec<Row> = Vec::new();
+    for row in &all {
+        if figures.iter().any(|figure| figure.same_figure(row)) {
+            continue;
+        }
+        let mut same: Vec<&Row> = all.iter().filter(|other| other.same_figure(row)).collect();
+        same.sort_by(|left, right| left.ns.total_cmp(&right.ns));
+        let (low, middle) = (same[same.len() / 4], same[same.len() / 2]);
+        let high = same[same.len() - 1 - same.len() / 4];
+        figures.push(Row {
+            spread: if middle.ns > 0.0 {
+                (high.ns - low.ns) / middle.ns
+            } else {
+                0.0
+            },
+            ..middle.clone()
+        });
+    }
+    // All libraries of a bench together.
+    figures.sort_by(|left, right| (&left.bench, left.size).cmp(&(&right.bench, right.size)));
+    figures
+}
+
 /// Runs a whole group without pinning and returns its rows.
 pub fn unpinned_pass(group: &str, options: &Options) -> Vec<Row> {
     let options = Options {

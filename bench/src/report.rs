@@ -32,7 +32,8 @@ pub struct Row {
 }
 
 impl Row {
-    fn same_figure(&self, other: &Row) -> bool {
+    /// Whether it is the same library's figure for the same thing.
+    pub fn same_figure(&self, other: &Row) -> bool {
         self.group == other.group
             && self.bench == other.bench
             && self.size == other.size

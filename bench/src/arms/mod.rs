@@ -8,6 +8,7 @@ pub mod chili;
 #[cfg(feature = "forte")]
 pub mod forte;
 pub mod rayon;
+pub mod runtimes;
 
 use crate::pin;
 

@@ -13,6 +13,7 @@ pub mod sources;
 pub mod spawn;
 pub mod stress;
 pub mod tasks;
+pub mod time;
 pub mod unbalanced;
 
 use std::process::ExitCode;
@@ -140,6 +141,12 @@ pub const GROUPS: &[Group] = &[
         tasks::run,
     )
     .with_child(tasks::CHILD, tasks::run_child),
+    Group::measuring(
+        "time",
+        "100k timers within 100 ms: how late they are, and what they cost",
+        time::run,
+    )
+    .with_child(time::CHILD, time::run_child),
     Group {
         name: "stress",
         what: "random nested work with panics on many pools and guests; checks, does not time",

@@ -24,7 +24,7 @@ mod context;
 pub mod coop;
 #[cfg(not(loom))]
 mod cpu;
-#[cfg(not(loom))]
+#[cfg_attr(loom, allow(dead_code, unused_imports))]
 mod driver;
 #[cfg(not(loom))]
 pub mod net;

@@ -11,41 +11,81 @@
 //! early enough. If both do, the lock orders them: the waiter reads the ticks under it, so it never sets
 //! the alarm back to a later time than one that somebody else has set.
 
-use std::io;
-use std::sync::atomic::{AtomicBool, Ordering, fence};
-use std::sync::{Mutex, PoisonError};
+use crate::sync::{AtomicBool, Mutex, Ordering, fence};
+use blitz_core::checking::Flaws;
+use std::sync::PoisonError;
 use std::time::Duration;
+
+#[cfg(all(test, loom))]
+#[path = "alarm_models.rs"]
+mod models;
+
+/// What makes an event when it is time.
+pub(super) trait Device {
+    /// Whether a wait that has begun has to be interrupted to get another time-out.
+    const INTERRUPTS: bool;
+
+    /// Makes an event after a while.
+    fn set(&self, after: Duration);
+
+    /// The time-out of a wait that is to last that long.
+    fn time_out(&self, until: Duration) -> Option<Duration>;
+}
+
+/// What a model gets wrong on purpose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(not(all(test, loom)), allow(dead_code))]
+enum Flaw {
+    /// Nothing keeps the announcement and the look apart.
+    NoFence,
+    /// The waiter looks at the timers before it has the lock.
+    LooksBeforeTheLock,
+}
 
 /// When the driver is to look at the timers.
 #[derive(Debug)]
-pub(super) struct Alarm {
-    device: device::Device,
+pub(super) struct Alarm<D = SystemDevice> {
+    device: D,
     /// Whether a thread waits for events, or is about to.
     attended: AtomicBool,
     /// The tick that the device is set to. Once that is past it means nothing.
     set_to: Mutex<u64>,
+    flaws: Flaws<Flaw>,
 }
 
-impl Alarm {
-    pub(super) fn new(registry: &mio::Registry, token: mio::Token) -> io::Result<Self> {
-        Ok(Self {
-            device: device::Device::new(registry, token)?,
+impl<D: Device> Alarm<D> {
+    pub(super) fn new(device: D) -> Self {
+        Self::with_flaws(device, Flaws::NONE)
+    }
+
+    fn with_flaws(device: D, flaws: Flaws<Flaw>) -> Self {
+        Self {
+            device,
             attended: AtomicBool::new(false),
             set_to: Mutex::new(u64::MAX),
-        })
+            flaws,
+        }
+    }
+
+    /// Between saying something and looking what the other has said.
+    fn say_then_look(&self) {
+        if !self.flaws.has(Flaw::NoFence) {
+            fence(Ordering::SeqCst);
+        }
     }
 
     /// A thread is about to wait. `next_look` is the tick of the earliest timer, and `until` says how long that is
     /// from now: zero if it is due. Returns the time-out of the wait.
     pub(super) fn begin(
         &self,
-        next_look: impl FnOnce() -> u64,
+        next_look: impl Fn() -> u64,
         until: impl FnOnce(u64) -> Duration,
     ) -> Option<Duration> {
         self.attended.store(true, Ordering::Relaxed);
-        fence(Ordering::SeqCst);
+        self.say_then_look();
+        let hasty = self.flaws.has(Flaw::LooksBeforeTheLock).then(&next_look);
         let mut set_to = self.set_to.lock().unwrap_or_else(PoisonError::into_inner);
-        let next = next_look();
+        let next = hasty.unwrap_or_else(next_look);
         if next == u64::MAX {
             // The device may still be set for a timer that has been cancelled: an event for nothing, once.
             *set_to = next;
@@ -70,7 +110,7 @@ impl Alarm {
     /// A timer for tick `when` has been armed, and no other is earlier. Returns whether the waiting thread has to be
     /// interrupted.
     pub(super) fn move_forward(&self, when: u64, until: impl FnOnce(u64) -> Duration) -> bool {
-        fence(Ordering::SeqCst);
+        self.say_then_look();
         if !self.attended.load(Ordering::Relaxed) {
             return false;
         }
@@ -80,25 +120,30 @@ impl Alarm {
         }
         *set_to = when;
         self.device.set(until(when));
-        device::INTERRUPTS
+        D::INTERRUPTS
     }
 }
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
-mod device {
+pub(super) use self::timer_fd::SystemDevice;
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+mod timer_fd {
+    use super::Device;
     use std::io;
     use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
     use std::ptr;
     use std::time::Duration;
 
-    pub(super) const INTERRUPTS: bool = false;
-
     /// A timer file descriptor. It is never read: setting it anew is enough for another event.
     #[derive(Debug)]
-    pub(super) struct Device(OwnedFd);
+    pub(in crate::driver) struct SystemDevice(OwnedFd);
 
-    impl Device {
-        pub(super) fn new(registry: &mio::Registry, token: mio::Token) -> io::Result<Self> {
+    impl SystemDevice {
+        pub(in crate::driver) fn new(
+            registry: &mio::Registry,
+            token: mio::Token,
+        ) -> io::Result<Self> {
             let flags = libc::TFD_NONBLOCK | libc::TFD_CLOEXEC;
             // SAFETY: takes no pointers.
             let fd = unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, flags) };
@@ -111,12 +156,15 @@ mod device {
             registry.register(&mut mio::unix::SourceFd(&fd.as_raw_fd()), token, interest)?;
             Ok(Self(fd))
         }
+    }
 
-        /// Makes an event after a while.
-        pub(super) fn set(&self, after: Duration) {
+    impl Device for SystemDevice {
+        const INTERRUPTS: bool = false;
+
+        fn set(&self, after: Duration) {
             // SAFETY: all zero is a value of this type: no interval.
             let mut spec: libc::itimerspec = unsafe { std::mem::zeroed() };
-            // Nobody waits for more than a thousand years; zero would mean never.
+            // Nobody waits for decades; zero would mean never.
             spec.it_value.tv_sec = after.as_secs().min(1 << 30) as libc::time_t;
             spec.it_value.tv_nsec = after.subsec_nanos().max(1) as _;
             // SAFETY: the descriptor is open, and the structure is read during the call only.
@@ -125,33 +173,43 @@ mod device {
             assert_eq!(result, 0, "timerfd_settime: {}", io::Error::last_os_error());
         }
 
-        pub(super) fn time_out(&self, _until: Duration) -> Option<Duration> {
+        fn time_out(&self, _until: Duration) -> Option<Duration> {
             None
         }
     }
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
-mod device {
+pub(super) use self::waiting::SystemDevice;
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+mod waiting {
+    use super::Device;
     use std::io;
     use std::time::Duration;
 
-    pub(super) const INTERRUPTS: bool = true;
-
     /// Nothing: the wait has a time-out.
     #[derive(Debug)]
-    pub(super) struct Device;
+    pub(in crate::driver) struct SystemDevice;
 
-    impl Device {
-        pub(super) fn new(_registry: &mio::Registry, _token: mio::Token) -> io::Result<Self> {
+    impl SystemDevice {
+        pub(in crate::driver) fn new(
+            _registry: &mio::Registry,
+            _token: mio::Token,
+        ) -> io::Result<Self> {
             Ok(Self)
         }
+    }
 
-        pub(super) fn set(&self, _after: Duration) {}
+    impl Device for SystemDevice {
+        const INTERRUPTS: bool = true;
 
-        pub(super) fn time_out(&self, until: Duration) -> Option<Duration> {
+        fn set(&self, _after: Duration) {}
+
+        fn time_out(&self, until: Duration) -> Option<Duration> {
+            let millis = until.as_nanos().div_ceil(1_000_000);
             Some(Duration::from_millis(
-                until.as_millis() as u64 + u64::from(until.subsec_nanos() % 1_000_000 != 0),
+                u64::try_from(millis).unwrap_or(u64::MAX),
             ))
         }
     }

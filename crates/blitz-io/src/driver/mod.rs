@@ -10,6 +10,7 @@
 mod alarm;
 pub(crate) mod clock;
 mod readiness;
+#[cfg(not(loom))]
 mod registration;
 mod source;
 pub(crate) mod timers;
@@ -17,10 +18,11 @@ pub(crate) mod wake_batch;
 
 pub(crate) use self::clock::Clock;
 pub use self::readiness::Ready;
+#[cfg(not(loom))]
 pub use self::registration::Registered;
 pub(crate) use self::source::Way;
 
-use self::alarm::Alarm;
+use self::alarm::{Alarm, SystemDevice};
 use self::source::Sources;
 use self::timers::{Timers, nanos_of, tick_at};
 use self::wake_batch::WakeBatch;
@@ -78,7 +80,7 @@ pub(crate) fn new(clock: Clock) -> io::Result<(Driver, Arc<Handle>)> {
         interrupted: AtomicBool::new(false),
         sources: Sources::new(),
         timers: Timers::new(),
-        alarm: Alarm::new(&registry, ALARM)?,
+        alarm: Alarm::new(SystemDevice::new(&registry, ALARM)?),
         registry,
         clock,
     });

@@ -6,8 +6,7 @@
 //! asks the kernel, and forgets only if the count is still the same.
 
 use crate::sync::{AtomicU64, Ordering};
-#[cfg(all(test, loom))]
-use std::cell::Cell;
+use blitz_core::checking::Flaws;
 use std::ops::BitOr;
 
 /// Which way of a socket somebody waits for, and what is known about it.
@@ -112,29 +111,27 @@ impl Seen {
 }
 
 /// What a model gets wrong on purpose.
-#[cfg(all(test, loom))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(not(all(test, loom)), allow(dead_code))]
 pub(crate) enum Flaw {
     /// Forget although there has been an event since.
-    ForgetBlindly,
-    /// Wait without a second look under the lock.
-    WaitBlindly,
+    ForgetsBlindly,
+    /// Leave a waker without a second look under the lock.
+    WaitsBlindly,
 }
 
 /// The word.
 #[derive(Debug)]
 pub(crate) struct Readiness {
     word: AtomicU64,
-    #[cfg(all(test, loom))]
-    pub(super) flaw: Cell<Option<Flaw>>,
+    pub(super) flaws: Flaws<Flaw>,
 }
 
 impl Readiness {
-    pub(crate) fn new() -> Self {
+    pub(super) fn with_flaws(flaws: Flaws<Flaw>) -> Self {
         Self {
             word: AtomicU64::new(0),
-            #[cfg(all(test, loom))]
-            flaw: Cell::new(None),
+            flaws,
         }
     }
 
@@ -156,7 +153,8 @@ impl Readiness {
     /// An operation that was begun after `seen` has found that none of `ready` is true, unless there has been an event since.
     pub(crate) fn forget(&self, seen: Seen, ready: Ready) {
         self.change(|word| {
-            if word & !(READY | CLOSED) == seen.0 & !(READY | CLOSED) || self.forgets_blindly() {
+            let no_event_since = word & !(READY | CLOSED) == seen.0 & !(READY | CLOSED);
+            if no_event_since || self.flaws.has(Flaw::ForgetsBlindly) {
                 word & !u64::from(ready.0)
             } else {
                 word
@@ -177,15 +175,5 @@ impl Readiness {
                 Err(now) => word = now,
             }
         }
-    }
-
-    #[cfg(all(test, loom))]
-    fn forgets_blindly(&self) -> bool {
-        self.flaw.get() == Some(Flaw::ForgetBlindly)
-    }
-
-    #[cfg(not(all(test, loom)))]
-    const fn forgets_blindly(&self) -> bool {
-        false
     }
 }

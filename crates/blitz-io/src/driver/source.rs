@@ -7,12 +7,17 @@
 //! and only then leaves its waker. If the waiter is first, the driver finds its waker; if the driver is first, the waiter
 //! sees the word.
 
-use super::readiness::{Readiness, Ready, Seen};
+use super::readiness::{Flaw, Readiness, Ready, Seen};
 use super::wake_batch::WakeBatch;
 use crate::sync::{Mutex, Ordering, atomic::AtomicUsize};
+use blitz_core::checking::Flaws;
 use slab::Slab;
 use std::sync::{Arc, PoisonError};
 use std::task::{Context, Poll, Waker};
+
+#[cfg(all(test, loom))]
+#[path = "source_models.rs"]
+mod models;
 
 /// A way of a socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,9 +52,13 @@ struct Waiters {
 
 impl Source {
     pub(crate) fn new() -> Self {
+        Self::with_flaws(Flaws::NONE)
+    }
+
+    fn with_flaws(flaws: Flaws<Flaw>) -> Self {
         Self {
-            readiness: Readiness::new(),
-            waiters: Mutex::default(),
+            readiness: Readiness::with_flaws(flaws),
+            waiters: Mutex::new(Waiters::default()),
         }
     }
 
@@ -107,7 +116,7 @@ impl Source {
         let mut replaced = None;
         let seen = self.locked(|waiters| {
             let seen = self.readiness.get();
-            if seen.satisfies(wanted) && !self.waits_blindly() {
+            if seen.satisfies(wanted) && !self.readiness.flaws.has(Flaw::WaitsBlindly) {
                 return Poll::Ready(seen);
             }
             let place = place(waiters);
@@ -120,16 +129,6 @@ impl Source {
         // Dropping a waker may run anything.
         drop(replaced);
         seen
-    }
-
-    #[cfg(all(test, loom))]
-    fn waits_blindly(&self) -> bool {
-        self.readiness.flaw.get() == Some(super::readiness::Flaw::WaitBlindly)
-    }
-
-    #[cfg(not(all(test, loom)))]
-    const fn waits_blindly(&self) -> bool {
-        false
     }
 }
 
@@ -195,7 +194,7 @@ struct Table {
 impl Sources {
     pub(super) fn new() -> Self {
         Self {
-            table: Mutex::default(),
+            table: Mutex::new(Table::default()),
             number: AtomicUsize::new(0),
         }
     }

@@ -3,7 +3,9 @@
 //! Numbers are taken as they are. Names are looked up by the system, which blocks, and therefore on the
 //! blocking pool.
 
+use crate::{context, spawn_blocking};
 use std::io;
+use std::net::ToSocketAddrs as _;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 
 /// What a socket can be bound or connected to: an address, several, or a name with a port (`"localhost:80"`, `("localhost", 80)`).
@@ -136,11 +138,15 @@ pub(super) async fn first_that_works<R>(
 
 /// Asks the system.
 async fn look_up(host: String, port: u16) -> io::Result<Vec<SocketAddr>> {
-    let _ = port;
-    Err(io::Error::new(
-        io::ErrorKind::Unsupported,
-        format!("{host} has to be looked up"),
-    ))
+    // A clock that a test has paused must not jump while the runtime waits for this.
+    let _hold = context::driver().clock().hold();
+    let answer = spawn_blocking(move || {
+        let addresses = (host.as_str(), port).to_socket_addrs();
+        addresses.map(Iterator::collect)
+    });
+    answer
+        .await
+        .unwrap_or_else(|failed| Err(io::Error::other(failed)))
 }
 
 /// Looks up all addresses of a name, on the blocking pool.

@@ -14,6 +14,7 @@
 //! (acquire) may free the entry without the lock. An owner that reads `ARMED` has to take the lock and look again.
 
 use crate::sync::{AtomicU32, Ordering, UnsafeCell};
+use blitz_core::checking::Flaws;
 use std::marker::PhantomPinned;
 use std::ptr;
 use std::task::Waker;
@@ -22,11 +23,24 @@ const IDLE: u32 = 0;
 const ARMED: u32 = 1;
 const FIRED: u32 = 2;
 
+/// What a model gets wrong on purpose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(not(all(test, loom)), allow(dead_code))]
+pub(super) enum Flaw {
+    /// Nothing orders what the driver did to an entry before what its owner does next.
+    FiresRelaxed,
+    /// The driver takes the waker after it has let go.
+    LetsGoTooEarly,
+    /// The owner believes what it read before it had the lock.
+    TrustsOldState,
+}
+
 /// A timer. Has to be cancelled in its shard before it is dropped.
 #[derive(Debug)]
 pub(super) struct Entry {
     state: AtomicU32,
     fields: UnsafeCell<Fields>,
+    pub(super) flaws: Flaws<Flaw>,
     /// The wheel has the address of an armed entry.
     _pinned: PhantomPinned,
 }
@@ -50,7 +64,12 @@ unsafe impl Sync for Entry {}
 
 impl Entry {
     pub(super) fn new() -> Self {
+        Self::with_flaws(Flaws::NONE)
+    }
+
+    pub(super) fn with_flaws(flaws: Flaws<Flaw>) -> Self {
         Self {
+            flaws,
             state: AtomicU32::new(IDLE),
             fields: UnsafeCell::new(Fields {
                 when: 0,
@@ -75,7 +94,7 @@ impl Entry {
 
     /// Whether the wheel links it; exact, since its caller holds the lock.
     pub(super) fn is_armed_under_lock(&self) -> bool {
-        self.state.load(Ordering::Relaxed) == ARMED
+        self.state.load(Ordering::Relaxed) == ARMED || self.flaws.has(Flaw::TrustsOldState)
     }
 
     /// The owner gives it to the wheel.
@@ -90,7 +109,8 @@ impl Entry {
 
     /// The driver lets go of it: the caller must not touch it any more.
     pub(super) fn set_fired(&self) {
-        self.state.store(FIRED, Ordering::Release);
+        let order = self.flaws.relax(Flaw::FiresRelaxed, Ordering::Release);
+        self.state.store(FIRED, order);
     }
 
     /// Its fields.

@@ -3,12 +3,16 @@
 //! All that happens to an armed entry happens under this lock. Wakers are called, and dropped, after it has been
 //! released: they are somebody else's code, which may well arm or drop another timer.
 
-use super::entry::Entry;
+use super::entry::{Entry, Flaw};
 use super::wheel::{LAST_TICK, Wheel};
 use crate::driver::wake_batch::WakeBatch;
 use crate::sync::{AtomicU64, Mutex, Ordering};
 use std::sync::PoisonError;
 use std::task::Waker;
+
+#[cfg(all(test, loom))]
+#[path = "models.rs"]
+mod models;
 
 /// What became of an attempt to arm a timer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -176,6 +180,9 @@ impl Shard {
     unsafe fn release(entry: *const Entry, batch: &mut WakeBatch) {
         // SAFETY: an armed entry is alive.
         let entry = unsafe { &*entry };
+        if entry.flaws.has(Flaw::LetsGoTooEarly) {
+            entry.set_fired();
+        }
         // SAFETY: armed, and the lock is held.
         batch.extend(unsafe { entry.fields(|fields| fields.waker.take()) });
         entry.set_fired();

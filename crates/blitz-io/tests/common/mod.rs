@@ -1,0 +1,58 @@
+//! Runs a future on a runtime of its own, and does not wait for ever.
+#![allow(dead_code)]
+
+use blitz_io::time::timeout;
+use blitz_io::{Builder, Runtime};
+use std::future::Future;
+use std::sync::mpsc;
+use std::time::Duration;
+
+/// What a test may take, at the very most.
+const LIMIT: Duration = Duration::from_secs(60);
+
+pub fn runtime(workers: usize) -> Runtime {
+    let mut builder = Builder::new_multi_thread();
+    builder.worker_threads(workers).build().unwrap()
+}
+
+/// Runs what `test` returns on two workers.
+pub fn run<F, T>(test: impl FnOnce() -> F + Send + 'static) -> T
+where
+    F: Future<Output = T>,
+    T: Send + 'static,
+{
+    run_on(|| runtime(2), test)
+}
+
+/// As [`run`], on another runtime. A second watch, outside, is for the case that it is the runtime that hangs.
+pub fn run_on<F, T>(
+    runtime: impl FnOnce() -> Runtime + Send + 'static,
+    test: impl FnOnce() -> F + Send + 'static,
+) -> T
+where
+    F: Future<Output = T>,
+    T: Send + 'static,
+{
+    let (sender, receiver) = mpsc::channel();
+    let thread = std::thread::spawn(move || {
+        let result = runtime().block_on(async { test().await });
+        sender.send(result).unwrap();
+    });
+    match receiver.recv_timeout(LIMIT) {
+        Ok(result) => {
+            thread.join().unwrap();
+            result
+        }
+        Err(mpsc::RecvTimeoutError::Disconnected) => {
+            std::panic::resume_unwind(thread.join().unwrap_err())
+        }
+        Err(mpsc::RecvTimeoutError::Timeout) => panic!("the runtime hangs"),
+    }
+}
+
+/// Awaits something that must not take long.
+pub async fn soon<F: Future>(future: F) -> F::Output {
+    timeout(Duration::from_secs(30), future)
+        .await
+        .expect("takes too long")
+}
