@@ -9,6 +9,7 @@ pub mod idle;
 pub mod iter;
 pub mod join;
 pub mod loops;
+pub mod sort;
 pub mod sources;
 pub mod spawn;
 pub mod stress;
@@ -132,6 +133,11 @@ pub const GROUPS: &[Group] = &[
         "sources",
         "loops over maps, sets, lists, heaps and text, of 10 to 1M items: never slower than plain code?",
         sources::run,
+    ),
+    Group::measuring(
+        "sort",
+        "u64, f64, pairs, strings and 64-byte structs; random, sorted, reversed, few values …; also radix sorts",
+        sort::run,
     ),
     Group {
         name: "stress",

@@ -8,6 +8,7 @@
 pub mod fib;
 pub mod iterators;
 pub mod queens;
+pub mod sorts;
 pub mod sources;
 pub mod tree;
 pub mod uts;
