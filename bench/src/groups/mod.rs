@@ -9,6 +9,7 @@ pub mod idle;
 pub mod iter;
 pub mod join;
 pub mod loops;
+pub mod ops;
 pub mod sort;
 pub mod sources;
 pub mod spawn;
@@ -138,6 +139,11 @@ pub const GROUPS: &[Group] = &[
         "sort",
         "u64, f64, pairs, strings and 64-byte structs; random, sorted, reversed, few values …; also radix sorts",
         sort::run,
+    ),
+    Group::measuring(
+        "ops",
+        "scan, group_by, pack, histogram, shuffle, min_max, dot and transpose of 10M elements",
+        ops::run,
     ),
     Group {
         name: "stress",

@@ -7,6 +7,7 @@
 
 pub mod fib;
 pub mod iterators;
+pub mod ops;
 pub mod queens;
 pub mod sorts;
 pub mod sources;
