@@ -34,7 +34,10 @@ impl Executor for Blitz {
     fn start(threads: usize) {
         RUNTIME.get_or_init(|| {
             let mut builder = blitz_io::Builder::new_multi_thread();
-            builder.worker_threads(threads).build().expect("a runtime starts")
+            builder
+                .worker_threads(threads)
+                .build()
+                .expect("a runtime starts")
         });
     }
 

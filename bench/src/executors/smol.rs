@@ -17,7 +17,9 @@ impl Executor for Smol {
         for index in 0..threads {
             std::thread::Builder::new()
                 .name(format!("smol {index}"))
-                .spawn(|| futures_lite::future::block_on(EXECUTOR.run(std::future::pending::<()>())))
+                .spawn(|| {
+                    futures_lite::future::block_on(EXECUTOR.run(std::future::pending::<()>()))
+                })
                 .expect("a thread starts");
         }
     }

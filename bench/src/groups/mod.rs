@@ -9,6 +9,8 @@ pub mod idle;
 pub mod iter;
 pub mod join;
 pub mod loops;
+pub mod ops;
+pub mod sort;
 pub mod sources;
 pub mod spawn;
 pub mod stress;
@@ -147,6 +149,16 @@ pub const GROUPS: &[Group] = &[
         time::run,
     )
     .with_child(time::CHILD, time::run_child),
+    Group::measuring(
+        "sort",
+        "u64, f64, pairs, strings and 64-byte structs; random, sorted, reversed, few values …; also radix sorts",
+        sort::run,
+    ),
+    Group::measuring(
+        "ops",
+        "scan, group_by, pack, histogram, shuffle, min_max, dot and transpose of 10M elements",
+        ops::run,
+    ),
     Group {
         name: "stress",
         what: "random nested work with panics on many pools and guests; checks, does not time",

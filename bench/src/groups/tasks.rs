@@ -243,7 +243,11 @@ fn offload(session: &mut Session, rayon: &Arc<rayon::ThreadPool>) {
         time(calls, || {
             inside::<Blitz>(async move {
                 for _ in 0..OFFLOADS {
-                    check(blitz_io::spawn_cpu(move || spin(black_box(steps), 1)).await.unwrap());
+                    check(
+                        blitz_io::spawn_cpu(move || spin(black_box(steps), 1))
+                            .await
+                            .unwrap(),
+                    );
                 }
             });
         })
@@ -316,7 +320,10 @@ pub fn run_child(words: &[String]) -> Result<Vec<Row>, String> {
 
 fn resident_bytes() -> f64 {
     let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
-    let pages = text.split(' ').nth(1).and_then(|pages| pages.parse::<f64>().ok());
+    let pages = text
+        .split(' ')
+        .nth(1)
+        .and_then(|pages| pages.parse::<f64>().ok());
     pages.unwrap_or(0.0) * 4096.0
 }
 

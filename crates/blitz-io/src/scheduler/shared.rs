@@ -169,7 +169,9 @@ impl Shared {
     }
 
     pub(crate) fn spawned(&self) -> u64 {
-        let by_workers = self.cores().map(|core| core.counts.spawned.load(Ordering::Relaxed));
+        let by_workers = self
+            .cores()
+            .map(|core| core.counts.spawned.load(Ordering::Relaxed));
         by_workers.sum::<u64>() + self.spawned.load(Ordering::Relaxed)
     }
 
