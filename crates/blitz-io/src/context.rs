@@ -67,30 +67,6 @@ pub(crate) fn try_driver() -> Option<Arc<driver::Handle>> {
     try_with(|shared| Arc::clone(shared.driver.handle()))
 }
 
-/// Tests of the driver run without a runtime around it.
-#[cfg(test)]
-pub(crate) mod bare_driver {
-    use super::{Arc, RefCell, driver::Handle};
-
-    thread_local! {
-        static DRIVER: RefCell<Option<Arc<Handle>>> = const { RefCell::new(None) };
-    }
-
-    pub(super) fn get() -> Option<Arc<Handle>> {
-        DRIVER.with_borrow(Option::clone)
-    }
-
-    /// The thread enters a driver; returns what to give to [`leave`].
-    pub(crate) fn enter(driver: Arc<Handle>) -> Option<Arc<Handle>> {
-        DRIVER.replace(Some(driver))
-    }
-
-    /// And leaves it.
-    pub(crate) fn leave(before: Option<Arc<Handle>>) {
-        DRIVER.set(before);
-    }
-}
-
 /// Makes `shared` the thread's runtime, and returns what was it.
 fn replace(shared: Option<Arc<Shared>>) -> Option<Arc<Shared>> {
     CURRENT.set(shared.as_ref().map_or(std::ptr::null(), Arc::as_ptr));
@@ -118,5 +94,29 @@ pub(crate) struct Entered(Option<Arc<Shared>>, PhantomData<*const ()>);
 impl Drop for Entered {
     fn drop(&mut self) {
         drop(replace(self.0.take()));
+    }
+}
+
+/// Tests of the driver run without a runtime around it.
+#[cfg(test)]
+pub(crate) mod bare_driver {
+    use super::{Arc, RefCell, driver::Handle};
+
+    thread_local! {
+        static DRIVER: RefCell<Option<Arc<Handle>>> = const { RefCell::new(None) };
+    }
+
+    pub(super) fn get() -> Option<Arc<Handle>> {
+        DRIVER.with_borrow(Option::clone)
+    }
+
+    /// The thread enters a driver; returns what to give to [`leave`].
+    pub(crate) fn enter(driver: Arc<Handle>) -> Option<Arc<Handle>> {
+        DRIVER.replace(Some(driver))
+    }
+
+    /// And leaves it.
+    pub(crate) fn leave(before: Option<Arc<Handle>>) {
+        DRIVER.set(before);
     }
 }

@@ -214,8 +214,7 @@ impl Core {
 
     /// `polled` tasks took `elapsed_ns` together.
     pub(crate) fn learn(&self, polled: u64, elapsed_ns: u64) {
-        if polled > 0 {
-            let sample = elapsed_ns / polled;
+        if let Some(sample) = elapsed_ns.checked_div(polled) {
             // Nine parts old, one part new.
             let next = (self.average_ns.get() * 9 + sample) / 10;
             self.average_ns.set(next.max(1));
