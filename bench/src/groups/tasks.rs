@@ -258,7 +258,7 @@ fn offload(session: &mut Session, rayon: &Arc<rayon::ThreadPool>) {
             inside::<Tokio>(async move {
                 for _ in 0..OFFLOADS {
                     let (sender, receiver) = tokio::sync::oneshot::channel();
-                    rayon.spawn(move || drop(sender.send(spin(black_box(steps), 1))));
+                    rayon.spawn(move || sender.send(spin(black_box(steps), 1)).unwrap());
                     check(receiver.await.unwrap());
                 }
             });
