@@ -34,6 +34,8 @@ pub(crate) struct Core {
     pub(crate) serving: AtomicBool,
     // The owner's own.
     in_a_row: Cell<u32>,
+    /// When the owner last beat, in ticks.
+    pub(crate) last_beat: Cell<u64>,
     pub(crate) tick: Cell<u32>,
     interval: Cell<u32>,
     average_ns: Cell<u64>,
@@ -79,6 +81,7 @@ impl Core {
             slot: AtomicPtr::new(std::ptr::null_mut()),
             serving: AtomicBool::new(false),
             in_a_row: Cell::new(0),
+            last_beat: Cell::new(0),
             tick: Cell::new(0),
             interval: Cell::new(0),
             average_ns: Cell::new(FIRST_GUESS_NS),

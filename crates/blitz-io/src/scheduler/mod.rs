@@ -13,6 +13,8 @@ mod relief;
 mod ring;
 #[cfg(not(loom))]
 mod shared;
+#[cfg(not(loom))]
+mod short_slices;
 
 #[cfg(not(loom))]
 pub(crate) use owned::Owned;

@@ -6,23 +6,24 @@
 //! are busy, it asks the relief thread to take over: that thread then waits in the driver, is woken by the kernel when
 //! something happens, and runs the tasks.
 //!
-//! The relief thread needs a CPU, and the workers have them all. The kernel would let it wait for milliseconds. So at its
-//! next beat a worker that sees the relief thread with something to do *lends* it its CPU: it blocks until the relief
-//! thread is through, for [`LOAN`] at most. The bound keeps it safe: if a task needs a lock that the lending
-//! worker's frames hold, the worker comes back and releases it.
+//! The relief thread needs a CPU, and the workers have them all; the kernel would let it wait for milliseconds. So at its
+//! beats a worker that sees the relief thread with something to do *yields* its CPU: the kernel then runs the relief thread if it
+//! waits for this CPU, and the worker goes on afterwards, or at once if not. Nothing is waited for, so a task that needs
+//! a lock that the worker's frames hold just waits for the worker, as it would on any other thread.
+//!
+//! Measured (2 CPUs, echo at 20,000 requests a second beside two fork-join computations): p99 0.16 ms, where a thread that is
+//! left to the kernel has 4 ms.
 
 use super::shared::Shared;
+use super::short_slices;
 use crate::context;
 use blitz_core::demand::{ticks, ticks_per_us};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
+use std::sync::{Mutex, PoisonError};
 use std::thread::Thread;
-use std::time::Duration;
 
 /// Beats closer than this are skipped.
 const BEAT_US: u64 = 25;
-/// The longest time a worker lends its CPU for.
-const LOAN: Duration = Duration::from_micros(200);
 
 /// There is no thread yet, or it sleeps until it is asked.
 const RESTING: u32 = 0;
@@ -36,12 +37,6 @@ pub(crate) struct Relief {
     state: AtomicU32,
     stopping: AtomicBool,
     thread: Mutex<Option<(Thread, std::thread::JoinHandle<()>)>>,
-    /// When the workers' last beat was, in ticks.
-    last_beat: AtomicU64,
-    /// Somebody lends its CPU.
-    lent: AtomicBool,
-    rounds: Mutex<u64>,
-    round_over: Condvar,
 }
 
 impl Relief {
@@ -51,10 +46,6 @@ impl Relief {
             state: AtomicU32::new(RESTING),
             stopping: AtomicBool::new(false),
             thread: Mutex::new(None),
-            last_beat: AtomicU64::new(0),
-            lent: AtomicBool::new(false),
-            rounds: Mutex::new(0),
-            round_over: Condvar::new(),
         }
     }
 
@@ -63,37 +54,31 @@ impl Relief {
         // If this is inside of a task's poll, the next task has to wait.
         shared.core(index).serving.store(false, Ordering::Relaxed);
         let now = ticks();
-        let last = self.last_beat.load(Ordering::Relaxed);
-        if now.saturating_sub(last) < BEAT_US * ticks_per_us() {
-            return;
-        }
-        // One of the workers is enough.
-        let order = Ordering::Relaxed;
-        if self
-            .last_beat
-            .compare_exchange(last, now, order, order)
-            .is_ok()
-        {
+        let last = &shared.core(index).last_beat;
+        if now.saturating_sub(last.get()) >= BEAT_US * ticks_per_us() {
+            last.set(now);
             self.look_after_tasks(shared);
         }
     }
 
     #[cold]
     fn look_after_tasks(&self, shared: &Shared) {
-        match self.state.load(Ordering::SeqCst) {
-            WORKING => self.lend(),
+        let waits_for_cpu = match self.state.load(Ordering::SeqCst) {
+            WORKING => true,
             ATTENDING if shared.has_ready_task() => {
                 shared.driver.interrupt();
-                self.lend();
+                true
             }
-            ATTENDING if shared.driver.has_events() => self.lend(),
-            RESTING if self.is_needed(shared) => {
+            ATTENDING => shared.driver.has_events(),
+            _ if self.is_needed(shared) => {
                 self.ask(shared);
-                if shared.has_ready_task() {
-                    self.lend();
-                }
+                shared.has_ready_task()
             }
-            _ => {}
+            _ => false,
+        };
+        if waits_for_cpu {
+            // It may be this CPU that it waits for.
+            std::thread::yield_now();
         }
     }
 
@@ -149,35 +134,13 @@ impl Relief {
         }
     }
 
-    /// Blocks until the relief thread has nothing to do, but not for long.
-    fn lend(&self) {
-        if self.lent.swap(true, Ordering::Acquire) {
-            return;
-        }
-        let rounds = self.rounds.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.state.load(Ordering::SeqCst) != RESTING {
-            let before = *rounds;
-            let unchanged = |rounds: &mut u64| *rounds == before;
-            drop(self.round_over.wait_timeout_while(rounds, LOAN, unchanged));
-        }
-        self.lent.store(false, Ordering::Release);
-    }
-
-    fn round_is_over(&self) {
-        let mut rounds = self.rounds.lock().unwrap_or_else(PoisonError::into_inner);
-        *rounds += 1;
-        drop(rounds);
-        if self.lent.load(Ordering::Relaxed) {
-            self.round_over.notify_all();
-        }
-    }
-
     // ---- the thread -------------------------------------------------------------------------
 
     fn main(&self, shared: &Shared) {
         let index = shared.workers();
         let before = shared.enter_worker(index);
         context::enter_for_good(shared.arc());
+        short_slices::ask();
         loop {
             while self.state.load(Ordering::SeqCst) == RESTING && !self.is_stopping() {
                 std::thread::park();
@@ -189,7 +152,6 @@ impl Relief {
         }
         context::leave_for_good();
         Shared::leave_worker(before);
-        self.round_is_over();
     }
 
     fn serve(&self, shared: &Shared, index: usize) {
@@ -201,7 +163,6 @@ impl Relief {
             if idle_worker || !shared.driver.try_enter() {
                 // Somebody else watches the driver, or can.
                 self.state.store(RESTING, Ordering::SeqCst);
-                self.round_is_over();
                 if idle_worker && !shared.driver.is_attended() {
                     // An idle worker that sleeps elsewhere; it will sleep in the driver next.
                     shared.pool().map(|pool| pool.wake_one());
@@ -209,7 +170,6 @@ impl Relief {
                 return;
             }
             self.state.store(ATTENDING, Ordering::SeqCst);
-            self.round_is_over();
             // Announced before the last look; wakers do it the other way round.
             fence(Ordering::SeqCst);
             if !shared.has_ready_task() && !self.is_stopping() {
