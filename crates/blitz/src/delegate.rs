@@ -53,10 +53,12 @@ macro_rules! indexed_source {
     };
 }
 
-/// Implements `ParallelIterator` for a source without a length, from its `UnindexedProducer`.
+/// Implements `ParallelIterator` for a source without a length, from its `UnindexedProducer`. The size is what the producer has
+/// to go through (bytes, elements), or 1 if that is unknown.
 macro_rules! unindexed_source {
     (
         impl [$($generics:tt)*] $source:ty => $item:ty;
+        fn size($this:ident) $size:block
         fn producer($owner:ident) $producer:block
     ) => {
         impl<$($generics)*> $crate::iter::ParallelIterator for $source {
@@ -66,8 +68,10 @@ macro_rules! unindexed_source {
             where
                 C: $crate::iter::plumbing::UnindexedConsumer<Self::Item>,
             {
+                let $this = &$owner;
+                let size: usize = $size;
                 let producer = $producer;
-                $crate::iter::plumbing::bridge_unindexed(producer, consumer)
+                $crate::iter::plumbing::bridge_unindexed_sized(size, producer, consumer)
             }
         }
     };

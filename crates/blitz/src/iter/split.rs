@@ -56,6 +56,7 @@ debug_fields! { Split[D, S] shows data: D }
 
 unindexed_source! {
     impl [D: Send, S: Fn(D) -> (D, Option<D>) + Sync + Send] Split<D, S> => D;
+    fn size(_this) { 1 }
     fn producer(self) { Piece { data: self.data, splitter: &self.splitter } }
 }
 

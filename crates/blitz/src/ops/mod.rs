@@ -10,9 +10,12 @@
 //! | add up prefixes, with any operator | [`par_scan`], [`par_scan_exclusive`], and both in place |
 //! | bring equal keys together | [`par_group_by`], [`par_collect_reduce`], [`par_count_by`], [`par_unique`] |
 //! | the same for small integers | [`par_histogram`], [`par_collect_reduce_by_index`], [`par_group_by_index`] |
-//! | keep some elements | [`par_pack`], [`par_filter_index`] |
+//! | keep some elements | [`par_pack`], [`par_filter_index`], [`par_dedup`], [`par_dedup_by_key`] |
 //! | write to computed places, reorder | [`par_scatter`], [`par_scatter_unchecked`], [`par_shuffle`], [`par_random_permutation`], [`par_transpose`] |
 //! | find extremes, multiply vectors | [`par_min_max`], [`par_argmin`], [`par_argmax`], [`par_dot`] |
+//!
+//! Methods of slices ([`ParallelSlice`](crate::slice::ParallelSlice), [`ParallelSliceMut`](crate::slice::ParallelSliceMut)) sort,
+//! merge, partition, select, rotate, reverse, fill and copy.
 //!
 //! Everything here starts as the plain sequential loop and is shared only once it has shown to be worth that, so calls on
 //! short inputs cost what plain code does. Work and span are stated per function; "one piece" is what the loop cuts off at a
@@ -22,13 +25,14 @@
 //! ([`par_for_with_grain`], [`par_reduce_with_grain`]) or the shortest per pool
 //! ([`ThreadPoolBuilder::grain`](crate::ThreadPoolBuilder::grain)).
 
-mod build;
+pub(crate) mod build;
 mod collect;
+mod dedup;
 mod extremes;
 mod fallible;
 mod group;
 mod loops;
-mod pack;
+pub(crate) mod pack;
 pub(crate) mod pieces;
 mod reduce;
 mod scan;
@@ -40,6 +44,7 @@ pub use self::collect::{
     offsets, par_collect_into, par_flatten, par_flatten_into, par_gather, par_map_in_place,
     par_tabulate,
 };
+pub use self::dedup::{par_dedup, par_dedup_by_key};
 pub use self::extremes::{
     par_argmax, par_argmax_by, par_argmin, par_argmin_by, par_dot, par_min_max, par_min_max_by,
 };

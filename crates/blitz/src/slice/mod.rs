@@ -11,6 +11,9 @@
 mod cached_key;
 mod chunks;
 mod iter;
+pub(crate) mod keep;
+mod moves;
+mod ordered;
 mod parallel_slice;
 mod parallel_slice_mut;
 pub(crate) mod pieces;

@@ -1,9 +1,11 @@
 //! The methods every shared slice gains.
 
+use super::ordered;
 use super::{
     ArrayWindows, ChunkBy, Chunks, ChunksExact, RChunks, RChunksExact, Split, SplitInclusive,
     Windows,
 };
+use std::cmp::Ordering;
 
 /// Parallel methods of shared slices.
 ///
@@ -188,6 +190,103 @@ pub trait ParallelSlice<T: Sync> {
         F: Fn(&T, &T) -> bool + Send + Sync,
     {
         ChunkBy::new(self.as_parallel_slice(), pred)
+    }
+
+    /// Whether every element is at most as large as the next, in parallel; as `<[T]>::is_sorted`.
+    ///
+    /// Stops soon after the first pair that is not. Work O(n), span O(log n).
+    ///
+    /// ```
+    /// use blitz::prelude::*;
+    ///
+    /// assert!([1, 2, 2, 9].par_is_sorted());
+    /// assert!(![0.0, f64::NAN].par_is_sorted());
+    /// ```
+    fn par_is_sorted(&self) -> bool
+    where
+        T: PartialOrd,
+    {
+        self.par_is_sorted_by(|a, b| a <= b)
+    }
+
+    /// Whether `in_order` holds for all pairs of neighbours, in parallel; as `<[T]>::is_sorted_by`. Work O(n), span O(log n).
+    ///
+    /// ```
+    /// use blitz::prelude::*;
+    ///
+    /// assert!([3, 2, 1].par_is_sorted_by(|a, b| a > b));
+    /// ```
+    fn par_is_sorted_by<F>(&self, in_order: F) -> bool
+    where
+        F: Fn(&T, &T) -> bool + Sync + Send,
+    {
+        ordered::is_sorted_by(self.as_parallel_slice(), in_order)
+    }
+
+    /// Whether the keys are sorted, in parallel; as `<[T]>::is_sorted_by_key`. A key is computed for every comparison. Work
+    /// O(n), span O(log n).
+    ///
+    /// ```
+    /// use blitz::prelude::*;
+    ///
+    /// assert!(["c", "bb", "aaa"].par_is_sorted_by_key(|word| word.len()));
+    /// ```
+    fn par_is_sorted_by_key<K, F>(&self, key: F) -> bool
+    where
+        K: PartialOrd,
+        F: Fn(&T) -> K + Sync + Send,
+    {
+        self.par_is_sorted_by(|a, b| key(a) <= key(b))
+    }
+
+    /// Merges this sorted slice with another one into a new vector, in parallel; of equal elements, those of this slice come
+    /// first.
+    ///
+    /// If one of them is not sorted, the result has the right length, and elements of both in some order. Work O(n), span
+    /// O(log n) and one piece.
+    ///
+    /// ```
+    /// use blitz::prelude::*;
+    ///
+    /// assert_eq!([1, 4, 9].par_merge(&[2, 4, 8]), [1, 2, 4, 4, 8, 9]);
+    /// ```
+    fn par_merge(&self, other: &[T]) -> Vec<T>
+    where
+        T: Ord + Clone + Send,
+    {
+        self.par_merge_by(other, T::cmp)
+    }
+
+    /// As [`par_merge`](Self::par_merge), for slices that are sorted by a comparison.
+    ///
+    /// ```
+    /// use blitz::prelude::*;
+    ///
+    /// let merged = [2.5f64, 0.5].par_merge_by(&[1.5], |a, b| b.total_cmp(a));
+    /// assert_eq!(merged, [2.5, 1.5, 0.5]);
+    /// ```
+    fn par_merge_by<F>(&self, other: &[T], compare: F) -> Vec<T>
+    where
+        T: Clone + Send,
+        F: Fn(&T, &T) -> Ordering + Sync,
+    {
+        ordered::merge(self.as_parallel_slice(), other, &compare)
+    }
+
+    /// Searches this sorted slice for many values, in parallel: for each what `<[T]>::binary_search` returns. Work
+    /// O(q log n) for q queries, span O(log q + log n) and one piece.
+    ///
+    /// ```
+    /// use blitz::prelude::*;
+    ///
+    /// let sorted = [10, 20, 30];
+    /// assert_eq!(sorted.par_binary_search_batch(&[20, 25]), [Ok(1), Err(2)]);
+    /// ```
+    fn par_binary_search_batch(&self, queries: &[T]) -> Vec<Result<usize, usize>>
+    where
+        T: Ord,
+    {
+        ordered::binary_search_batch(self.as_parallel_slice(), queries)
     }
 }
 

@@ -4,7 +4,7 @@ use super::sort::RadixKey;
 use super::{
     ChunkByMut, ChunksExactMut, ChunksMut, RChunksExactMut, RChunksMut, SplitInclusiveMut, SplitMut,
 };
-use super::{cached_key, sort};
+use super::{cached_key, keep, moves, sort};
 use std::cmp::Ordering;
 
 /// Parallel methods of exclusive slices.
@@ -321,6 +321,201 @@ pub trait ParallelSliceMut<T: Send> {
         F: Fn(&T, &T) -> bool + Send + Sync,
     {
         ChunkByMut::new(self.as_parallel_slice_mut(), pred)
+    }
+
+    /// Reverses the order of the elements, in parallel and in place. Work O(n), span O(log n).
+    ///
+    /// ```
+    /// use blitz::prelude::*;
+    ///
+    /// let mut v = [1, 2, 3];
+    /// v.par_reverse();
+    /// assert_eq!(v, [3, 2, 1]);
+    /// ```
+    fn par_reverse(&mut self) {
+        moves::reverse(self.as_parallel_slice_mut());
+    }
+
+    /// Moves the first `middle` elements behind the others, in parallel; as `<[T]>::rotate_left`.
+    ///
+    /// Long slices need memory for up to half of the elements if `middle` is near one of the ends. Work O(n), span
+    /// O(log n) and a few stripes per thread.
+    ///
+    /// # Panics
+    ///
+    /// If `middle` is greater than the length.
+    ///
+    /// ```
+    /// use blitz::prelude::*;
+    ///
+    /// let mut v = [1, 2, 3, 4];
+    /// v.par_rotate_left(1);
+    /// assert_eq!(v, [2, 3, 4, 1]);
+    /// ```
+    fn par_rotate_left(&mut self, middle: usize) {
+        moves::rotate_left(self.as_parallel_slice_mut(), middle);
+    }
+
+    /// Moves the last `count` elements before the others, in parallel; as `<[T]>::rotate_right`. As
+    /// [`par_rotate_left`](Self::par_rotate_left) else.
+    ///
+    /// # Panics
+    ///
+    /// If `count` is greater than the length.
+    ///
+    /// ```
+    /// use blitz::prelude::*;
+    ///
+    /// let mut v = [1, 2, 3, 4];
+    /// v.par_rotate_right(1);
+    /// assert_eq!(v, [4, 1, 2, 3]);
+    /// ```
+    fn par_rotate_right(&mut self, count: usize) {
+        let v = self.as_parallel_slice_mut();
+        let middle = v.len().checked_sub(count);
+        let middle = middle.expect("rotation by more elements than the slice has");
+        moves::rotate_left(v, middle);
+    }
+
+    /// Replaces every element by a clone of `value`, in parallel; as `<[T]>::fill`. Work O(n), span O(log n).
+    ///
+    /// ```
+    /// use blitz::prelude::*;
+    ///
+    /// let mut v = [0; 4];
+    /// v.par_fill(7);
+    /// assert_eq!(v, [7; 4]);
+    /// ```
+    fn par_fill(&mut self, value: T)
+    where
+        T: Clone + Sync,
+    {
+        moves::fill(self.as_parallel_slice_mut(), value);
+    }
+
+    /// Copies all elements of `source`, in parallel; as `<[T]>::copy_from_slice`. Work O(n), span O(log n).
+    ///
+    /// # Panics
+    ///
+    /// If the lengths differ.
+    ///
+    /// ```
+    /// use blitz::prelude::*;
+    ///
+    /// let mut v = [0; 3];
+    /// v.par_copy(&[1, 2, 3]);
+    /// assert_eq!(v, [1, 2, 3]);
+    /// ```
+    fn par_copy(&mut self, source: &[T])
+    where
+        T: Copy + Sync,
+    {
+        moves::copy(self.as_parallel_slice_mut(), source);
+    }
+
+    /// Brings the elements for which `predicate` holds before the others, in parallel, and returns how many there are. Both
+    /// groups keep their order.
+    ///
+    /// The predicate is called once per element; if it panics, nothing has moved. Needs memory for a second slice and a
+    /// byte per element. Work O(n), span O(log n) and one piece.
+    ///
+    /// ```
+    /// use blitz::prelude::*;
+    ///
+    /// let mut v = [1, 2, 3, 4, 5];
+    /// let even = v.par_partition(|x| x % 2 == 0);
+    /// assert_eq!((even, v), (2, [2, 4, 1, 3, 5]));
+    /// ```
+    fn par_partition<F>(&mut self, predicate: F) -> usize
+    where
+        F: Fn(&T) -> bool + Sync,
+    {
+        keep::partition_stable(self.as_parallel_slice_mut(), &predicate)
+    }
+
+    /// As [`par_partition`](Self::par_partition), but in place: no memory is needed, and the order within the groups is not
+    /// kept. Elements may be asked for more than once; if the predicate panics, they are in some order.
+    ///
+    /// ```
+    /// use blitz::prelude::*;
+    ///
+    /// let mut v = [1, 2, 3, 4, 5];
+    /// let even = v.par_partition_unstable(|x| x % 2 == 0);
+    /// assert!(v[..even].iter().all(|x| x % 2 == 0) && v[even..].iter().all(|x| x % 2 == 1));
+    /// ```
+    fn par_partition_unstable<F>(&mut self, predicate: F) -> usize
+    where
+        F: Fn(&T) -> bool + Sync,
+    {
+        keep::partition_unstable(self.as_parallel_slice_mut(), &predicate)
+    }
+
+    /// Brings the element that a sort would put at `index` there, smaller ones before it and larger ones behind it, in parallel
+    /// and in place; returns the three parts. As `<[T]>::select_nth_unstable`.
+    ///
+    /// Work O(n) expected, span O(log n) and a stripe per thread.
+    ///
+    /// # Panics
+    ///
+    /// If `index` is out of bounds.
+    ///
+    /// ```
+    /// use blitz::prelude::*;
+    ///
+    /// let mut v = [9, 1, 8, 2, 7];
+    /// let (_, median, _) = v.par_select_nth_unstable(2);
+    /// assert_eq!(*median, 7);
+    /// ```
+    fn par_select_nth_unstable(&mut self, index: usize) -> (&mut [T], &mut T, &mut [T])
+    where
+        T: Ord + Sync,
+    {
+        self.par_select_nth_unstable_by(index, T::cmp)
+    }
+
+    /// As [`par_select_nth_unstable`](Self::par_select_nth_unstable), by a comparison.
+    ///
+    /// ```
+    /// use blitz::prelude::*;
+    ///
+    /// let mut v = [2.5, 0.5, 1.5];
+    /// assert_eq!(*v.par_select_nth_unstable_by(0, f64::total_cmp).1, 0.5);
+    /// ```
+    fn par_select_nth_unstable_by<F>(
+        &mut self,
+        index: usize,
+        compare: F,
+    ) -> (&mut [T], &mut T, &mut [T])
+    where
+        T: Sync,
+        F: Fn(&T, &T) -> Ordering + Sync,
+    {
+        let v = self.as_parallel_slice_mut();
+        sort::select_nth(v, index, &compare);
+        let (smaller, rest) = v.split_at_mut(index);
+        let (nth, larger) = rest.split_first_mut().expect("the index is in bounds");
+        (smaller, nth, larger)
+    }
+
+    /// As [`par_select_nth_unstable`](Self::par_select_nth_unstable), by a key, which is computed for every comparison.
+    ///
+    /// ```
+    /// use blitz::prelude::*;
+    ///
+    /// let mut words = ["ccc", "a", "bb"];
+    /// assert_eq!(*words.par_select_nth_unstable_by_key(1, |word| word.len()).1, "bb");
+    /// ```
+    fn par_select_nth_unstable_by_key<K, F>(
+        &mut self,
+        index: usize,
+        key: F,
+    ) -> (&mut [T], &mut T, &mut [T])
+    where
+        T: Sync,
+        K: Ord,
+        F: Fn(&T) -> K + Sync,
+    {
+        self.par_select_nth_unstable_by(index, |a, b| key(a).cmp(&key(b)))
     }
 }
 

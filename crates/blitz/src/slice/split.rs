@@ -131,30 +131,36 @@ predicate_iterator! {
 
 unindexed_source! {
     impl ['data, T: Sync, P: Fn(&T) -> bool + Sync + Send] Split<'data, T, P> => &'data [T];
+    fn size(this) { this.slice.len() }
     fn producer(self) { Pieces::new(self.slice, WithoutSeparator(&self.separator)) }
 }
 
 unindexed_source! {
     impl ['data, T: Sync, P: Fn(&T) -> bool + Sync + Send] SplitInclusive<'data, T, P> => &'data [T];
+    fn size(this) { this.slice.len() }
     fn producer(self) { Pieces::new(self.slice, WithSeparator(&self.separator)) }
 }
 
 unindexed_source! {
     impl ['data, T: Send, P: Fn(&T) -> bool + Sync + Send] SplitMut<'data, T, P> => &'data mut [T];
+    fn size(this) { this.slice.len() }
     fn producer(self) { Pieces::new(self.slice, WithoutSeparator(&self.separator)) }
 }
 
 unindexed_source! {
     impl ['data, T: Send, P: Fn(&T) -> bool + Sync + Send] SplitInclusiveMut<'data, T, P> => &'data mut [T];
+    fn size(this) { this.slice.len() }
     fn producer(self) { Pieces::new(self.slice, WithSeparator(&self.separator)) }
 }
 
 unindexed_source! {
     impl ['data, T: Sync, P: Fn(&T, &T) -> bool + Send + Sync] ChunkBy<'data, T, P> => &'data [T];
+    fn size(this) { this.slice.len() }
     fn producer(self) { Pieces::new(self.slice, Between(&self.together)) }
 }
 
 unindexed_source! {
     impl ['data, T: Send, P: Fn(&T, &T) -> bool + Send + Sync] ChunkByMut<'data, T, P> => &'data mut [T];
+    fn size(this) { this.slice.len() }
     fn producer(self) { Pieces::new(self.slice, Between(&self.together)) }
 }

@@ -76,6 +76,7 @@ macro_rules! text_iterator {
 
         unindexed_source! {
             impl ['ch] $name<'ch> => $item;
+            fn size(this) { this.text.len() }
             fn producer(self) { Stretch::whole(self.text, $view) }
         }
 
@@ -184,11 +185,13 @@ impl<'ch, P: Pattern> MatchIndices<'ch, P> {
 
 unindexed_source! {
     impl ['ch, P: Pattern] Matches<'ch, P> => &'ch str;
+    fn size(this) { this.text.len() }
     fn producer(self) { Stretch::whole(self.text, MatchesView(&self.pattern)) }
 }
 
 unindexed_source! {
     impl ['ch, P: Pattern] MatchIndices<'ch, P> => (usize, &'ch str);
+    fn size(this) { this.text.len() }
     fn producer(self) { Stretch::whole(self.text, MatchIndicesView(&self.pattern)) }
 }
 

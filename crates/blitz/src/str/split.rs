@@ -124,11 +124,13 @@ plain_iterator! {
 
 unindexed_source! {
     impl ['ch, P: Pattern] Split<'ch, P> => &'ch str;
+    fn size(this) { this.text.len() }
     fn producer(self) { Pieces::new(self.text, WithoutSeparator(&self.separator)) }
 }
 
 unindexed_source! {
     impl ['ch, P: Pattern] SplitInclusive<'ch, P> => &'ch str;
+    fn size(this) { this.text.len() }
     fn producer(self) { Pieces::new(self.text, WithSeparator(&self.separator)) }
 }
 
@@ -150,16 +152,19 @@ impl<'ch, P: Pattern> ParallelIterator for SplitTerminator<'ch, P> {
 
 unindexed_source! {
     impl ['ch] Lines<'ch> => &'ch str;
+    fn size(this) { this.text.len() }
     fn producer(self) { Pieces::new(self.text, LineEnds) }
 }
 
 unindexed_source! {
     impl ['ch] SplitWhitespace<'ch> => &'ch str;
+    fn size(this) { this.text.len() }
     fn producer(self) { Pieces::new(self.text, UnicodeWords) }
 }
 
 unindexed_source! {
     impl ['ch] SplitAsciiWhitespace<'ch> => &'ch str;
+    fn size(this) { this.text.len() }
     fn producer(self) { Pieces::new(self.text, AsciiWords) }
 }
 

@@ -6,10 +6,14 @@ use super::chars::{
 };
 use super::middle;
 use super::split::{AsciiWords, UnicodeWords};
+use crate::ThreadPoolBuilder;
 use crate::prelude::*;
 use crate::slice::pieces::{Cutter, Pieces, WithSeparator, WithoutSeparator};
 use crate::slice::tests::for_every_depth;
+use std::collections::HashSet;
 use std::fmt::Debug;
+use std::thread::ThreadId;
+use std::time::Duration;
 
 /// All strings over an alphabet up to a length: every arrangement of separators, spaces and long characters there is.
 fn every_text(alphabet: &[char], longest: usize) -> Vec<String> {
@@ -187,4 +191,23 @@ fn all_methods_agree_with_std_on_long_texts() {
 fn a_bare_carriage_return_at_the_end_belongs_to_the_line() {
     let lines: Vec<&str> = "one\r\ntwo\r".par_lines().collect();
     assert_eq!(lines, ["one", "two\r"]);
+}
+
+#[test]
+fn characters_that_were_cheap_in_all_runs_before_are_shared_out_once_they_are_dear() {
+    let pool = ThreadPoolBuilder::new().num_threads(4).build().unwrap();
+    let threads_of = |text: &str, pause: Duration| -> HashSet<ThreadId> {
+        let identify = |_| {
+            if !pause.is_zero() {
+                std::thread::sleep(pause);
+            }
+            std::thread::current().id()
+        };
+        pool.install(|| text.par_chars().map(identify).collect())
+    };
+    for _ in 0..100 {
+        assert!(!threads_of("tiny", Duration::ZERO).is_empty());
+    }
+    let text = "x".repeat(400);
+    assert!(threads_of(&text, Duration::from_micros(200)).len() > 1);
 }

@@ -64,7 +64,7 @@ fn groups_are_those_of_the_plain_loop_with_few_and_with_many_keys() {
 
 #[test]
 fn several_batches_of_many_keys_make_one_map() {
-    let rows = rows(2_300_000, 300_000);
+    let rows = rows(1_200_000, 150_000);
     let sums = par_collect_reduce(&rows, |r| r.0, |r| r.1, |sum, more| *sum += more);
     let mut expected: HashMap<u64, usize> = HashMap::new();
     for (key, value) in &rows {
@@ -219,7 +219,7 @@ fn a_bucket_that_does_not_exist_is_named() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
+    #![proptest_config(ProptestConfig::with_cases(10))]
 
     #[test]
     fn any_rows_are_grouped_as_by_the_plain_loop(

@@ -4,6 +4,7 @@ mod group;
 mod loops;
 mod reorder;
 mod scan;
+mod slices;
 
 use blitz::{ThreadPool, ThreadPoolBuilder};
 use std::sync::OnceLock;

@@ -66,7 +66,7 @@ fn scans_agree_with_the_plain_loop() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(30))]
+    #![proptest_config(ProptestConfig::with_cases(10))]
 
     #[test]
     fn scans_of_any_length_agree_with_the_plain_loop(v in prop::collection::vec(any::<Affine>(), 0..6000)) {

@@ -149,5 +149,15 @@ where
     P: UnindexedProducer,
     C: UnindexedConsumer<P::Item>,
 {
-    demand_loop::run_unindexed(producer, consumer)
+    bridge_unindexed_sized(1, producer, consumer)
+}
+
+/// As [`bridge_unindexed`], for producers that know how much they have to go through, if not how many items that makes. What is
+/// learnt about a short text then says something about a long one.
+pub(crate) fn bridge_unindexed_sized<P, C>(size: usize, producer: P, consumer: C) -> C::Result
+where
+    P: UnindexedProducer,
+    C: UnindexedConsumer<P::Item>,
+{
+    demand_loop::run_unindexed(size.max(1) as f32, producer, consumer)
 }

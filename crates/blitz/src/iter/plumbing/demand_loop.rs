@@ -144,7 +144,9 @@ where
         return folder.complete();
     }
     let now = ticks();
-    if looks_tiny(now.saturating_sub(start), first, len) && for_rest.can_resume(&folder) {
+    if looks_tiny(now.saturating_sub(start), first as f32, len as f32)
+        && for_rest.can_resume(&folder)
+    {
         return fold(rest, for_rest.resume(folder)).complete();
     }
     // It is not tiny any more.
@@ -328,36 +330,70 @@ where
 /// Runs a producer of unknown length into `consumer`.
 ///
 /// The same steps, except that there is no sequential beginning: the producer must be cut before its first piece can be
-/// measured. Sizes are parts of the whole, as if all cuts fell in the middle.
-pub(super) fn run_unindexed<P, C>(producer: P, consumer: C) -> C::Result
+/// measured. Sizes are parts of the whole, as if all cuts fell in the middle. The whole is `size`, in a unit that means the same
+/// in every run of this loop (bytes of a text, say), or 1 if nothing is known.
+pub(super) fn run_unindexed<P, C>(size: f32, producer: P, consumer: C) -> C::Result
 where
     P: UnindexedProducer,
     C: UnindexedConsumer<P::Item>,
 {
     if !caller_may_take_part() {
-        return hand_over(|| run_unindexed(producer, consumer));
+        return hand_over(|| run_unindexed(size, producer, consumer));
     }
     if consumer.full() {
         return consumer.into_folder().complete();
     }
-    let site = Site::of(run_unindexed::<P, C> as fn(P, C) -> C::Result as usize);
+    let site = Site::of(run_unindexed::<P, C> as fn(f32, P, C) -> C::Result as usize);
     #[cfg(test)]
     if super::pretend::is_on() {
         return shared_unindexed(1.0, producer, consumer, site, super::pretend::RATE);
     }
-    if site.is_tiny(1.0) && (Offer::is_open() || nobody_is_idle()) {
-        return producer.fold_with(consumer.into_folder()).complete();
+    if site.is_tiny(size) {
+        if Offer::is_open() || nobody_is_idle() {
+            return producer.fold_with(consumer.into_folder()).complete();
+        }
+        return tiny_unindexed(size, producer, consumer, site);
     }
     let pace = Pace::begin(site);
     // The first piece to be measured is a 64th of the whole, or an eighth if the whole was short before.
-    let levels = if pace.is_known() && !pace.is_worth_a_cut(1.0) {
+    let levels = if pace.is_known() && !pace.is_worth_a_cut(size) {
         3
     } else {
         6
     };
     let local = Local::new(pace);
     local.pace.start();
-    offer_unindexed(1.0, levels, producer, consumer, &local);
+    offer_unindexed(size, levels, producer, consumer, &local);
+    local.pace.remember();
+    local.finish()
+}
+
+/// A loop of unknown length that has been tiny before.
+fn tiny_unindexed<P, C>(size: f32, producer: P, consumer: C, site: &'static Site) -> C::Result
+where
+    P: UnindexedProducer,
+    C: UnindexedConsumer<P::Item>,
+{
+    let (items, rest) = producer.split();
+    let Some(rest) = rest else {
+        return items.fold_with(consumer.into_folder()).complete();
+    };
+    let part = size / 2.0;
+    let start = ticks();
+    let folder = items.fold_with(consumer.split_off_left().into_folder());
+    if folder.full() {
+        return folder.complete();
+    }
+    let now = ticks();
+    if looks_tiny(now.saturating_sub(start), part, size) && consumer.can_resume(&folder) {
+        return rest.fold_with(consumer.resume(folder)).complete();
+    }
+    // It is not tiny any more.
+    let local = Local::new(Pace::begin(site));
+    local.pace.start_at(start);
+    local.put(folder);
+    local.pace.note_at(now, part);
+    offer_unindexed(part, 0, rest, consumer, &local);
     local.pace.remember();
     local.finish()
 }

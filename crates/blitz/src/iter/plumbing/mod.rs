@@ -24,6 +24,7 @@ pub(crate) mod pretend;
 mod search;
 mod tree_loop;
 
+pub(crate) use self::bridge::bridge_unindexed_sized;
 pub use self::bridge::{bridge, bridge_producer_consumer, bridge_unindexed};
 pub(crate) use self::local::this_thread;
 pub(crate) use self::polled_loop::{Steps, pull_in_turns, run_steps};

@@ -87,8 +87,8 @@ impl Site {
 
 /// Were `items` that took `ticks` as cheap as those of a tiny loop, if `all` are like them?
 #[inline]
-pub(super) fn looks_tiny(ticks: u64, items: usize, all: usize) -> bool {
-    ticks as f32 * (all as f32 / items as f32) < 4.0 * TINY_TICKS
+pub(super) fn looks_tiny(ticks: u64, items: f32, all: f32) -> bool {
+    ticks as f32 * (all / items) < 4.0 * TINY_TICKS
 }
 
 /// The speed of a running loop, as its thread sees it.

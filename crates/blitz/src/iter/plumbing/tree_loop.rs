@@ -73,7 +73,7 @@ where
     if !caller_may_take_part() {
         return hand_over(|| run_eagerly(len, cuts, producer, consumer));
     }
-    pieces(Forked, len, cuts, producer, consumer)
+    pieces::<true, P, C>(len, cuts, producer, consumer)
 }
 
 /// Runs `len` items of `producer` into `consumer`, forking where it pays.
@@ -87,7 +87,7 @@ where
     }
     let site = Site::of(run_on_demand::<P, C> as fn(usize, Cuts, P, C) -> C::Result as usize);
     if site.is_tiny(len as f32) && (Offer::is_open() || nobody_is_idle()) {
-        return pieces(InTurn, len, cuts, producer, consumer);
+        return pieces::<false, P, C>(len, cuts, producer, consumer);
     }
     let pace = Pace::begin(site);
     if !pace.is_known() || pace.is_worth_a_cut(len as f32) {
@@ -163,7 +163,7 @@ where
 {
     let pace = Pace::begin(site);
     pace.start();
-    let result = pieces(InTurn, len, cuts, producer, consumer);
+    let result = pieces::<false, P, C>(len, cuts, producer, consumer);
     if len > 0 {
         pace.note(len as f32);
         pace.remember();
@@ -171,10 +171,9 @@ where
     result
 }
 
-/// Cuts down to the pieces, running the sides of each cut by `both`.
-fn pieces<B, P, C>(both: B, len: usize, cuts: Cuts, producer: P, consumer: C) -> C::Result
+/// Cuts down to the pieces. The sides of a cut are run as a fork, or one after the other.
+fn pieces<const FORK: bool, P, C>(len: usize, cuts: Cuts, producer: P, consumer: C) -> C::Result
 where
-    B: Both,
     P: Producer,
     C: Consumer<P::Item>,
 {
@@ -186,55 +185,14 @@ where
     };
     let (left_items, right_items) = producer.split_at(middle);
     let (left, right, reducer) = consumer.split_at(middle);
-    let (left, right) = both.run(
-        move || pieces(both, middle, left_cuts, left_items, left),
-        move || pieces(both, len - middle, right_cuts, right_items, right),
-    );
+    let left = move || pieces::<FORK, P, C>(middle, left_cuts, left_items, left);
+    let right = move || pieces::<FORK, P, C>(len - middle, right_cuts, right_items, right);
+    let (left, right) = if FORK {
+        join(left, right)
+    } else {
+        (left(), right())
+    };
     reducer.reduce(left, right)
-}
-
-/// How the two sides of a cut are run.
-trait Both: Copy + Send {
-    fn run<A, B, RA, RB>(self, a: A, b: B) -> (RA, RB)
-    where
-        A: FnOnce() -> RA + Send,
-        B: FnOnce() -> RB + Send,
-        RA: Send,
-        RB: Send;
-}
-
-/// One after the other.
-#[derive(Clone, Copy)]
-struct InTurn;
-
-impl Both for InTurn {
-    #[inline]
-    fn run<A, B, RA, RB>(self, a: A, b: B) -> (RA, RB)
-    where
-        A: FnOnce() -> RA + Send,
-        B: FnOnce() -> RB + Send,
-        RA: Send,
-        RB: Send,
-    {
-        (a(), b())
-    }
-}
-
-/// As a fork.
-#[derive(Clone, Copy)]
-struct Forked;
-
-impl Both for Forked {
-    #[inline]
-    fn run<A, B, RA, RB>(self, a: A, b: B) -> (RA, RB)
-    where
-        A: FnOnce() -> RA + Send,
-        B: FnOnce() -> RB + Send,
-        RA: Send,
-        RB: Send,
-    {
-        join(a, b)
-    }
 }
 
 #[cfg(test)]

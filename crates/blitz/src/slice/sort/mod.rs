@@ -26,6 +26,7 @@ mod radix;
 pub(crate) mod raw;
 mod runs;
 mod sample;
+mod select;
 mod stable;
 mod tree;
 mod unstable;
@@ -33,6 +34,7 @@ mod unstable;
 use self::order::{By, ByKey, Natural, Order, Watched};
 use self::plan::{Plan, plan};
 pub use self::radix::RadixKey;
+pub(crate) use self::select::select_nth;
 use std::cmp::Ordering;
 
 /// Sorts by the elements' own order, stable.

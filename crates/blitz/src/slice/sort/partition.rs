@@ -120,10 +120,11 @@ fn exchange<T>(v: &mut [T], left: &mut Misplaced, right: &mut Misplaced) {
 ///
 /// # Panics
 /// When there is no pivot, or when `goes_left` panics.
-pub(crate) fn partition_in_parallel<T, F>(v: &mut [T], pivots: &mut [T], goes_left: &F) -> usize
+pub(crate) fn partition_in_parallel<T, P, F>(v: &mut [T], pivots: &mut [P], goes_left: &F) -> usize
 where
     T: Send,
-    F: Fn(&T, &T) -> bool + Sync,
+    P: Send,
+    F: Fn(&T, &P) -> bool + Sync,
 {
     if let [pivot] = pivots {
         return partition(v, &mut |x| goes_left(x, pivot));

@@ -192,7 +192,12 @@ fn equal_range<T, O: Order<T>>(sample: &[T], at: usize, order: &O) -> (usize, us
 
 /// `v` is a sorted sample, then `lefts` elements that go left, then those that go right. Moves the sample from `first_upper` on
 /// to the start of the right side; returns where that side starts now.
-fn move_upper_sample<T>(v: &mut [T], first_upper: usize, sample_len: usize, lefts: usize) -> usize {
+pub(super) fn move_upper_sample<T>(
+    v: &mut [T],
+    first_upper: usize,
+    sample_len: usize,
+    lefts: usize,
+) -> usize {
     let upper = sample_len - first_upper;
     let right_start = first_upper + lefts;
     if lefts >= upper {

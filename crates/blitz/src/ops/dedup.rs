@@ -1,0 +1,36 @@
+//! Removing repeated elements from vectors.
+
+use crate::slice::keep;
+
+/// Removes all elements that equal the one before them; as `Vec::dedup`. Of a sorted vector, every value is left once.
+///
+/// Work: `O(n)`. Span: `O(n / 4096 + log n)` and one piece. Vectors of more than 4096 elements need memory for a second one, if
+/// there is anything to remove, and a byte per element.
+///
+/// ```
+/// let mut v = vec![1, 1, 2, 3, 3, 1];
+/// blitz::ops::par_dedup(&mut v);
+/// assert_eq!(v, [1, 2, 3, 1]);
+/// ```
+pub fn par_dedup<T>(v: &mut Vec<T>)
+where
+    T: PartialEq + Send + Sync,
+{
+    keep::dedup(v, &|before, x| before == x);
+}
+
+/// As [`par_dedup`], for elements whose keys are equal; as `Vec::dedup_by_key`. A key is computed about twice per element.
+///
+/// ```
+/// let mut words = vec!["fig", "nut", "pear", "plum", "kiwi", "fig"];
+/// blitz::ops::par_dedup_by_key(&mut words, |word| word.len());
+/// assert_eq!(words, ["fig", "pear", "fig"]);
+/// ```
+pub fn par_dedup_by_key<T, K, F>(v: &mut Vec<T>, key: F)
+where
+    T: Send + Sync,
+    K: PartialEq,
+    F: Fn(&T) -> K + Sync,
+{
+    keep::dedup(v, &|before, x| key(before) == key(x));
+}

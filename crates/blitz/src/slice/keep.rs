@@ -1,0 +1,124 @@
+//! Bringing some elements to the front: partitions, and dropping repeated elements.
+//!
+//! Stable partitions ask for every element first, which writes down one flag each; nothing has moved if that panics. Then blocks
+//! count their flags, so that each knows where its elements go, and moves them there by way of a scratch buffer, without any
+//! user code in between. Removing repeated elements is the same, followed by a `truncate`.
+
+use super::sort::partition::{partition, partition_in_parallel, swap_in_parallel};
+use super::sort::raw::{Scratch, Shared, copy_in_parallel};
+use crate::engine::current_num_threads;
+use crate::engine::primitives::SyncPtr;
+use crate::iter::{IntoParallelIterator, ParallelIterator};
+use crate::ops::build::build;
+use crate::ops::pack::{block, block_starts};
+use std::ptr;
+use std::time::Instant;
+
+/// Brings the elements for which `predicate` holds before the others, both in their order; returns their number.
+pub(super) fn partition_stable<T, F>(v: &mut [T], predicate: &F) -> usize
+where
+    T: Send,
+    F: Fn(&T) -> bool + Sync,
+{
+    let all = SyncPtr::new(v);
+    let keep = build(all.len(), |range, filler| {
+        // SAFETY: pieces are disjoint parts of the slice, which is borrowed exclusively.
+        let part = unsafe { all.slice_from(range.start, range.len()) };
+        filler.push_all(part, predicate);
+    });
+    move_to_front(v, &keep)
+}
+
+/// Brings the flagged elements before the others, both in their order; returns their number.
+fn move_to_front<T: Send>(v: &mut [T], keep: &[bool]) -> usize {
+    let len = v.len();
+    assert_eq!(len, keep.len(), "one flag per element");
+    let starts = block_starts(keep);
+    let kept = starts[starts.len() - 1];
+    if kept == 0 || kept == len {
+        return kept;
+    }
+    let mut scratch = Scratch::<T>::new(len);
+    let target = Shared::new(scratch.as_mut_ptr());
+    let source = Shared::new(v.as_mut_ptr());
+    (0..starts.len() - 1).into_par_iter().for_each(|i| {
+        let range = block(i, len);
+        // As many others come before this block as elements that are not kept.
+        let (mut front, mut back) = (starts[i], kept + range.start - starts[i]);
+        for element in range {
+            let keep = keep[element];
+            let place = if keep { front } else { back };
+            // SAFETY: the counts give every element a place of its own, below `len`; all of them are moved to the scratch.
+            unsafe {
+                ptr::copy_nonoverlapping(source.get().add(element), target.get().add(place), 1)
+            };
+            front += usize::from(keep);
+            back += usize::from(!keep);
+        }
+    });
+    // SAFETY: the scratch holds all elements, once, and the slice none; afterwards it is the other way round.
+    unsafe { copy_in_parallel(target, source, len) };
+    kept
+}
+
+/// Elements partitioned before the clock is read.
+const FIRST: usize = 4096;
+
+/// More than this many nanoseconds of work ahead are shared, in stripes of at least so many.
+const WORTH_HELP_NS: f64 = 60_000.0;
+const STRIPE_NS: f64 = 25_000.0;
+
+/// Brings the elements for which `predicate` holds before the others, in place and in any order; returns their number.
+pub(super) fn partition_unstable<T, F>(v: &mut [T], predicate: &F) -> usize
+where
+    T: Send,
+    F: Fn(&T) -> bool + Sync,
+{
+    let threads = current_num_threads();
+    let first = (v.len() / 16).clamp(1, FIRST);
+    if threads == 1 || v.len() <= first {
+        return partition(v, &mut |x| predicate(x));
+    }
+    let (near, far) = v.split_at_mut(first);
+    let clock = Instant::now();
+    let near_kept = partition(near, &mut |x| predicate(x));
+    let ns = clock.elapsed().as_nanos() as f64 / first as f64 * far.len() as f64;
+    let far_kept = if ns < WORTH_HELP_NS {
+        partition(far, &mut |x| predicate(x))
+    } else {
+        let stripes = ((ns / STRIPE_NS) as usize).clamp(2, 4 * threads);
+        partition_in_parallel(far, &mut vec![(); stripes], &|x, ()| predicate(x))
+    };
+    // [kept, others | kept, others]: exchange the inner two, as much as the shorter one has.
+    let count = (first - near_kept).min(far_kept);
+    swap_in_parallel(
+        &mut near[near_kept..][..count],
+        &mut far[far_kept - count..far_kept],
+    );
+    near_kept + far_kept
+}
+
+/// Shorter vectors are left to the standard library, which needs no flags.
+const SHORT: usize = 4096;
+
+/// Removes every element that is the `same` as the one before it.
+pub(crate) fn dedup<T, F>(v: &mut Vec<T>, same: &F)
+where
+    T: Send + Sync,
+    F: Fn(&T, &T) -> bool + Sync,
+{
+    if v.len() <= SHORT {
+        return v.dedup_by(|x, before| same(before, x));
+    }
+    let elements = &v[..];
+    let keep = build(v.len(), |range, filler| {
+        let start = range.start;
+        if start == 0 {
+            filler.push(true);
+        }
+        let windows = elements[start.saturating_sub(1)..range.end].windows(2);
+        windows.for_each(|pair| filler.push(!same(&pair[0], &pair[1])));
+    });
+    let kept = move_to_front(v, &keep);
+    v.truncate(kept);
+}

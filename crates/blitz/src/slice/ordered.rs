@@ -1,0 +1,84 @@
+//! Sorted slices: is it one, merge two, search one for many values.
+
+use crate::iter::{IntoParallelRefIterator, ParallelIterator};
+use crate::ops::build::{Filler, build};
+use crate::ops::pieces::pieces;
+use std::cmp::Ordering;
+
+/// Does `in_order` hold for all neighbours? Stops soon after the first pair for which it does not.
+pub(super) fn is_sorted_by<T, F>(v: &[T], in_order: F) -> bool
+where
+    T: Sync,
+    F: Fn(&T, &T) -> bool + Sync + Send,
+{
+    // A piece of pairs, each named by its left element.
+    let pairs = 0..v.len().saturating_sub(1);
+    pieces(pairs).all(|part| v[part.start..=part.end].is_sorted_by(&in_order))
+}
+
+/// The elements of two sorted slices in order; of equal ones, those of `left` come first.
+///
+/// Every piece of the result finds out by itself where in the two slices it begins.
+pub(super) fn merge<T, F>(left: &[T], right: &[T], compare: &F) -> Vec<T>
+where
+    T: Clone + Send + Sync,
+    F: Fn(&T, &T) -> Ordering + Sync,
+{
+    build(left.len() + right.len(), |range, filler| {
+        let from_left = co_rank(left, right, range.start, compare);
+        let (left, right) = (&left[from_left..], &right[range.start - from_left..]);
+        merge_some(left, right, range.len(), compare, filler);
+    })
+}
+
+/// How many elements of `left` are among the first `k` of the merged slices. At most as many as there are, and the others fit
+/// into `right`, whatever the comparison answers.
+fn co_rank<T, F>(left: &[T], right: &[T], k: usize, compare: &F) -> usize
+where
+    F: Fn(&T, &T) -> Ordering,
+{
+    let (mut low, mut high) = (k.saturating_sub(right.len()), k.min(left.len()));
+    while low < high {
+        let from_left = low + (high - low) / 2;
+        if compare(&right[k - from_left - 1], &left[from_left]).is_lt() {
+            high = from_left;
+        } else {
+            low = from_left + 1;
+        }
+    }
+    low
+}
+
+/// Pushes the first `count` elements of the merged slices; there are as many.
+fn merge_some<T, F>(left: &[T], right: &[T], count: usize, compare: &F, filler: &mut Filler<'_, T>)
+where
+    T: Clone,
+    F: Fn(&T, &T) -> Ordering,
+{
+    let (mut l, mut r) = (0, 0);
+    let mut ahead = count;
+    // No branch depends on the comparison: which head is taken is arithmetic.
+    while ahead > 0 && l < left.len() && r < right.len() {
+        let take_right = compare(&right[r], &left[l]).is_lt();
+        let head = if take_right { &right[r] } else { &left[l] };
+        filler.push(head.clone());
+        r += usize::from(take_right);
+        l += usize::from(!take_right);
+        ahead -= 1;
+    }
+    let rest = if l < left.len() {
+        &left[l..]
+    } else {
+        &right[r..]
+    };
+    filler.push_all(&rest[..ahead], T::clone);
+}
+
+/// Where each of the queries is in a sorted slice, or could be inserted.
+pub(super) fn binary_search_batch<T>(v: &[T], queries: &[T]) -> Vec<Result<usize, usize>>
+where
+    T: Ord + Sync,
+{
+    let found = queries.par_iter().map(|query| v.binary_search(query));
+    found.collect()
+}
