@@ -32,6 +32,23 @@ pub fn hungry() -> bool {
     pool.is_some_and(|pool| pool.sleep.counters().searching() > 0)
 }
 
+/// The caller is between two steps of something long. If an async runtime shares the threads, this lets it see to its tasks.
+///
+/// A load and a compare, unless there is such a runtime.
+///
+/// ```
+/// for step in 0..10 {
+///     // ... twenty microseconds of work ...
+///     blitz_core::demand::beat();
+/// }
+/// ```
+#[inline]
+pub fn beat() {
+    if let Some(seat) = seat::current() {
+        seat.beat();
+    }
+}
+
 /// Nobody is awake, somebody sleeps, and `remaining_ticks` of work would outlast waking them?
 ///
 /// ```

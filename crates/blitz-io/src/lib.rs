@@ -38,6 +38,35 @@ pub mod task;
 #[cfg(not(loom))]
 pub mod time;
 
+/// Runs an `async fn main` in a runtime with one thread for each CPU.
+///
+/// Arguments: `worker_threads = N`, `flavor = "current_thread"`, `start_paused = true`.
+///
+/// ```
+/// #[blitz_io::main(worker_threads = 2)]
+/// async fn main() {
+///     assert_eq!(blitz_io::spawn(async { 2 }).await.unwrap(), 2);
+/// }
+/// ```
+pub use blitz_io_macros::main;
+
+/// Makes an `async fn` a test that runs in a runtime of its own, on the test's thread.
+///
+/// With `start_paused = true` the clock stands still and jumps to the next timer when there is nothing else to do;
+/// `worker_threads = N` asks for a runtime with threads.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// #[blitz_io::test(start_paused = true)]
+/// async fn an_hour_passes_at_once() {
+///     let start = blitz_io::time::Instant::now();
+///     blitz_io::time::sleep(Duration::from_secs(3600)).await;
+///     assert!(start.elapsed() >= Duration::from_secs(3600));
+/// }
+/// ```
+pub use blitz_io_macros::test;
+
 #[cfg(not(loom))]
 pub use blocking::spawn_blocking;
 #[cfg(not(loom))]

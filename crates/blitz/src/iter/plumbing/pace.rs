@@ -267,6 +267,7 @@ impl Pace {
 
     /// As [`note`](Self::note), for a reading of the clock that was just taken.
     pub(super) fn note_at(&self, now: u64, items: f32) {
+        demand::beat();
         // Clocks of different CPUs may disagree a little.
         let ticks = now.saturating_sub(self.last.get());
         self.last.set(now);
