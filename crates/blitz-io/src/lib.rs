@@ -32,6 +32,8 @@ pub mod net;
 mod runtime;
 #[cfg_attr(loom, allow(dead_code))]
 mod scheduler;
+#[cfg(not(loom))]
+mod scope;
 mod sync;
 #[cfg_attr(loom, allow(dead_code))]
 pub mod task;
@@ -73,5 +75,7 @@ pub use blocking::spawn_blocking;
 pub use cpu::{block_in_place, spawn_cpu};
 #[cfg(not(loom))]
 pub use runtime::{Builder, EnterGuard, Handle, Metrics, Runtime, WorkerMetrics};
+#[cfg(not(loom))]
+pub use scope::{Scope, ScopedJoinHandle, scope};
 #[cfg(not(loom))]
 pub use task::{JoinError, JoinHandle, spawn};

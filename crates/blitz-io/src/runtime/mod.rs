@@ -186,6 +186,12 @@ impl Handle {
         })
     }
 
+    pub(crate) fn of(shared: &Arc<Shared>) -> Self {
+        Handle {
+            shared: Arc::clone(shared),
+        }
+    }
+
     /// The runtime that the calling code runs in, if any.
     pub fn try_current() -> Option<Self> {
         context::current().map(|shared| Handle { shared })
@@ -195,13 +201,20 @@ impl Handle {
     ///
     /// May be called anywhere, also in a closure of [`spawn_cpu`](crate::spawn_cpu) or of a parallel iterator: while the
     /// thread waits, the runtime's other threads (and if all are busy, the relief thread) serve the tasks.
+    ///
+    /// # Panics
+    /// Inside of a task of the same current-thread runtime: its one thread would wait for itself.
+    #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         let _entered = context::enter(Arc::clone(&self.shared));
-        if self.shared.pool().is_none() && self.shared.my_core().is_none() {
-            block_on::block_on_current(&self.shared, future)
-        } else {
-            block_on::block_on(&self.shared, future)
+        if self.shared.pool().is_some() {
+            return block_on::block_on(&self.shared, future);
         }
+        assert!(
+            self.shared.my_core().is_none(),
+            "block_on inside of a task of a current-thread runtime: its thread would wait for itself; await the future instead",
+        );
+        block_on::block_on_current(&self.shared, future)
     }
 
     /// Runs a future as a task; see [`spawn`](crate::spawn).
