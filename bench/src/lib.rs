@@ -12,6 +12,7 @@ pub mod args;
 pub mod arms;
 pub mod child;
 pub mod disturbance;
+pub mod executors;
 pub mod groups;
 pub mod measure;
 pub mod pin;

@@ -18,6 +18,11 @@ pub mod iterators {
     crate::workloads::iterators::parallel_chains!(blitz);
 }
 
+/// Sorts.
+pub mod sorts {
+    crate::workloads::sorts::parallel_sorts!(blitz);
+}
+
 /// Loops over collections and text.
 pub mod sources {
     use ::blitz::prelude::*;

@@ -15,6 +15,11 @@ pub mod iterators {
     crate::workloads::iterators::parallel_chains!(rayon);
 }
 
+/// Sorts.
+pub mod sorts {
+    crate::workloads::sorts::parallel_sorts!(rayon);
+}
+
 /// Loops over collections and text.
 pub mod sources {
     use ::rayon::prelude::*;

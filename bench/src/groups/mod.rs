@@ -9,9 +9,12 @@ pub mod idle;
 pub mod iter;
 pub mod join;
 pub mod loops;
+pub mod ops;
+pub mod sort;
 pub mod sources;
 pub mod spawn;
 pub mod stress;
+pub mod tasks;
 pub mod time;
 pub mod unbalanced;
 
@@ -135,11 +138,27 @@ pub const GROUPS: &[Group] = &[
         sources::run,
     ),
     Group::measuring(
+        "tasks",
+        "async tasks: spawn, join, yield, ping-pong, offload, memory; against tokio and smol",
+        tasks::run,
+    )
+    .with_child(tasks::CHILD, tasks::run_child),
+    Group::measuring(
         "time",
         "100k timers within 100 ms: how late they are, and what they cost",
         time::run,
     )
     .with_child(time::CHILD, time::run_child),
+    Group::measuring(
+        "sort",
+        "u64, f64, pairs, strings and 64-byte structs; random, sorted, reversed, few values …; also radix sorts",
+        sort::run,
+    ),
+    Group::measuring(
+        "ops",
+        "scan, group_by, pack, histogram, shuffle, min_max, dot and transpose of 10M elements",
+        ops::run,
+    ),
     Group {
         name: "stress",
         what: "random nested work with panics on many pools and guests; checks, does not time",

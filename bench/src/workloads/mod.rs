@@ -7,7 +7,9 @@
 
 pub mod fib;
 pub mod iterators;
+pub mod ops;
 pub mod queens;
+pub mod sorts;
 pub mod sources;
 pub mod tree;
 pub mod uts;

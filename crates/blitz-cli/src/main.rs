@@ -1,14 +1,16 @@
 //! `blitz`: see what Blitz does on this machine.
 //!
-//! One file per subcommand: [`tour`], [`doctor`]; `bench` and `stress` are the library of
+//! One file per subcommand: [`tour`], [`doctor`], [`tools`] (profile and trace); `bench` and `stress` are the library of
 //! `blitz-bench`. [`words`] reads the command line, [`terminal`] writes to a person or to a file, [`machine`] collects facts.
 
 mod chart;
 mod doctor;
+mod gallery;
 mod html;
 mod machine;
 mod svg;
 mod terminal;
+mod tools;
 mod tour;
 mod words;
 
@@ -29,6 +31,7 @@ fn main() -> ExitCode {
         Ok(Command::Tour(options)) => tour::run(&options),
         Ok(Command::Bench(words)) => blitz_bench::main(&["bench"], &words),
         Ok(Command::Doctor) => doctor::run(),
+        Ok(Command::Tool(options)) => tools::run(&options),
         Err(message) => {
             eprintln!("blitz: {message}");
             ExitCode::from(2)

@@ -2,6 +2,7 @@
 //!
 //! Parsing is pure, so that every rule here has a test.
 
+use crate::gallery::{self, EXAMPLES};
 use lexopt::prelude::*;
 use std::path::PathBuf;
 
@@ -16,6 +17,8 @@ pub enum Command {
     Bench(Vec<String>),
     /// Say what would make this machine slow or noisy.
     Doctor,
+    /// Profile or trace an example.
+    Tool(ToolOptions),
 }
 
 /// How to run the tour.
@@ -24,6 +27,36 @@ pub struct TourOptions {
     /// A smoke run: everything once, some seconds in all; figures are rough.
     pub quick: bool,
     /// Where the report goes, if not to its usual place.
+    pub out: Option<PathBuf>,
+}
+
+/// What to do with an example.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tool {
+    /// Measure its work and span.
+    Profile,
+    /// Record what the threads do.
+    Trace,
+}
+
+impl Tool {
+    /// The subcommand.
+    pub fn name(self) -> &'static str {
+        match self {
+            Tool::Profile => "profile",
+            Tool::Trace => "trace",
+        }
+    }
+}
+
+/// Which example, and where the files go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolOptions {
+    /// What to do with it.
+    pub tool: Tool,
+    /// Its name.
+    pub example: &'static str,
+    /// A directory, if not the usual one.
     pub out: Option<PathBuf>,
 }
 
@@ -68,6 +101,21 @@ const SUBS: &[Sub] = &[
                   Exit codes: 0 all correct, 1 a wrong result, 3 no progress for a minute.",
         example: "blitz stress --seconds 60",
     },
+    Sub {
+        name: "profile",
+        what: "work, span and predicted speed-up on 2 to 256 cores of an example",
+        usage: "blitz profile EXAMPLE [--out DIR]",
+        details: "Prints a table; writes JSON and a plot (SVG). Builds a second program, with measuring hooks, the first time.",
+        example: "blitz profile queens",
+    },
+    Sub {
+        name: "trace",
+        what: "what each thread did, when: run, steal, search, sleep, wait, wake, expose",
+        usage: "blitz trace EXAMPLE [--out DIR]",
+        details: "Prints a table; writes a trace for ui.perfetto.dev (JSON) and a timeline (SVG). Builds a second program, with measuring \
+                  hooks, the first time.",
+        example: "blitz trace scope",
+    },
 ];
 
 /// Reads the words after the program's name.
@@ -104,6 +152,8 @@ pub fn parse(words: &[String]) -> Result<Command, String> {
                     words.extend_from_slice(rest);
                     Ok(Command::Bench(words))
                 }
+                "profile" => tool(Tool::Profile, rest),
+                "trace" => tool(Tool::Trace, rest),
                 _ => nothing_more(sub, rest).map(|()| Command::Doctor),
             }
         }
@@ -122,6 +172,32 @@ fn tour(words: &[String]) -> Result<Command, String> {
         }
     }
     Ok(Command::Tour(options))
+}
+
+fn tool(tool: Tool, words: &[String]) -> Result<Command, String> {
+    let name = tool.name();
+    let wrong = |message: String| format!("{name}: {message}\n\n{}", usage_of(name));
+    let said = |error: lexopt::Error| wrong(error.to_string());
+    let (mut example, mut out) = (None, None);
+    let mut parser = lexopt::Parser::from_args(words);
+    while let Some(argument) = parser.next().map_err(said)? {
+        match argument {
+            Long("out") => out = Some(parser.value().map_err(said)?.into()),
+            Value(word) if example.is_none() => {
+                let word = word.string().map_err(said)?;
+                example = Some(gallery::named(&word).map_err(wrong)?.name);
+            }
+            other => return Err(said(other.unexpected())),
+        }
+    }
+    let Some(example) = example else {
+        let names: Vec<&str> = EXAMPLES.iter().map(|example| example.name).collect();
+        return Err(wrong(format!(
+            "which example? There are {}",
+            names.join(", ")
+        )));
+    };
+    Ok(Command::Tool(ToolOptions { tool, example, out }))
 }
 
 /// For subcommands without arguments.
@@ -197,7 +273,15 @@ fn help_of(sub: &Sub) -> String {
         details,
         example,
     } = sub;
-    format!("{what}\n\nusage: {usage}\n\n{details}\n\nexample:\n  {example}\n")
+    let mut text = format!("{what}\n\nusage: {usage}\n\n{details}\n");
+    if usage.contains("EXAMPLE") {
+        text.push_str("\nexamples to choose from:\n");
+        for example in EXAMPLES {
+            text.push_str(&format!("  {:<8} {}\n", example.name, example.what));
+        }
+    }
+    text.push_str(&format!("\nexample:\n  {example}\n"));
+    text
 }
 
 #[cfg(test)]
@@ -261,6 +345,38 @@ mod tests {
             }
         }
         assert!(matches!(read("--help"), Ok(Command::Help(text)) if text.contains("doctor")));
+    }
+
+    #[test]
+    fn profiles_and_traces_are_of_examples_that_exist() {
+        let expected = ToolOptions {
+            tool: Tool::Trace,
+            example: "fib",
+            out: Some("there".into()),
+        };
+        assert_eq!(read("trace fib --out there"), Ok(Command::Tool(expected)));
+        let unknown = read("profile fibonacci").unwrap_err();
+        let missing = read("trace").unwrap_err();
+        for message in [unknown, missing] {
+            assert!(
+                EXAMPLES
+                    .iter()
+                    .all(|example| message.contains(example.name)),
+                "{message}"
+            );
+        }
+        assert!(read("trace fib sort").is_err());
+    }
+
+    #[test]
+    fn the_help_lists_every_example() {
+        for name in ["profile", "trace"] {
+            let text = help_of(find(name).unwrap());
+            assert!(
+                EXAMPLES.iter().all(|example| text.contains(example.name)),
+                "{text}"
+            );
+        }
     }
 
     #[test]

@@ -2,11 +2,15 @@
 
 use crate::driver;
 use crate::scheduler::Shared;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
 thread_local! {
-    static CURRENT: RefCell<Option<Arc<Shared>>> = const { RefCell::new(None) };
+    /// What is in `HELD`, for a look that counts no reference.
+    static CURRENT: Cell<*const Shared> = const { Cell::new(std::ptr::null()) };
+    static HELD: RefCell<Option<Arc<Shared>>> = const { RefCell::new(None) };
 }
 
 const MISSING: &str = "there is no Blitz runtime here: call this inside of `Runtime::block_on` or a task, or hold the guard of `Handle::enter`";
@@ -16,17 +20,30 @@ const MISSING: &str = "there is no Blitz runtime here: call this inside of `Runt
 /// # Panics
 /// If it is in none.
 #[track_caller]
+#[inline]
 pub(crate) fn with<R>(use_it: impl FnOnce(&Arc<Shared>) -> R) -> R {
-    // A clone, so that `use_it` may run user code that enters another runtime.
-    match current() {
-        Some(shared) => use_it(&shared),
+    match try_with(use_it) {
+        Some(result) => result,
         None => panic!("{MISSING}"),
     }
 }
 
+#[inline]
+fn try_with<R>(use_it: impl FnOnce(&Arc<Shared>) -> R) -> Option<R> {
+    let current = CURRENT.get();
+    if current.is_null() {
+        return None;
+    }
+    // SAFETY: the pointer is that of the `Arc` in `HELD`. While `use_it` runs, that `Arc` stays alive: code that enters another
+    // runtime keeps it in its guard, and a guard from further up cannot be dropped by `use_it`, since guards do not leave their
+    // thread and our callers run nobody's code but what could.
+    let shared = ManuallyDrop::new(unsafe { Arc::from_raw(current) });
+    Some(use_it(&shared))
+}
+
 /// The runtime that this thread is in, if any.
 pub(crate) fn current() -> Option<Arc<Shared>> {
-    CURRENT.with_borrow(Option::clone)
+    try_with(Arc::clone)
 }
 
 /// The driver of the runtime that this thread is in.
@@ -47,7 +64,37 @@ pub(crate) fn try_driver() -> Option<Arc<driver::Handle>> {
     if let Some(driver) = bare_driver::get() {
         return Some(driver);
     }
-    CURRENT.with_borrow(|shared| Some(Arc::clone(shared.as_ref()?.driver.handle())))
+    try_with(|shared| Arc::clone(shared.driver.handle()))
+}
+
+/// Makes `shared` the thread's runtime, and returns what was it.
+fn replace(shared: Option<Arc<Shared>>) -> Option<Arc<Shared>> {
+    CURRENT.set(shared.as_ref().map_or(std::ptr::null(), Arc::as_ptr));
+    HELD.replace(shared)
+}
+
+/// A thread of the runtime begins.
+pub(crate) fn enter_for_good(shared: Arc<Shared>) {
+    drop(replace(Some(shared)));
+}
+
+/// And ends.
+pub(crate) fn leave_for_good() {
+    drop(replace(None));
+}
+
+/// The thread is in `shared`'s runtime until the guard is dropped.
+pub(crate) fn enter(shared: Arc<Shared>) -> Entered {
+    Entered(replace(Some(shared)), PhantomData)
+}
+
+/// See [`enter`]. It stays on its thread.
+pub(crate) struct Entered(Option<Arc<Shared>>, PhantomData<*const ()>);
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        drop(replace(self.0.take()));
+    }
 }
 
 /// Tests of the driver run without a runtime around it.
@@ -71,29 +118,5 @@ pub(crate) mod bare_driver {
     /// And leaves it.
     pub(crate) fn leave(before: Option<Arc<Handle>>) {
         DRIVER.set(before);
-    }
-}
-
-/// A thread of the runtime begins.
-pub(crate) fn enter_for_good(shared: Arc<Shared>) {
-    CURRENT.set(Some(shared));
-}
-
-/// And ends.
-pub(crate) fn leave_for_good() {
-    CURRENT.set(None);
-}
-
-/// The thread is in `shared`'s runtime until the guard is dropped.
-pub(crate) fn enter(shared: Arc<Shared>) -> Entered {
-    Entered(CURRENT.replace(Some(shared)))
-}
-
-/// See [`enter`].
-pub(crate) struct Entered(Option<Arc<Shared>>);
-
-impl Drop for Entered {
-    fn drop(&mut self) {
-        CURRENT.set(self.0.take());
     }
 }

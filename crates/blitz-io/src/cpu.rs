@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// Runs a computation on the runtime's threads and returns its result through a handle.
 ///
-/// The closure may use [`join`](blitz_core::join), scopes and parallel iterators, take as long as it likes, and hold locks: while
+/// The closure may use [`join`](blitz_core::join()), scopes and parallel iterators, take as long as it likes, and hold locks: while
 /// it runs, tasks are served by the other workers, and if all of them compute, by a relief thread that
 /// borrows their CPUs between two steps of a loop or recursion. A closure that is known to be short is run by the
 /// worker of the task that asked, right after it; nobody is woken.

@@ -83,7 +83,9 @@ fn bug_4_a_task_that_spawns_two_and_blocks_is_helped() {
     let both = Arc::new(Barrier::new(2));
     let task = runtime.spawn(async move {
         let theirs = Arc::clone(&both);
-        let first = spawn(async move { drop(theirs.wait()) });
+        let first = spawn(async move {
+            theirs.wait();
+        });
         let second = spawn(async {});
         both.wait();
         first.await.unwrap();

@@ -206,7 +206,7 @@ fn an_interval_without_a_period_is_refused() {
 #[test]
 #[should_panic(expected = "runtime")]
 fn a_sleep_outside_of_a_runtime_says_what_is_missing() {
-    let _ = sleep(millis(1));
+    drop(sleep(millis(1)));
 }
 
 #[test]

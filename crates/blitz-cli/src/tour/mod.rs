@@ -13,12 +13,12 @@ use crate::html;
 use crate::machine::Machine;
 use crate::svg::{Plot, Series};
 use crate::terminal::{Ink, Progress, print, terminal};
+use crate::tools::target_directory;
 use crate::words::TourOptions;
 use blitz_bench::disturbance::Watch;
 use blitz_bench::report::{Row, SEQ};
 use promises::Promise;
 use section::{Effort, Part, Section, find, measure, sizes};
-use std::path::PathBuf;
 use std::process::{ExitCode, Stdio};
 use std::time::{Duration, Instant};
 use waiting::Seen;
@@ -86,7 +86,10 @@ pub fn run(options: &TourOptions) -> ExitCode {
         &tour.promises,
         disturbed.as_deref(),
     );
-    let path = options.out.clone().unwrap_or_else(usual_place);
+    let path = options
+        .out
+        .clone()
+        .unwrap_or_else(|| target_directory().join("blitz-tour.html"));
     let written = path
         .parent()
         .map_or(Ok(()), std::fs::create_dir_all)
@@ -107,20 +110,6 @@ pub fn run(options: &TourOptions) -> ExitCode {
             );
             ExitCode::FAILURE
         }
-    }
-}
-
-/// `target/blitz-tour.html`, in the directory that cargo builds into.
-fn usual_place() -> PathBuf {
-    let file = "blitz-tour.html";
-    let program = std::env::current_exe().ok();
-    let build = program
-        .as_deref()
-        .and_then(|program| program.parent()?.parent());
-    match build {
-        // The program is target/release/blitz, or somewhere else entirely if it was installed.
-        Some(target) if target.join("CACHEDIR.TAG").exists() => target.join(file),
-        _ => PathBuf::from("target").join(file),
     }
 }
 

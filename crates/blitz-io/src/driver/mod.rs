@@ -29,7 +29,7 @@ use self::wake_batch::WakeBatch;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Not keys of sources: those count from zero.
 const INTERRUPT: mio::Token = mio::Token(usize::MAX);
@@ -177,14 +177,6 @@ impl Handle {
             self.interrupter
                 .wake()
                 .expect("the thread that attends the driver can be woken");
-        }
-    }
-
-    /// When the driver has to be looked after for the sake of timers, at the latest.
-    pub(crate) fn next_timer(&self) -> Option<Instant> {
-        match self.timers.next_look() {
-            u64::MAX => None,
-            tick => Some(self.clock.instant(nanos_of(tick))),
         }
     }
 

@@ -10,6 +10,7 @@ use std::pin::{Pin, pin};
 use std::sync::atomic::AtomicUsize;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
+use std::time::Instant;
 
 /// A waker that counts.
 #[derive(Default)]

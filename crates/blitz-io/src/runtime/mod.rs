@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 
 /// An async runtime: tasks, timers and sockets on the threads of a Blitz pool.
 ///
-/// The same threads run [`blitz::join`](blitz_core::join), scopes and parallel iterators that tasks call, and
+/// The same threads run [`blitz::join`](blitz_core::join()), scopes and parallel iterators that tasks call, and
 /// [`spawn_cpu`](crate::spawn_cpu). Dropping a runtime drops every future in it, and waits for what is
 /// running just then.
 ///

@@ -47,6 +47,7 @@ unsafe impl Sync for Core {}
 /// What a worker has done; written by its owner, read by everybody.
 #[derive(Default)]
 pub(crate) struct Counts {
+    pub(crate) spawned: AtomicU64,
     pub(crate) polled: AtomicU64,
     pub(crate) stolen: AtomicU64,
     pub(crate) slot_hits: AtomicU64,
@@ -213,8 +214,7 @@ impl Core {
 
     /// `polled` tasks took `elapsed_ns` together.
     pub(crate) fn learn(&self, polled: u64, elapsed_ns: u64) {
-        if polled > 0 {
-            let sample = elapsed_ns / polled;
+        if let Some(sample) = elapsed_ns.checked_div(polled) {
             // Nine parts old, one part new.
             let next = (self.average_ns.get() * 9 + sample) / 10;
             self.average_ns.set(next.max(1));

@@ -56,6 +56,11 @@ impl DriverSeat {
         self.taken.load(Ordering::SeqCst)
     }
 
+    /// Does somebody wait for a socket or a timer, and nobody watches?
+    pub(crate) fn needs_attendant(&self) -> bool {
+        !self.is_attended() && self.handle.has_interest()
+    }
+
     /// Dispatches what has happened, if nobody else is inside to do it.
     pub(crate) fn look(&self) -> usize {
         if !self.try_enter() {

@@ -102,7 +102,7 @@ impl Relief {
         let all_busy = shared.pool().is_some_and(|pool| !pool.has_idle_thread());
         all_busy
             && !shared.somebody_serves()
-            && (shared.has_ready_task() || !shared.driver.is_attended())
+            && (shared.has_ready_task() || shared.driver.needs_attendant())
     }
 
     /// A worker is about to block in the middle of something.

@@ -196,11 +196,11 @@ impl<T: Copy, const N: usize> Ring<T, N> {
         }
         let (first, count) = self.claim_half()?;
         for index in 0..count {
-            // SAFETY: the claim made the places of ours to read; the places behind `mine`'s tail are our own, and there
-            // is room for N / 2.
+            // SAFETY: the claim made these places ours to read.
             let value = self
                 .place(first.wrapping_add(index))
                 .with(|place| unsafe { *place });
+            // SAFETY: the places behind `mine`'s tail are our own, and there is room for N / 2.
             mine.place(my_tail.wrapping_add(index))
                 .with_mut(|place| unsafe { *place = value });
         }

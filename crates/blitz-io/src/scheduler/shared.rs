@@ -50,6 +50,7 @@ pub(crate) struct Shared {
     pub(crate) drivers: Drivers,
     ended: AtomicBool,
     pool: OnceLock<PoolHandle>,
+    /// By threads that are not workers.
     spawned: CachePadded<AtomicU64>,
     pub(crate) poll_times: Option<PollTimes>,
 }
@@ -134,13 +135,13 @@ impl Shared {
 
     // ---- spawning and waking ----------------------------------------------------------------
 
-    pub(crate) fn spawn<F>(&self, future: F) -> Task
+    pub(crate) fn spawn<F>(self: &Arc<Self>, future: F) -> Task
     where
         F: Future + Send,
         F::Output: Send,
     {
         // SAFETY: both are `Send`; that they live long enough is the caller's business.
-        let (listed, queued, handle) = unsafe { task::new(future, self.arc()) };
+        let (listed, queued, handle) = unsafe { task::new(future, Arc::clone(self)) };
         self.launch(listed, queued);
         handle
     }
@@ -161,11 +162,17 @@ impl Shared {
 
     #[inline]
     fn count_spawn(&self) {
-        self.spawned.fetch_add(1, Ordering::Relaxed);
+        match self.my_core() {
+            Some((core, _)) => core::add(&core.counts.spawned, 1),
+            None => drop(self.spawned.fetch_add(1, Ordering::Relaxed)),
+        }
     }
 
     pub(crate) fn spawned(&self) -> u64 {
-        self.spawned.load(Ordering::Relaxed)
+        let by_workers = self
+            .cores()
+            .map(|core| core.counts.spawned.load(Ordering::Relaxed));
+        by_workers.sum::<u64>() + self.spawned.load(Ordering::Relaxed)
     }
 
     #[inline]

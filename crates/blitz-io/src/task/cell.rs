@@ -364,11 +364,12 @@ unsafe fn poll_future<F: Future, S: Schedule>(
     });
     let mut context = Context::from_waker(&waker);
     let polled = catch_unwind(AssertUnwindSafe(|| {
-        // SAFETY: passed on; the future is in its allocation for life, so it is pinned.
-        let future = match unsafe { &mut *cell.stage.get() } {
-            Stage::Future(future) => unsafe { Pin::new_unchecked(future) },
-            _ => unreachable!("polled after completion"),
+        // SAFETY: passed on.
+        let Stage::Future(future) = (unsafe { &mut *cell.stage.get() }) else {
+            unreachable!("polled after completion")
         };
+        // SAFETY: the future is in its allocation for life.
+        let future = unsafe { Pin::new_unchecked(future) };
         let polled = coop::budgeted(|| future.poll(&mut context));
         if polled.is_ready() {
             // SAFETY: as above. Inside of `catch_unwind`: the future's destructor is user code.

@@ -204,11 +204,6 @@ impl State {
         })
     }
 
-    /// Has a cancellation been asked for?
-    pub(crate) fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::Acquire) & CANCELLED != 0
-    }
-
     pub(crate) fn is_complete(&self) -> bool {
         self.0.load(Ordering::Acquire) & COMPLETE != 0
     }

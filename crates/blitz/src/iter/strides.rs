@@ -42,7 +42,9 @@ impl<L> Stride<L>
 where
     L: FnMut(usize) -> bool,
 {
-    #[inline]
+    /// Not inlined: a compiler that sees through it makes one loop of the strides and the items in them, which it then cannot
+    /// vectorise.
+    #[inline(never)]
     fn end(&mut self) -> bool {
         (self.look_up)(std::mem::take(&mut self.passed))
     }

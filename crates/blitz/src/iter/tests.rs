@@ -736,3 +736,23 @@ fn what_may_stop_early_sees_every_item_once_if_it_does_not() {
         assert!(seen.iter().all(|count| count.load(Relaxed) == 1));
     }
 }
+
+#[test]
+fn more_outside_threads_than_seats_search_at_once() {
+    const LEN: usize = 100_000;
+    let items: Vec<usize> = (0..LEN).collect();
+    std::thread::scope(|scope| {
+        for _ in 0..crate::current_num_threads() + 6 {
+            scope.spawn(|| {
+                for place in [LEN - 1, LEN / 3, LEN] {
+                    for _ in 0..3 {
+                        let first = items.par_iter().find_first(|&&n| n >= place);
+                        assert_eq!(first, items.get(place));
+                        let all = items.par_iter().try_for_each(|&n| (n != LEN).then_some(()));
+                        assert_eq!(all, Some(()));
+                    }
+                }
+            });
+        }
+    });
+}

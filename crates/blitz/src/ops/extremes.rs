@@ -6,24 +6,59 @@ use std::cmp::Ordering;
 use std::iter::Sum;
 use std::ops::{Add, Mul, Range};
 
-/// The smallest and the largest element in one pass; of equal ones the first smallest and the last largest, as `min` and `max` of the
-/// standard library have it. Nothing for an empty slice.
+/// The smallest and the largest element in one pass. Nothing for an empty slice. Which one of several equal elements it is, is
+/// not specified; [`par_min_max_by`] and [`par_argmin`] say.
 ///
 /// Work: `O(n)`, two comparisons per element. Span: `O(log n)` and one piece.
 ///
 /// ```
-/// assert_eq!(blitz::ops::par_min_max(&[3, 1, 4, 1, 5]), Some((&1, &5)));
+/// assert_eq!(blitz::ops::par_min_max(&[3, 1, 4, 1, 5]), Some((1, 5)));
 /// assert_eq!(blitz::ops::par_min_max::<i32>(&[]), None);
 /// ```
-pub fn par_min_max<T: Ord + Sync>(v: &[T]) -> Option<(&T, &T)> {
+pub fn par_min_max<T: Ord + Copy + Send + Sync>(v: &[T]) -> Option<(T, T)> {
+    pieces(0..v.len())
+        .map(|part| min_max(&v[part]))
+        .reduce_with(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+}
+
+/// Four pairs side by side, so that no comparison waits for the one before. The slice is not empty.
+fn min_max<T: Ord + Copy>(v: &[T]) -> (T, T) {
+    const LANES: usize = 4;
+    let (chunks, rest) = v.as_chunks::<LANES>();
+    let (mut low, mut high) = ([v[0]; LANES], [v[0]; LANES]);
+    for chunk in chunks {
+        for lane in 0..LANES {
+            low[lane] = low[lane].min(chunk[lane]);
+            high[lane] = high[lane].max(chunk[lane]);
+        }
+    }
+    let low = low.iter().chain(rest).fold(v[0], |low, x| low.min(*x));
+    let high = high.iter().chain(rest).fold(v[0], |high, x| high.max(*x));
+    (low, high)
+}
+
+/// As [`par_min_max`], for elements that cannot be copied or have no order of their own. Gives references to them, of equal ones to
+/// the first smallest and to the last largest, as `min` and `max` of the standard library have it.
+///
+/// ```
+/// let words = ["kiwi", "fig", "banana", "nut"];
+/// let by_length = blitz::ops::par_min_max_by(&words, |a, b| a.len().cmp(&b.len()));
+/// assert_eq!(by_length, Some((&"fig", &"banana")));
+/// ```
+pub fn par_min_max_by<T, F>(v: &[T], compare: F) -> Option<(&T, &T)>
+where
+    T: Sync,
+    F: Fn(&T, &T) -> Ordering + Sync,
+{
+    let lower = |a, b| if compare(b, a).is_lt() { b } else { a };
+    let higher = |a, b| if compare(b, a).is_lt() { a } else { b };
     pieces(0..v.len())
         .map(|part| {
             let first = &v[part.start];
-            v[part]
-                .iter()
-                .fold((first, first), |(low, high), x| (low.min(x), high.max(x)))
+            let both = |(low, high), x| (lower(low, x), higher(high, x));
+            v[part].iter().fold((first, first), both)
         })
-        .reduce_with(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+        .reduce_with(|a, b| (lower(a.0, b.0), higher(a.1, b.1)))
 }
 
 /// The index of the smallest element, the first one if there are several. Nothing for an empty slice.

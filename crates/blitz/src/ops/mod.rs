@@ -41,7 +41,7 @@ pub use self::collect::{
     par_tabulate,
 };
 pub use self::extremes::{
-    par_argmax, par_argmax_by, par_argmin, par_argmin_by, par_dot, par_min_max,
+    par_argmax, par_argmax_by, par_argmin, par_argmin_by, par_dot, par_min_max, par_min_max_by,
 };
 pub use self::fallible::{OnError, try_par_for, try_par_reduce};
 pub use self::group::{

@@ -90,18 +90,8 @@ where
     let all = SyncPtr::new(v);
     // SAFETY: a scan hands a block to one thread at a time, and the slice is borrowed exclusively.
     let block = |range: Range<usize>| unsafe { all.slice_from(range.start, range.len()) };
-    let emit = |range: Range<usize>, before: Option<T>| {
-        let block = block(range);
-        if let Some(before) = before {
-            block[0] = op(&before, &block[0]);
-        }
-        let mut sum = block[0].clone();
-        for x in &mut block[1..] {
-            sum = op(&sum, x);
-            *x = sum.clone();
-        }
-        sum
-    };
+    let emit =
+        |range: Range<usize>, before: Option<T>| inclusive_in_place(block(range), before, &op);
     let sum = |range| sum(block(range), &op);
     Scan::over(all.len(), &op, &sum, &emit).run(None);
 }
@@ -126,21 +116,65 @@ where
     let all = SyncPtr::new(v);
     // SAFETY: a scan hands a block to one thread at a time, and the slice is borrowed exclusively.
     let block = |range: Range<usize>| unsafe { all.slice_from(range.start, range.len()) };
-    let emit = |range: Range<usize>, before: Option<T>| {
-        let mut sum = before.expect("an exclusive scan begins with the identity");
-        for x in block(range) {
-            let next = op(&sum, x);
-            *x = std::mem::replace(&mut sum, next);
-        }
-        sum
-    };
+    let emit =
+        |range: Range<usize>, before: Option<T>| exclusive_in_place(block(range), before, &op);
     let sum = |range| sum(block(range), &op);
     let scan = Scan::over(all.len(), &op, &sum, &emit);
     scan.run(Some(identity.clone())).unwrap_or(identity)
 }
 
+/// Scans a block in place; returns the sum up to its end.
+///
+/// This and the functions below are not inlined, so that every step of a scan runs the same machine code. They are unrolled
+/// by hand: a scan is a chain of short steps, and compilers do not unroll it by themselves, which doubles its time.
+#[inline(never)]
+fn inclusive_in_place<T: Clone>(
+    block: &mut [T],
+    before: Option<T>,
+    op: &impl Fn(&T, &T) -> T,
+) -> T {
+    let (first, rest) = block.split_first_mut().expect("blocks are not empty");
+    if let Some(before) = before {
+        *first = op(&before, first);
+    }
+    let mut sum = first.clone();
+    let (chunks, rest) = rest.as_chunks_mut::<UNROLLED>();
+    for chunk in chunks {
+        for x in chunk {
+            sum = op(&sum, x);
+            *x = sum.clone();
+        }
+    }
+    for x in rest {
+        sum = op(&sum, x);
+        *x = sum.clone();
+    }
+    sum
+}
+
+#[inline(never)]
+fn exclusive_in_place<T: Clone>(
+    block: &mut [T],
+    before: Option<T>,
+    op: &impl Fn(&T, &T) -> T,
+) -> T {
+    let mut sum = before.expect("an exclusive scan begins with the identity");
+    let (chunks, rest) = block.as_chunks_mut::<UNROLLED>();
+    for chunk in chunks {
+        for x in chunk {
+            let next = op(&sum, x);
+            *x = std::mem::replace(&mut sum, next);
+        }
+    }
+    for x in rest {
+        let next = op(&sum, x);
+        *x = std::mem::replace(&mut sum, next);
+    }
+    sum
+}
+
 /// Scans a block into `filler`; returns the sum up to its end.
-#[inline]
+#[inline(never)]
 fn inclusive<T: Clone>(
     block: &[T],
     before: Option<T>,
@@ -160,7 +194,7 @@ fn inclusive<T: Clone>(
     sum
 }
 
-#[inline]
+#[inline(never)]
 fn exclusive<T: Clone>(
     block: &[T],
     before: Option<T>,
@@ -176,10 +210,14 @@ fn exclusive<T: Clone>(
 }
 
 /// The sum of a block that is not empty.
+#[inline(never)]
 fn sum<T: Clone>(block: &[T], op: &impl Fn(&T, &T) -> T) -> T {
     let (first, rest) = block.split_first().expect("blocks are not empty");
     rest.iter().fold(first.clone(), |sum, x| op(&sum, x))
 }
+
+/// Steps per turn of a scan's loop.
+const UNROLLED: usize = 8;
 
 /// The first block is this part of the whole, and no longer than `FIRST_BLOCK` elements; then the clock is read.
 const FIRST_PART: usize = 16;
@@ -189,10 +227,11 @@ const FIRST_BLOCK: usize = 4096;
 const WORTH_HELP_NS: f64 = 60_000.0;
 
 /// Nanoseconds of work that a block should have, to be worth handing over.
-const BLOCK_NS: f64 = 60_000.0;
+const BLOCK_NS: f64 = 300_000.0;
 
-/// Bytes of a block at most, so that it stays in a thread's cache between the rounds.
-const BLOCK_BYTES: usize = 256 << 10;
+/// Bytes of a block at most, so that it stays in a cache between the rounds: the last one, which takes all blocks of a batch.
+/// Shorter blocks would fit nearer caches, but batches of less than 100 microseconds lose more by the two meetings.
+const BLOCK_BYTES: usize = 2 << 20;
 
 /// A scan of `len` elements: `sum` adds up a block, `emit` scans one, given what comes before it, and returns the sum up to
 /// its end. Blocks are not empty; each one is emitted once, and summed before that or not at all.
@@ -262,7 +301,9 @@ where
         }
 
         let by_time = (BLOCK_NS / element_ns) as usize;
-        let by_size = BLOCK_BYTES / size_of::<T>().max(1);
+        let by_size = std::env::var("BB")
+            .map_or(BLOCK_BYTES, |s| s.parse::<usize>().unwrap() << 10)
+            / size_of::<T>().max(1);
         // Dear operations: do not let one batch be all there is.
         let by_count = ahead.div_ceil(2 * (threads + 1));
         let block = by_time.min(by_size).min(by_count).max(1);
@@ -327,7 +368,9 @@ where
             };
         }
         // The last block is nearest to what this thread has done; the others are in the caches of those who summed them.
-        self.second_round(batch, expected_ticks);
+        let scanned = |block: &Block<T>| matches!(block.state, State::Scanned(_));
+        let first_ready = batch.partition_point(scanned);
+        self.second_round(&mut batch[first_ready..], expected_ticks);
         match batch.last().map(|block| &block.state) {
             Some(State::Scanned(end)) => end.clone(),
             _ => unreachable!("the second round scans what is left"),

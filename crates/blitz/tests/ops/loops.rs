@@ -253,7 +253,9 @@ fn extremes_and_dot_products_agree_with_plain_code() {
             }
             let numbers = scrambled(len).into_iter().enumerate();
             let v: Vec<Tagged> = numbers.map(|(i, x)| Tagged(x % modulus, i)).collect();
-            let tags = par_min_max(&v).map(|(low, high)| (low.1, high.1));
+            let tags = par_min_max_by(&v, Ord::cmp).map(|(low, high)| (low.1, high.1));
+            let ends = v.iter().min().copied().zip(v.iter().max().copied());
+            assert_eq!(par_min_max(&v), ends);
             let first_min = v.iter().min().map(|x| x.1);
             assert_eq!(tags, first_min.zip(v.iter().max().map(|x| x.1)));
             assert_eq!(par_argmin(&v), first_min);

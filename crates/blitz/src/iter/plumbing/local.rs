@@ -29,7 +29,7 @@ where
     full: Cell<bool>,
     /// Pieces are bounded in length, so that each gets a folder of its own.
     apart: bool,
-    /// This thread has forked, so it has a seat in the pool, so its left halves run here.
+    /// This thread is inside a fork, so it has a seat in the pool, so its left halves run here.
     seated: Cell<bool>,
 }
 
@@ -150,7 +150,7 @@ where
     }
 
     /// A reducer for what is already made and what the coming fork makes, in case both of its halves run elsewhere. That
-    /// can happen to the first fork of a thread, if it gets no seat in the pool.
+    /// can happen to the outermost fork of a thread, if it gets no seat in the pool.
     #[inline]
     pub(super) fn spare_reducer(&self, consumer: C) -> (C, Option<C::Reducer>) {
         if self.seated.replace(true) {
@@ -169,6 +169,10 @@ where
         reducer: C::Reducer,
         spare: Option<C::Reducer>,
     ) {
+        if spare.is_some() {
+            // That was the outermost fork. A guest has given its seat back and may not get one again.
+            self.seated.set(false);
+        }
         match (left, right) {
             (None, None) => {}
             (None, Some(right)) => self.append(right, reducer),

@@ -63,9 +63,11 @@ where
     let tables = pieces_of_at_least(0..v.len(), buckets).fold(
         || vec![identity.clone(); buckets],
         |mut table, part| {
+            // As a slice, so that the compiler knows that no write changes where the table is.
+            let sums = &mut table[..];
             for row in &v[part] {
                 let place = bucket(row);
-                match table.get_mut(place) {
+                match sums.get_mut(place) {
                     Some(sum) => combine(sum, value(row)),
                     None => no_such_bucket(place, buckets),
                 }

@@ -13,7 +13,7 @@ use std::mem::ManuallyDrop;
 use std::ptr;
 
 /// Elements up to this size are moved while sorting.
-const NARROW: usize = 16;
+const NARROW: usize = 24;
 
 /// Shorter pieces are not worth a list of positions.
 const SHORT: usize = 48;

@@ -86,7 +86,8 @@ where
     K: Ord,
     F: Fn(&T) -> K + Sync,
 {
-    if !dispatch::sort_by_key_bits(v, &key) {
+    // Keys of wide elements are not sorted apart from them: the elements would have to follow one by one through memory.
+    if leaf::is_wide::<T>() || !dispatch::sort_by_key_bits(v, &key) {
         sort_unstable(v, &ByKey::new(key));
     }
 }
@@ -94,8 +95,13 @@ where
 /// Sorts keys by their bits.
 pub(crate) fn par_sort_radix<K: RadixKey>(v: &mut [K]) {
     if !radix::sort(v) {
-        sort_unstable(v, &By(|a: &K, b: &K| radix::compare(*a, *b)));
+        sort_in_order_of_bits(v);
     }
+}
+
+/// Sorts keys by comparing their bits. Keys that are equal are the same bits, so no sort of them is unstable.
+fn sort_in_order_of_bits<K: RadixKey>(v: &mut [K]) {
+    sort_unstable(v, &By(|a: &K, b: &K| radix::compare(*a, *b)));
 }
 
 /// Sorts by the bits of a key that is computed once per element, stable.

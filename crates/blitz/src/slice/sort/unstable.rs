@@ -45,7 +45,7 @@ where
     // Elements that own memory elsewhere are better dealt out in one pass, by each thread for itself.
     if rounds > 0
         && threads <= 1
-        && std::mem::needs_drop::<T>()
+        && (std::mem::needs_drop::<T>() || leaf::is_wide::<T>())
         && let Some(ends) = multiway::partition(v, order)
     {
         sort_buckets(v, &ends, 0, order, grain, rounds / 2);

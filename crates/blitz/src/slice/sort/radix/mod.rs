@@ -33,7 +33,27 @@ const ALONE: usize = 16 << 10;
 
 /// Sorts keys by their bits; says whether it did. It does not if there is no memory for as many keys again.
 pub(super) fn sort<K: RadixKey>(v: &mut [K]) -> bool {
+    if v.len() >= SHORTEST && looks_repetitive(v) {
+        super::sort_in_order_of_bits(v);
+        return true;
+    }
     sort_elements(v)
+}
+
+/// Whether a sample has a few different keys only. Then a quicksort is done with them in a few passes, and in place.
+fn looks_repetitive<K: RadixKey>(v: &[K]) -> bool {
+    const SAMPLE: usize = 64;
+    const FEW: u32 = 20;
+    // Every key sets one of 64 bits. If all are different, that makes about 40.
+    let seen = v.iter().step_by(v.len() / SAMPLE).take(SAMPLE);
+    let seen = seen.fold(0_u64, |seen, key| {
+        let words = (0..key::words::<K>()).map(|word| key.bits_from(64 * word));
+        let hash = words.fold(0_u64, |hash, word| {
+            (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        });
+        seen | 1 << (hash >> 58)
+    });
+    seen.count_ones() <= FEW
 }
 
 /// Sorts elements by the bits of their keys, stable, calling `key` once per element; says whether it did. It does not if there is no
