@@ -23,9 +23,10 @@ async fn hello(_: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible
 /// Reads and writes back until the peer is gone.
 macro_rules! echo {
     ($stream:ident) => {{
+        let mut stream = $stream;
         let mut buffer = [0; 1024];
-        while let Ok(length @ 1..) = $stream.read(&mut buffer).await {
-            if $stream.write_all(&buffer[..length]).await.is_err() {
+        while let Ok(length @ 1..) = stream.read(&mut buffer).await {
+            if stream.write_all(&buffer[..length]).await.is_err() {
                 break;
             }
         }
@@ -37,7 +38,7 @@ macro_rules! accept {
     ($lib:expr, $listener:ident, $stream:ident => $connection:expr) => {
         $lib.spawn(async move {
             loop {
-                let (mut $stream, _) = $listener.accept().await.expect("connections come in");
+                let ($stream, _) = $listener.accept().await.expect("connections come in");
                 $stream.set_nodelay(true).expect("sockets have options");
                 $lib.spawn(async move { $connection });
             }
