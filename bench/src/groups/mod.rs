@@ -9,6 +9,7 @@ pub mod idle;
 pub mod iter;
 pub mod join;
 pub mod loops;
+pub mod net;
 pub mod ops;
 pub mod sort;
 pub mod sources;
@@ -159,6 +160,12 @@ pub const GROUPS: &[Group] = &[
         "scan, group_by, pack, histogram, shuffle, min_max, dot and transpose of 10M elements",
         ops::run,
     ),
+    Group::measuring(
+        "net",
+        "echo and HTTP servers with 64 and 512 connections: CPU time per request, latency, throughput",
+        net::run,
+    )
+    .with_child(net::CHILD, net::run_child),
     Group {
         name: "stress",
         what: "random nested work with panics on many pools and guests; checks, does not time",

@@ -155,8 +155,8 @@ impl Timer {
             match unsafe { this.shard().arm(&this.entry, this.when, waker) } {
                 Armed::Due => {}
                 Armed::Waiting => return Poll::Pending,
-                Armed::First => {
-                    this.handle.timer_is_first(this.when);
+                Armed::First(look) => {
+                    this.handle.timer_is_first(look);
                     return Poll::Pending;
                 }
             }

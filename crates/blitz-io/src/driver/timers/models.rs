@@ -34,7 +34,7 @@ impl Armed5 {
         let waker = Waker::from(armed.first.clone());
         // SAFETY: behind an `Rc`, and cancelled or fired before it is dropped.
         let result = unsafe { armed.shard.arm(&armed.entry, 5, waker) };
-        assert_eq!(result, Armed::First);
+        assert_eq!(result, Armed::First(5));
         armed
     }
 

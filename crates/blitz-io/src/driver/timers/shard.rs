@@ -21,8 +21,8 @@ pub(super) enum Armed {
     Due,
     /// The driver fires it.
     Waiting,
-    /// As before, and nobody knows yet that this shard has a timer that early.
-    First,
+    /// As before, and somebody has to look at this shard at that tick: earlier than was known.
+    First(u64),
 }
 
 #[derive(Debug)]
@@ -73,14 +73,14 @@ impl Shard {
                 return Armed::Due;
             }
             // SAFETY: not armed, so its fields are the caller's; it stays until it is removed or handed out.
-            unsafe {
+            let look = unsafe {
                 entry.fields(|fields| fields.waker = Some(waker));
-                guarded.wheel.insert(entry, when);
-            }
+                guarded.wheel.insert(entry, when)
+            };
             entry.set_armed();
-            if when < self.next_look() {
-                self.next_look.store(when, Ordering::Relaxed);
-                Armed::First
+            if look < self.next_look() {
+                self.next_look.store(look, Ordering::Relaxed);
+                Armed::First(look)
             } else {
                 Armed::Waiting
             }
@@ -132,7 +132,7 @@ impl Shard {
         drop(waker);
     }
 
-    /// Fires timers that are due at `now` until the batch is full. Returns whether there may be more to do.
+    /// Fires timers that are due at `now` until the batch is full. Returns whether there may be more of them.
     pub(super) fn fire(&self, now: u64, batch: &mut WakeBatch) -> bool {
         if self.next_look() > now {
             return false;
@@ -140,14 +140,15 @@ impl Shard {
         self.locked(|guarded| {
             while !batch.is_full() {
                 let Some(entry) = guarded.wheel.pop_due(now) else {
-                    let more = guarded.wheel.spread_early();
-                    self.next_look
-                        .store(guarded.wheel.next_look(), Ordering::Relaxed);
-                    if more {
-                        // Not looked at again otherwise: it seems to have time.
-                        self.next_look.store(now, Ordering::Relaxed);
-                    }
-                    return more;
+                    // If a portion has been spread there may be more, which has to be done soon, but not before those who
+                    // have been woken have had their turn.
+                    let next_look = if guarded.wheel.spread_early() {
+                        now
+                    } else {
+                        guarded.wheel.next_look()
+                    };
+                    self.next_look.store(next_look, Ordering::Relaxed);
+                    return false;
                 };
                 // SAFETY: just taken out of the wheel, still armed, and the lock is held.
                 unsafe { Self::release(entry, batch) };

@@ -35,7 +35,7 @@ pub(super) const LAST_TICK: u64 = (1 << 49) - 1;
 /// How many ticks ahead a slot of `count` timers is spread.
 fn lead(count: u32) -> u64 {
     /// What one timer may take.
-    const NANOS: u64 = 125;
+    const NANOS: u64 = 400;
     u64::from(count) * NANOS / super::TICK
 }
 
@@ -93,12 +93,12 @@ impl Wheel {
         self.elapsed
     }
 
-    /// Links an entry.
+    /// Links an entry, and returns when somebody has to look at its slot.
     ///
     /// # Safety
     /// The entry stays where it is until it is removed or handed out, `when` is between `elapsed()` and
     /// [`LAST_TICK`], and nobody else touches the entry's fields meanwhile except under the same lock.
-    pub(super) unsafe fn insert(&mut self, entry: &Entry, when: u64) {
+    pub(super) unsafe fn insert(&mut self, entry: &Entry, when: u64) -> u64 {
         debug_assert!((self.elapsed..=LAST_TICK).contains(&when));
         let mut level = 0;
         while position(level, when) - position(level, self.elapsed) >= SLOTS as u64 {
@@ -128,6 +128,7 @@ impl Wheel {
         };
         slot.count += 1;
         self.occupied[level] |= 1 << (place % SLOTS);
+        self.look_at(level, position(level, when))
     }
 
     /// Unlinks an entry, and returns whether its slot is empty now.
@@ -214,18 +215,23 @@ impl Wheel {
         let mut next = u64::MAX;
         for level in 0..LEVELS {
             if let Some(position) = self.first_of(level) {
-                let look = if level == 0 {
-                    position
-                } else {
-                    let slot = &self.slots[index(level, position)];
-                    // Before the slot ahead of it has begun it cannot be spread.
-                    let early = slot.soonest.saturating_sub(lead(slot.count));
-                    early.max(start(level, position - 1))
-                };
-                next = next.min(look.max(self.elapsed + 1));
+                next = next.min(self.look_at(level, position));
             }
         }
         next
+    }
+
+    /// When somebody has to look at an occupied slot: in time to spread it, or to fire it.
+    fn look_at(&self, level: usize, position: u64) -> u64 {
+        let look = if level == 0 {
+            position
+        } else {
+            let slot = &self.slots[index(level, position)];
+            // Before the slot ahead of it has begun it cannot be spread.
+            let early = slot.soonest.saturating_sub(lead(slot.count));
+            early.max(start(level, position - 1))
+        };
+        look.max(self.elapsed + 1)
     }
 
     /// The first occupied slot of a level.

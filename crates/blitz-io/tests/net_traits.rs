@@ -1,0 +1,113 @@
+//! The traits of other ecosystems: sockets are read and written through them as through their own methods.
+
+#![cfg(any(feature = "tokio-io", feature = "hyper"))]
+
+mod common;
+
+use blitz_io::spawn;
+use common::{run, soon};
+use std::future::poll_fn;
+use std::io::{self, IoSlice};
+use std::mem::MaybeUninit;
+use std::pin::Pin;
+
+/// Both ends of a connection do the same: send, through a trait, and get what the other has sent.
+const MESSAGE: &[u8] = b"through a trait";
+
+#[cfg(feature = "tokio-io")]
+mod tokio_io {
+    use super::*;
+    use blitz_io::net::UnixStream;
+    use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+    /// Appends what there is to a buffer that holds something already, and whose rest is not initialised.
+    async fn read(stream: &mut (impl AsyncRead + Unpin), wanted: usize) -> io::Result<Vec<u8>> {
+        let mut memory = [MaybeUninit::uninit(); 64];
+        let mut buffer = ReadBuf::uninit(&mut memory);
+        buffer.put_slice(b">");
+        while buffer.filled().len() < 1 + wanted {
+            let before = buffer.filled().len();
+            poll_fn(|cx| Pin::new(&mut *stream).poll_read(cx, &mut buffer)).await?;
+            if buffer.filled().len() == before {
+                break;
+            }
+        }
+        Ok(buffer.filled().to_vec())
+    }
+
+    async fn write(stream: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
+        assert!(stream.is_write_vectored());
+        let (first, second) = MESSAGE.split_at(7);
+        let written = poll_fn(|cx| Pin::new(&mut *stream).poll_write(cx, first)).await?;
+        assert_eq!(written, 7);
+        let slices = [IoSlice::new(second)];
+        poll_fn(|cx| Pin::new(&mut *stream).poll_write_vectored(cx, &slices)).await?;
+        poll_fn(|cx| Pin::new(&mut *stream).poll_flush(cx)).await?;
+        poll_fn(|cx| Pin::new(&mut *stream).poll_shutdown(cx)).await
+    }
+
+    #[test]
+    fn streams_and_their_halves_implement_the_traits_of_tokio() {
+        run(|| async {
+            let (mut left, right) = UnixStream::pair().unwrap();
+            let (mut read_half, mut write_half) = right.into_split();
+            let other = spawn(async move {
+                write(&mut write_half).await.unwrap();
+                read(&mut read_half, 100).await.unwrap()
+            });
+            write(&mut left).await.unwrap();
+            let expected = [b">", MESSAGE].concat();
+            assert_eq!(
+                soon(read(&mut left, MESSAGE.len())).await.unwrap(),
+                expected
+            );
+            assert_eq!(soon(other).await.unwrap(), expected, "up to the end");
+        });
+    }
+}
+
+#[cfg(feature = "hyper")]
+mod hyper_rt {
+    use super::*;
+    use blitz_io::net::{TcpListener, TcpStream};
+    use hyper::rt::{Read, ReadBuf, Write};
+
+    async fn read(stream: &mut (impl Read + Unpin), wanted: usize) -> io::Result<Vec<u8>> {
+        let mut memory = [MaybeUninit::uninit(); 64];
+        let mut buffer = ReadBuf::uninit(&mut memory);
+        while buffer.filled().len() < wanted {
+            let before = buffer.filled().len();
+            poll_fn(|cx| Pin::new(&mut *stream).poll_read(cx, buffer.unfilled())).await?;
+            if buffer.filled().len() == before {
+                break;
+            }
+        }
+        Ok(buffer.filled().to_vec())
+    }
+
+    async fn write(stream: &mut (impl Write + Unpin)) -> io::Result<()> {
+        assert!(stream.is_write_vectored());
+        let slices = [IoSlice::new(&MESSAGE[..7]), IoSlice::new(&MESSAGE[7..])];
+        let written = poll_fn(|cx| Pin::new(&mut *stream).poll_write_vectored(cx, &slices)).await?;
+        assert_eq!(written, MESSAGE.len());
+        poll_fn(|cx| Pin::new(&mut *stream).poll_flush(cx)).await?;
+        poll_fn(|cx| Pin::new(&mut *stream).poll_shutdown(cx)).await
+    }
+
+    #[test]
+    fn streams_implement_the_traits_of_hyper() {
+        run(|| async {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let address = listener.local_addr().unwrap();
+            let other = spawn(async move {
+                let mut stream = TcpStream::connect(address).await.unwrap();
+                write(&mut stream).await.unwrap();
+                read(&mut stream, 100).await.unwrap()
+            });
+            let (mut stream, _) = soon(listener.accept()).await.unwrap();
+            write(&mut stream).await.unwrap();
+            assert_eq!(soon(read(&mut stream, 100)).await.unwrap(), MESSAGE);
+            assert_eq!(soon(other).await.unwrap(), MESSAGE);
+        });
+    }
+}
