@@ -90,6 +90,8 @@ impl<'a> Worker<'a> {
         self.take_seat();
         self.meet_companion();
         while let Some(work) = self.search() {
+            // Whoever attached it may have posted this very work next.
+            self.meet_companion();
             self.seat.bring(self.companion.as_ref());
             // SAFETY: `search` has claimed the seat for us.
             unsafe { self.run_and_drain(work) };
