@@ -8,7 +8,6 @@ pub mod chili;
 #[cfg(feature = "forte")]
 pub mod forte;
 pub mod rayon;
-pub mod runtimes;
 
 use crate::pin;
 

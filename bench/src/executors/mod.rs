@@ -1,10 +1,12 @@
 //! Async runtimes behind one interface, each with one worker per CPU, all in this process.
 
 mod blitz;
+mod named;
 mod smol;
 mod tokio;
 
 pub use blitz::Blitz;
+pub use named::AsyncLib;
 pub use smol::Smol;
 pub use tokio::Tokio;
 

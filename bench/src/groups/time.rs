@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use crate::args::Options;
 use crate::arms::Cpus;
-use crate::arms::runtimes::AsyncLib;
 use crate::child;
+use crate::executors::AsyncLib;
 use crate::measure::wrong_result;
 use crate::report::Row;
 use crate::usage::Usage;

@@ -17,8 +17,8 @@ use std::process::Stdio;
 use self::load::{Answered, Load};
 use crate::args::{self, Options};
 use crate::arms::Cpus;
-use crate::arms::runtimes::AsyncLib;
 use crate::child;
+use crate::executors::AsyncLib;
 use crate::report::Row;
 use crate::usage::Usage;
 

@@ -1,7 +1,7 @@
 //! The servers, one of each kind and runtime: accept, and a task per connection.
 
 use super::Service;
-use crate::arms::runtimes::{self, AsyncLib};
+use crate::executors::{AsyncLib, Blitz, Executor, Tokio};
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
 use hyper::server::conn::http1;
@@ -56,9 +56,8 @@ pub fn start(lib: AsyncLib, service: Service) -> SocketAddr {
 }
 
 fn start_blitz(service: Service) -> SocketAddr {
-    let listener = runtimes::blitz()
-        .block_on(blitz_io::net::TcpListener::bind(ANYWHERE))
-        .expect("an address is free");
+    let listener =
+        Blitz::block_on(blitz_io::net::TcpListener::bind(ANYWHERE)).expect("an address is free");
     let address = listener.local_addr().expect("it has an address");
     match service {
         Service::Echo => accept!(AsyncLib::Blitz, listener, stream => echo!(stream)),
@@ -73,9 +72,8 @@ fn start_tokio(service: Service) -> SocketAddr {
     use hyper_util::rt::TokioIo;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-    let listener = runtimes::tokio()
-        .block_on(tokio::net::TcpListener::bind(ANYWHERE))
-        .expect("an address is free");
+    let listener =
+        Tokio::block_on(tokio::net::TcpListener::bind(ANYWHERE)).expect("an address is free");
     let address = listener.local_addr().expect("it has an address");
     match service {
         Service::Echo => accept!(AsyncLib::Tokio, listener, stream => echo!(stream)),
