@@ -46,3 +46,8 @@ pub use cpu::{block_in_place, spawn_cpu};
 pub use runtime::{Builder, EnterGuard, Handle, Metrics, Runtime, WorkerMetrics};
 #[cfg(not(loom))]
 pub use task::{JoinError, JoinHandle, spawn};
+
+// The book's chapter, as doc tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/async.md")]
+struct AsyncChapter;
