@@ -97,7 +97,7 @@ where
     if site.is_tiny(len as f32) && (Offer::is_open() || nobody_is_idle()) {
         return pieces::<false, P, C>(len, cuts, producer, consumer);
     }
-    let pace = Pace::begin(site);
+    let pace = Pace::begin(site, len as f32);
     if !pace.is_known() || pace.is_worth_a_cut(len as f32) {
         offer(site, LEVELS, len, cuts, producer, consumer)
     } else {
@@ -124,7 +124,7 @@ where
     if consumer.full() {
         return consumer.into_folder().complete();
     }
-    let pace = Pace::begin(site);
+    let pace = Pace::begin(site, len as f32);
     let fork = levels > 0 || !pace.is_known() || pace.is_worth_a_cut(len as f32);
     let Some((middle, left_cuts, right_cuts)) = cuts.cut(len).filter(|_| fork) else {
         return measured(site, len, cuts, producer, consumer);
@@ -169,7 +169,7 @@ where
     P: Producer,
     C: Consumer<P::Item>,
 {
-    let pace = Pace::begin(site);
+    let pace = Pace::begin(site, len as f32);
     pace.start();
     let result = pieces::<false, P, C>(len, cuts, producer, consumer);
     if len > 0 {
