@@ -377,7 +377,7 @@ where
         }
         return tiny_unindexed(size, producer, consumer, site);
     }
-    let pace = Pace::begin(site, 1.0);
+    let pace = Pace::begin(site, size);
     // The first piece to be measured is a 64th of the whole, or an eighth if the whole was short before.
     let levels = if pace.is_known() && !pace.is_worth_a_cut(size) {
         3
@@ -412,7 +412,7 @@ where
         return rest.fold_with(consumer.resume(folder)).complete();
     }
     // It is not tiny any more.
-    let local = Local::new(Pace::begin(site));
+    let local = Local::new(Pace::begin(site, size));
     local.pace.start_at(start);
     local.put(folder);
     local.pace.note_at(now, part);
