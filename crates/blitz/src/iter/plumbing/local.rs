@@ -395,7 +395,7 @@ impl Inside {
         if inner < Self::FLAG {
             return false;
         }
-        let next = Self::FLAG | (inner + 1) % Self::PERIOD;
+        let next = Self::FLAG | ((inner + 1) % Self::PERIOD);
         INNER.set(next);
         next != Self::FLAG
     }
