@@ -101,6 +101,11 @@ impl Random {
     }
 }
 
+// The book's chapter, as doc tests.
+#[cfg(all(doctest, feature = "tools"))]
+#[doc = include_str!("../../docs/guide/seeing.md")]
+struct Seeing;
+
 #[cfg(test)]
 mod tests {
     use super::*;

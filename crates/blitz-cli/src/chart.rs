@@ -33,8 +33,22 @@ pub struct Bar {
     pub text: String,
 }
 
-/// The libraries that the tour shows, in this order.
-pub const SHOWN: [&str; 4] = [SEQ, "blitz", RAYON, "chili"];
+/// The libraries that the tour shows, and the class that colours each in the report.
+const SHOWN: [(&str, &str); 7] = [
+    (SEQ, "seq"),
+    ("blitz", "blitz"),
+    (RAYON, "rayon"),
+    ("chili", "chili"),
+    ("tokio", "tokio"),
+    ("tokio+rayon", "tokio"),
+    ("tokio+blocking", "tokio"),
+];
+
+/// The class of a library's bars and lines.
+pub fn class_of(lib: &str) -> &'static str {
+    let known = SHOWN.iter().find(|(name, _)| *name == lib);
+    known.map_or("seq", |(_, class)| class)
+}
 
 /// How a library is called in front of people.
 pub fn shown_name(lib: &str) -> &str {
@@ -65,7 +79,7 @@ impl Chart {
     ) -> Self {
         let mut groups: Vec<Group> = Vec::new();
         let of_bench = rows.iter().filter(|row| row.bench == bench);
-        for row in of_bench.filter(|row| SHOWN.contains(&row.lib.as_str())) {
+        for row in of_bench.filter(|row| SHOWN.iter().any(|(lib, _)| *lib == row.lib)) {
             let label = label(row.size);
             let (value, mut text) = figure(row);
             if let Some(seq) = peer(rows, row, SEQ).filter(|_| row.lib != SEQ) {
@@ -95,11 +109,12 @@ impl Chart {
 
     /// The chart as lines of text.
     pub fn draw(&self, terminal: &Terminal) -> String {
-        const NAME: usize = 11;
+        let names = self.bars().map(|bar| shown_name(&bar.lib).len());
+        let name_width = names.max().unwrap_or(0).max(10) + 1;
         let text_width = self.bars().map(|bar| bar.text.chars().count()).max();
         let room = terminal
             .width()
-            .saturating_sub(NAME + 5 + text_width.unwrap_or(0));
+            .saturating_sub(name_width + 5 + text_width.unwrap_or(0));
         let room = room.clamp(8, 40);
         let mut text = format!("  {}\n", terminal.ink(Ink::Dim, &self.title));
         for group in &self.groups {
@@ -112,7 +127,7 @@ impl Chart {
                     _ => drawn,
                 };
                 let name = shown_name(&bar.lib);
-                text.push_str(&format!("    {name:<NAME$}{drawn} {}\n", bar.text));
+                text.push_str(&format!("    {name:<name_width$}{drawn} {}\n", bar.text));
             }
         }
         text

@@ -7,9 +7,9 @@ use crate::tour::section::Section;
 
 const STYLE: &str = "\
 :root{color-scheme:light dark;--page:#fbfaf8;--card:#fff;--text:#1c1d22;--soft:#5c6070;--edge:#e2e0da;\
---blitz:#1f5fd0;--rayon:#c4570f;--seq:#8a8f9c;--chili:#26835a;--good:#1a7f4b;--bad:#b3261e}
+--blitz:#1f5fd0;--rayon:#c4570f;--seq:#8a8f9c;--chili:#26835a;--tokio:#8a4fbf;--good:#1a7f4b;--bad:#b3261e}
 @media(prefers-color-scheme:dark){:root{--page:#14151a;--card:#1c1e25;--text:#e9e9ee;--soft:#a2a6b5;--edge:#32353f;\
---blitz:#7fa8ff;--rayon:#f2985c;--seq:#868c9b;--chili:#5fce9b;--good:#63d69a;--bad:#ff8a80}}
+--blitz:#7fa8ff;--rayon:#f2985c;--seq:#868c9b;--chili:#5fce9b;--tokio:#c79bf2;--good:#63d69a;--bad:#ff8a80}}
 *{box-sizing:border-box}
 body{margin:0;background:var(--page);color:var(--text);font:16px/1.55 system-ui,-apple-system,'Segoe UI',sans-serif}
 main{max-width:60rem;margin:0 auto;padding:1.5rem 1rem 4rem}
@@ -32,7 +32,7 @@ svg{display:block;margin:.4rem 0 .8rem;font:13px system-ui,-apple-system,'Segoe 
 svg text{fill:var(--text)}svg .label{font-weight:600}svg .name{fill:var(--soft)}svg .tick{fill:var(--soft);font-size:11px}
 svg .grid{stroke:var(--edge)}svg .line{fill:none;stroke-width:2}
 .plot{width:100%;max-width:40rem;height:auto}
-.bar.blitz{fill:var(--blitz)}.bar.rayon{fill:var(--rayon)}.bar.seq{fill:var(--seq)}.bar.chili{fill:var(--chili)}
+.bar.blitz{fill:var(--blitz)}.bar.rayon{fill:var(--rayon)}.bar.seq{fill:var(--seq)}.bar.chili{fill:var(--chili)}.bar.tokio{fill:var(--tokio)}
 .line.blitz{stroke:var(--blitz)}.line.rayon{stroke:var(--rayon)}.line.seq{stroke:var(--seq);stroke-dasharray:4 4}
 .grid2{display:grid;gap:0 2rem;grid-template-columns:repeat(auto-fit,minmax(min(100%,22rem),1fr))}
 @media(max-width:40rem){table.promises,table.promises tbody,table.promises tr,table.promises td{display:block;border:0;padding:0}\

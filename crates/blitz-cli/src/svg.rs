@@ -3,7 +3,7 @@
 //! Bars have widths in per cent and text of fixed size above them, so that they fill any screen without shrinking their
 //! labels. Colours are classes; the page's style sheet decides about light and dark.
 
-use crate::chart::{Chart, shown_name};
+use crate::chart::{Chart, class_of, shown_name};
 
 /// Makes text safe inside of HTML and SVG.
 pub fn escape(text: &str) -> String {
@@ -41,7 +41,7 @@ pub fn bars(chart: &Chart) -> String {
                 "<text x=\"0\" y=\"{}\"><tspan class=\"name\">{name}</tspan> {figure}</text>\n\
                  <rect class=\"bar {}\" x=\"0\" y=\"{}\" width=\"{part:.1}%\" height=\"10\" rx=\"2\"/>\n",
                 y + 13,
-                escape(&bar.lib),
+                class_of(&bar.lib),
                 y + 18,
             ));
             y += LINE;
@@ -119,7 +119,7 @@ pub fn lines(plot: &Plot) -> String {
     }
     let mut key_x = LEFT;
     for series in &plot.series {
-        let class = escape(&series.lib);
+        let class = class_of(&series.lib);
         let path: Vec<String> = series
             .points
             .iter()

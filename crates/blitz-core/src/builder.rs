@@ -200,17 +200,13 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
             || self.use_current_thread
             || S::CUSTOM;
         let place = self.place_wakes && !S::CUSTOM;
-        let attributes = ThreadAttributes {
-            names: self.name_threads(threads),
-            stack_size: self.stack_size,
-        };
         let pool = Pool::new(Settings {
             threads,
             backoff: self.backoff,
             guests: self.caller_participates.unwrap_or(global && !differ),
             placement: Placement::new(threads, self.pin_workers, place),
             handlers: std::mem::take(&mut self.handlers),
-            attributes,
+            attributes: ThreadAttributes::new(threads, self.stack_size),
             grain: self.grain,
         });
         // If a thread cannot be started, or the user's spawn handler panics, those that run must end.
@@ -220,6 +216,9 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
                 adopt_current_thread(&pool);
                 continue;
             }
+            if let Some(name) = &mut self.thread_name {
+                pool.attributes.set_name(index, name(index));
+            }
             let thread = ThreadBuilder {
                 pool: Arc::clone(&pool),
                 index,
@@ -228,17 +227,6 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
         }
         std::mem::forget(guard);
         Ok(pool)
-    }
-
-    /// The names of all threads that will be started.
-    fn name_threads(&mut self, threads: usize) -> Box<[Option<String>]> {
-        let Some(name) = &mut self.thread_name else {
-            return Box::default();
-        };
-        let first = usize::from(self.use_current_thread);
-        (0..threads)
-            .map(|index| (index >= first).then(|| name(index)))
-            .collect()
     }
 
     fn resolve_num_threads(&self) -> usize {

@@ -41,6 +41,10 @@ pub trait Companion: Send + Sync + 'static {
     /// `true`, and keeps it until [`Companion::unattend`].
     fn attend(&self, index: usize) -> bool;
 
+    /// Should the thread, which is about to sleep elsewhere, rather come back and attend? Asked after it has announced its sleep;
+    /// whoever makes it true has to call [`PoolHandle::wake_one`] afterwards.
+    fn wants_attendant(&self) -> bool;
+
     /// Sleeps until something happens; `true` if there may be work now, `false` if not, or for [`Companion::interrupt`].
     fn block(&self, index: usize) -> bool;
 
@@ -84,7 +88,8 @@ impl PoolHandle {
 
     /// Wakes a sleeping thread, whatever the others do. `false`: none sleeps.
     pub fn wake_one(&self) -> bool {
-        self.pool.sleep.counters().sleeping() > 0 && self.pool.wake_one()
+        // Makes threads that are about to sleep look again, and comes before the look at those that sleep.
+        self.pool.sleep.post().sleeping() > 0 && self.pool.wake_one()
     }
 
     /// Runs `func` on a thread of the pool, or gives it back if the pool has ended. With `quietly`, a caller that is itself such

@@ -1,22 +1,37 @@
 //! What the threads of a pool look like to the system: their names and the size of their stacks.
 //!
-//! The builder decides it once, for every index; the pool remembers it, because a thread that stands in for one of them
+//! The builder decides it once, for each thread before that is started; the pool remembers it, because a thread that stands in for one of them
 //! ([`crate::rescue`]) must be able to run whatever that one could.
 
+use std::sync::OnceLock;
 use std::thread;
 
 /// The names and the stack size that the builder was given.
-#[derive(Default)]
 pub(crate) struct ThreadAttributes {
-    /// By index. Empty if no names were asked for; `None` for a thread that was there before the pool.
-    pub(crate) names: Box<[Option<String>]>,
+    /// By index. Empty for threads that nobody has named, or that were there before the pool.
+    names: Box<[OnceLock<String>]>,
     pub(crate) stack_size: Option<usize>,
 }
 
 impl ThreadAttributes {
+    /// Nobody has a name yet.
+    pub(crate) fn new(threads: usize, stack_size: Option<usize>) -> Self {
+        ThreadAttributes {
+            names: (0..threads).map(|_| OnceLock::new()).collect(),
+            stack_size,
+        }
+    }
+
+    /// Names the thread that is started next. Names are not made all at once: if making one panics, those before it have
+    /// threads already, as in rayon.
+    pub(crate) fn set_name(&self, index: usize, name: String) {
+        let first = self.names[index].set(name);
+        debug_assert!(first.is_ok(), "a thread is named once");
+    }
+
     /// The name asked for.
     pub(crate) fn name(&self, index: usize) -> Option<&str> {
-        self.names.get(index)?.as_deref()
+        Some(self.names[index].get()?.as_str())
     }
 
     /// Starts the thread of that index.

@@ -398,7 +398,13 @@ impl<'a> Worker<'a> {
             .filter(|companion| companion.attend(index));
         let sleep = &self.pool.sleep;
         let slept = match attended {
-            None => sleep.sleep(index, announced, has_work),
+            None => sleep.sleep(index, announced, || {
+                has_work()
+                    || self
+                        .companion
+                        .as_ref()
+                        .is_some_and(|companion| companion.wants_attendant())
+            }),
             Some(companion) => {
                 let block = || companion.block(index);
                 let slept = sleep.sleep_attending(index, announced, has_work, block);

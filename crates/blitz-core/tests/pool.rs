@@ -5,6 +5,7 @@ use blitz_core::primitives::BackoffMode;
 use blitz_core::{ThreadPoolBuilder, join};
 use std::collections::HashSet;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
@@ -199,4 +200,27 @@ fn a_spawned_panic_without_a_handler_is_not_silent() {
     assert!(!output.status.success());
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(text.contains("no panic handler"), "{text}");
+}
+
+#[test]
+fn a_panic_while_a_thread_is_named_ends_those_that_were_started_before() {
+    let (starts, exits) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let (on_start, on_exit) = (Arc::clone(&starts), Arc::clone(&exits));
+    let builder = ThreadPoolBuilder::new()
+        .num_threads(5)
+        .start_handler(move |_| {
+            on_start.fetch_add(1, Ordering::SeqCst);
+        })
+        .exit_handler(move |_| {
+            on_exit.fetch_add(1, Ordering::SeqCst);
+        })
+        .thread_name(|index| {
+            assert!(index < 3, "planned");
+            format!("named-{index}")
+        });
+    assert!(catch_unwind(AssertUnwindSafe(|| builder.build())).is_err());
+    while exits.load(Ordering::SeqCst) < 3 {
+        thread::yield_now();
+    }
+    assert_eq!(starts.load(Ordering::SeqCst), 3);
 }

@@ -79,3 +79,8 @@ pub use runtime::{Builder, EnterGuard, Handle, Metrics, Runtime, WorkerMetrics};
 pub use scope::{Scope, ScopedJoinHandle, scope};
 #[cfg(not(loom))]
 pub use task::{JoinError, JoinHandle, spawn};
+
+// The book's chapter, as doc tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/async.md")]
+struct AsyncChapter;

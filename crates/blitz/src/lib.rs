@@ -34,9 +34,4 @@ pub use engine::profile;
 pub use engine::trace;
 
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct Readme;
-
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/coming-from-rayon.md")]
-struct ComingFromRayon;
+mod book;

@@ -24,8 +24,20 @@ fn scrambled(i: usize) -> u32 {
     (i as u32).wrapping_mul(0x9e37_79b9).rotate_left(11)
 }
 
-/// Sorts counted elements with `sort`, which may panic, then checks that all elements are there and drops them.
-fn every_element_survives<F>(len: usize, threads: usize, sort: F)
+/// As [`every_element_survives`], and `sort` does not panic.
+fn no_panic_and_every_element_survives<F>(len: usize, threads: usize, sort: F)
+where
+    F: FnOnce(&mut Vec<Counted<'_>>) + Send,
+{
+    assert!(
+        !every_element_survives(len, threads, sort),
+        "the sort panicked"
+    );
+}
+
+/// Sorts counted elements with `sort`, which may panic, then checks that all elements are there and drops them. Says whether it
+/// panicked.
+fn every_element_survives<F>(len: usize, threads: usize, sort: F) -> bool
 where
     F: FnOnce(&mut Vec<Counted<'_>>) + Send,
 {
@@ -41,7 +53,7 @@ where
         .num_threads(threads)
         .build()
         .expect("a pool of threads");
-    let _ = catch_unwind(AssertUnwindSafe(|| pool.install(|| sort(&mut v))));
+    let outcome = catch_unwind(AssertUnwindSafe(|| pool.install(|| sort(&mut v))));
     assert!(
         drops.iter().all(|count| count.load(Relaxed) == 0),
         "an element was dropped by the sort"
@@ -63,20 +75,21 @@ where
         drops.iter().all(|count| count.load(Relaxed) == 1),
         "an element was not dropped exactly once"
     );
+    outcome.is_err()
 }
 
 const LEN: usize = 60_000;
 
 #[test]
-fn a_panic_in_any_comparison_leaves_a_permutation() {
+fn a_panic_in_any_comparison_leaves_a_permutation_and_goes_on() {
     for threads in [2, 8] {
-        // How many comparisons there are, to panic early, late and in between.
+        // There are some 900000 comparisons: early, late and in between.
         for panic_at in [
-            0, 1, 40, 5_000, 100_000, 300_000, 600_000, 800_000, 850_000, 900_000, 950_000,
+            0, 1, 40, 5_000, 100_000, 300_000, 600_000, 800_000, 850_000, 900_000,
         ] {
             for which in 0..2 {
                 let calls = AtomicUsize::new(0);
-                every_element_survives(LEN, threads, |v| {
+                let panicked = every_element_survives(LEN, threads, |v| {
                     let compare = |a: &Counted, b: &Counted| {
                         assert!(
                             calls.fetch_add(1, Relaxed) != panic_at,
@@ -89,30 +102,37 @@ fn a_panic_in_any_comparison_leaves_a_permutation() {
                         _ => v.par_sort_unstable_by(compare),
                     }
                 });
+                assert_eq!(panicked, calls.into_inner() > panic_at);
             }
         }
     }
 }
 
 #[test]
-fn contradictory_comparisons_lose_nothing() {
+fn contradictory_comparisons_neither_panic_nor_lose_anything() {
     type Compare = fn(&Counted, &Counted) -> Ordering;
     let turn = AtomicU32::new(1);
-    let random = |_: &Counted, _: &Counted| match turn.fetch_add(0x9e37_79b9, Relaxed) >> 30 {
-        0 => Ordering::Less,
-        1 => Ordering::Equal,
-        _ => Ordering::Greater,
-    };
-    for threads in [2, 3] {
-        for constant in [Ordering::Less, Ordering::Greater, Ordering::Equal] {
-            every_element_survives(LEN, threads, |v| v.par_sort_by(|_, _| constant));
-            every_element_survives(LEN, threads, |v| v.par_sort_unstable_by(|_, _| constant));
+    let random = |_: &Counted, _: &Counted| {
+        let turn = turn.fetch_add(1, Relaxed);
+        match (turn ^ (turn >> 15)).wrapping_mul(0x9e37_79b9) >> 30 {
+            0 => Ordering::Less,
+            1 => Ordering::Equal,
+            _ => Ordering::Greater,
         }
-        every_element_survives(LEN, threads, |v| v.par_sort_by(random));
-        every_element_survives(LEN, threads, |v| v.par_sort_unstable_by(random));
-        let not_transitive: Compare = |a, b| (*a.value % 7).cmp(&(*b.value % 5));
-        every_element_survives(LEN, threads, |v| v.par_sort_by(not_transitive));
-        every_element_survives(LEN, threads, |v| v.par_sort_unstable_by(not_transitive));
+    };
+    let not_transitive: Compare = |a, b| (*a.value % 7).cmp(&(*b.value % 5));
+    for threads in [1, 2, 3, 8, 65] {
+        let survives = |sort: &(dyn Fn(&mut Vec<Counted>) + Sync)| {
+            no_panic_and_every_element_survives(LEN / 2, threads, sort)
+        };
+        for constant in [Ordering::Less, Ordering::Greater, Ordering::Equal] {
+            survives(&|v| v.par_sort_by(|_, _| constant));
+            survives(&|v| v.par_sort_unstable_by(|_, _| constant));
+        }
+        survives(&|v| v.par_sort_by(random));
+        survives(&|v| v.par_sort_unstable_by(random));
+        survives(&|v| v.par_sort_by(not_transitive));
+        survives(&|v| v.par_sort_unstable_by(not_transitive));
     }
 }
 

@@ -16,7 +16,7 @@ use crate::terminal::{Ink, Progress, print, terminal};
 use crate::tools::target_directory;
 use crate::words::TourOptions;
 use blitz_bench::disturbance::Watch;
-use blitz_bench::report::{Row, SEQ};
+use blitz_bench::report::{Row, SEQ, human_time};
 use promises::Promise;
 use section::{Effort, Part, Section, find, measure, sizes};
 use std::process::{ExitCode, Stdio};
@@ -33,7 +33,7 @@ struct Tour {
 }
 
 /// Stops that show a progress bar.
-const STEPS: usize = 9;
+const STEPS: usize = 10;
 const CHEAP: &str = "loop/cheap/backtoback";
 const DEAR: &str = "loop/dear/backtoback";
 
@@ -122,15 +122,9 @@ impl Tour {
         self.scopes()?;
         self.unbalanced()?;
         self.idle()?;
+        self.tasks()?;
         self.locks();
         self.stress();
-        self.promises.push(Promise {
-            number: 5,
-            name: "One pool for compute and async",
-            kept: None,
-            figure: "not part of the tour yet".into(),
-            command: "see the book".into(),
-        });
         Ok(())
     }
 
@@ -250,14 +244,51 @@ impl Tour {
     }
 
     fn sorting(&mut self) -> Result<(), String> {
-        let parts = [part("iter", "sort", 12)];
+        let parts = [part("sort", "unstable/u64/random,unstable/f64/random", 15)];
         let section = Section::new(
             "Sorting",
-            "Floating-point numbers in four orders, sorted by the standard library, by rayon and by Blitz.",
+            "Random integers and floating-point numbers, sorted by the standard library, by rayon and by Blitz.",
         );
         self.stop("sorting", &parts, section, |rows, section| {
-            section.charts = vec![one_chart("sorting", rows)];
+            let elements = |size: u64| format!("{} elements", short_count(size));
+            section.charts = ["unstable/u64/random", "unstable/f64/random"]
+                .map(|bench| Chart::of_times(bench, rows, bench, elements))
+                .into();
         })?;
+        Ok(())
+    }
+
+    fn tasks(&mut self) -> Result<(), String> {
+        let parts = [part("tasks", "spawn/local,yield,pingpong,offload", 12)];
+        let section = Section::new(
+            "Async tasks, on the same threads",
+            "10,000 tasks spawned; 200 tasks that yield 1000 times each; 1000 pairs that exchange messages; and 200 computations of 1 us that a task \
+             sends away and awaits: to the same threads here, to rayon or to the blocking pool with tokio.",
+        );
+        let rows = self.stop("async tasks", &parts, section, |rows, section| {
+            section.charts = vec![one_chart("tasks", rows)];
+        })?;
+        let of = |lib| {
+            let row = rows
+                .iter()
+                .find(|row| row.bench == "offload" && row.lib == lib);
+            row.map(|row| row.ns / row.size as f64)
+        };
+        let offload = of("blitz").zip(of("tokio+rayon"));
+        self.promises.push(Promise {
+            number: 5,
+            name: "One pool for compute and async",
+            kept: offload.map(|(blitz, tokio)| blitz < tokio),
+            figure: match offload {
+                Some((blitz, tokio)) => format!(
+                    "a computation of 1 us, sent away by an async task and awaited: {} (tokio with rayon: {})",
+                    human_time(blitz),
+                    human_time(tokio)
+                ),
+                None => "no figures".into(),
+            },
+            command: "blitz bench tasks --only offload".into(),
+        });
         Ok(())
     }
 

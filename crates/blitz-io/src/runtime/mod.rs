@@ -148,11 +148,12 @@ impl Runtime {
             return false;
         }
         let mut through = shared.owned.wait_until_empty(left());
-        shared.relief.stop(shared, through);
         drop(self.pool.take());
+        // Computations may still wait for a timer or a socket: the relief thread serves them to the end.
         through &= shared
             .pool()
             .is_none_or(|pool| pool.wait_until_stopped(deadline));
+        shared.relief.stop(shared, through);
         if through {
             shared.driver.shut_down();
         }

@@ -74,7 +74,10 @@ impl Relief {
                 self.ask(shared);
                 shared.has_ready_task()
             }
-            _ => false,
+            _ => {
+                self.send_idle_worker(shared);
+                false
+            }
         };
         if waits_for_cpu {
             // It may be this CPU that it waits for.
@@ -92,17 +95,23 @@ impl Relief {
 
     /// A worker is about to block in the middle of something.
     pub(crate) fn worker_blocks(&self, shared: &Shared) {
-        if self.state.load(Ordering::SeqCst) == RESTING && self.is_needed(shared) {
-            self.ask(shared);
+        // What the worker has queued comes before the look at the state; the relief thread does it the other way round.
+        fence(Ordering::SeqCst);
+        match self.state.load(Ordering::SeqCst) {
+            ATTENDING if shared.has_ready_task() => shared.driver.interrupt(),
+            RESTING if self.is_needed(shared) => self.ask(shared),
+            _ => self.send_idle_worker(shared),
         }
     }
 
-    /// A task came from outside while no worker is idle.
-    pub(crate) fn rouse(&self, shared: &Shared) {
-        match self.state.load(Ordering::SeqCst) {
-            ATTENDING => shared.driver.interrupt(),
-            RESTING if self.is_needed(shared) => self.ask(shared),
-            _ => {}
+    /// An idle worker may sleep elsewhere while nobody watches the driver: the last one there has left it for something long. Woken, it
+    /// will sleep in the driver.
+    fn send_idle_worker(&self, shared: &Shared) {
+        if let Some(pool) = shared.pool()
+            && shared.driver.needs_attendant()
+            && pool.has_idle_thread()
+        {
+            pool.wake_one();
         }
     }
 
@@ -163,10 +172,12 @@ impl Relief {
             if idle_worker || !shared.driver.try_enter() {
                 // Somebody else watches the driver, or can.
                 self.state.store(RESTING, Ordering::SeqCst);
-                if idle_worker && !shared.driver.is_attended() {
-                    // An idle worker that sleeps elsewhere; it will sleep in the driver next.
-                    shared.pool().map(|pool| pool.wake_one());
+                fence(Ordering::SeqCst);
+                if self.is_needed(shared) {
+                    // Somebody who saw us working has relied on it.
+                    self.ask(shared);
                 }
+                self.send_idle_worker(shared);
                 return;
             }
             self.state.store(ATTENDING, Ordering::SeqCst);

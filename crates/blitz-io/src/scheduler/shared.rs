@@ -205,7 +205,7 @@ impl Shared {
         self.notify();
         if self.pool().is_some_and(|pool| !pool.has_idle_thread()) {
             // All threads are busy, with tasks or with something long. If a relief thread waits, it waits for this.
-            self.relief.rouse(self);
+            self.relief.worker_blocks(self);
         }
     }
 
@@ -405,6 +405,10 @@ impl Companion for Shared {
 
     fn attend(&self, _index: usize) -> bool {
         self.driver.try_enter()
+    }
+
+    fn wants_attendant(&self) -> bool {
+        self.driver.needs_attendant()
     }
 
     fn block(&self, index: usize) -> bool {

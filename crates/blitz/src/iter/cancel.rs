@@ -351,9 +351,11 @@ impl<In> Plan<In> for Guarded<'_> {
         self.watch.is_over()
     }
 
+    /// Not true of a loop that is stopped. But this only says how to share the work, and a loop that is rarely stopped should
+    /// not be shared hesitantly, like a search that may be over soon. Everybody looks whether it is full all the same.
     #[inline]
     fn is_never_full(&self) -> bool {
-        false
+        true
     }
 }
 

@@ -4,7 +4,10 @@
 //! compiled.
 
 use super::plumbing::{Consumer, ProducerCallback, UnindexedConsumer};
-use super::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
+use super::{
+    IndexedParallelIterator, IntoParallelIterator, IntoParallelRefIterator,
+    IntoParallelRefMutIterator, ParallelIterator,
+};
 
 /// Yields tuples with one item of each of its parts. Made from tuples by
 /// [`into_par_iter`](super::IntoParallelIterator::into_par_iter).
@@ -56,27 +59,29 @@ macro_rules! multizip {
             }
         }
 
+        // Not `&'a $part: IntoParallelIterator`: where a program leaves the type to be inferred, the compiler would try tuples of
+        // tuples of tuples.
         impl<'a, $($part),+> IntoParallelIterator for &'a ($($part,)+)
         where
-            $(&'a $part: IntoParallelIterator<Iter: IndexedParallelIterator>),+
+            $($part: IntoParallelRefIterator<'a, Iter: IndexedParallelIterator>),+
         {
-            type Item = ($(<&'a $part as IntoParallelIterator>::Item,)+);
-            type Iter = MultiZip<($(<&'a $part as IntoParallelIterator>::Iter,)+)>;
+            type Item = ($($part::Item,)+);
+            type Iter = MultiZip<($($part::Iter,)+)>;
 
             fn into_par_iter(self) -> Self::Iter {
-                MultiZip { parts: ($((&self.$number).into_par_iter(),)+) }
+                MultiZip { parts: ($(self.$number.par_iter(),)+) }
             }
         }
 
         impl<'a, $($part),+> IntoParallelIterator for &'a mut ($($part,)+)
         where
-            $(&'a mut $part: IntoParallelIterator<Iter: IndexedParallelIterator>),+
+            $($part: IntoParallelRefMutIterator<'a, Iter: IndexedParallelIterator>),+
         {
-            type Item = ($(<&'a mut $part as IntoParallelIterator>::Item,)+);
-            type Iter = MultiZip<($(<&'a mut $part as IntoParallelIterator>::Iter,)+)>;
+            type Item = ($($part::Item,)+);
+            type Iter = MultiZip<($($part::Iter,)+)>;
 
             fn into_par_iter(self) -> Self::Iter {
-                MultiZip { parts: ($((&mut self.$number).into_par_iter(),)+) }
+                MultiZip { parts: ($(self.$number.par_iter_mut(),)+) }
             }
         }
 
@@ -140,3 +145,33 @@ multizip! { A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8 }
 multizip! { A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9 }
 multizip! { A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10 }
 multizip! { A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10, L 11 }
+
+#[cfg(test)]
+mod tests {
+    use crate::prelude::*;
+
+    /// Compiles only if the compiler need not look into tuples to find out what `T` is.
+    fn all_mut<'a, T>(values: &'a mut T) -> <&'a mut T as IntoParallelIterator>::Iter
+    where
+        &'a mut T: IntoParallelIterator,
+    {
+        values.par_iter_mut()
+    }
+
+    #[test]
+    fn the_type_of_a_collection_behind_a_reference_can_be_inferred() {
+        struct Holder {
+            values: Vec<u32>,
+        }
+        let mut holder = Holder {
+            values: vec![1, 2, 3],
+        };
+        all_mut(&mut holder.values)
+            .enumerate()
+            .for_each(|(index, value)| *value += index as u32);
+        assert_eq!(holder.values, [1, 3, 5]);
+        let mut columns = (vec![1, 2], [3, 4]);
+        columns.par_iter_mut().for_each(|(a, b)| *a *= *b);
+        assert_eq!(columns.par_iter().map(|(a, b)| a + b).sum::<i32>(), 18);
+    }
+}

@@ -16,7 +16,7 @@ use super::{IndexedParallelIterator, ParallelIterator};
 /// let lengths = |splitter| -> Vec<usize> {
 ///     (0..10).into_par_iter().with_splitter(splitter).fold(|| 0, |n, _| n + 1).collect()
 /// };
-/// assert_eq!(lengths(Splitter::fixed(3)), [3, 3, 4]);
+/// assert_eq!(lengths(Splitter::fixed(3)), [4, 3, 3]);
 /// assert_eq!(lengths(Splitter::recursive(4)), [4, 4, 2]);
 /// assert_eq!(lengths(Splitter::adaptive()).iter().sum::<usize>(), 10);
 /// ```

@@ -4,8 +4,9 @@ use crate::slice::keep;
 
 /// Removes all elements that equal the one before them; as `Vec::dedup`. Of a sorted vector, every value is left once.
 ///
-/// Work: `O(n)`. Span: `O(n / 4096 + log n)` and one piece. Vectors of more than 4096 elements need memory for a second one, if
-/// there is anything to remove, and a byte per element.
+/// Equality must be transitive: an element goes if it equals the one before it, or the last one before it that stays.
+///
+/// Work: `O(n)`. Span: `O(n / t)` for `t` threads, and moving what stays together. In place: allocates next to nothing.
 ///
 /// ```
 /// let mut v = vec![1, 1, 2, 3, 3, 1];
@@ -14,7 +15,7 @@ use crate::slice::keep;
 /// ```
 pub fn par_dedup<T>(v: &mut Vec<T>)
 where
-    T: PartialEq + Send + Sync,
+    T: PartialEq + Send,
 {
     keep::dedup(v, &|before, x| before == x);
 }
@@ -28,7 +29,7 @@ where
 /// ```
 pub fn par_dedup_by_key<T, K, F>(v: &mut Vec<T>, key: F)
 where
-    T: Send + Sync,
+    T: Send,
     K: PartialEq,
     F: Fn(&T) -> K + Sync,
 {

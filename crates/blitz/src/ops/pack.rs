@@ -5,6 +5,7 @@
 
 use super::build::Building;
 use super::collect::offsets;
+use super::pieces::loop_pieces;
 use crate::iter::{IntoParallelIterator, ParallelIterator};
 use std::ops::Range;
 
@@ -79,6 +80,16 @@ pub fn par_filter_index<F>(range: Range<usize>, predicate: F) -> Vec<usize>
 where
     F: Fn(usize) -> bool + Sync + Send,
 {
-    let kept = range.into_par_iter().filter(|i| predicate(*i));
-    kept.collect()
+    let kept = loop_pieces(range).fold(Vec::new, |mut kept, part| {
+        kept.extend(part.filter(|i| predicate(*i)));
+        kept
+    });
+    // There are as many vectors as threads that helped.
+    kept.reduce(Vec::new, |mut left, mut right| {
+        if left.is_empty() {
+            return right;
+        }
+        left.append(&mut right);
+        left
+    })
 }

@@ -1,17 +1,20 @@
 //! Writing to places that are computed: `output[indices[i]] = values[i]`.
 //!
-//! Two writers of one place would be a data race, so somebody has to know that there are none. [`par_scatter`] checks: one bit
-//! per place, set by the first writer and found set by the second. [`par_scatter_unchecked`] takes the caller's word.
+//! Two writers of one place would be a data race, so somebody has to know that there are none. [`par_scatter`] checks: first every
+//! value leaves its number at its place, then it writes there only if the number is still its own. So each place has one
+//! writer, and a value that finds another's number has found a place that is named twice; all this with plain loads and stores.
+//! [`par_scatter_unchecked`] takes the caller's word.
 
 use crate::engine::primitives::SyncPtr;
 use crate::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::mem::ManuallyDrop;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Writes `values[i]` to `output[indices[i]]`, for all `i`, and checks that no place is written twice.
 ///
 /// Places that no index names keep what they have.
 ///
-/// Work: `O(n + m / 64)` for an output of `m`. Span: `O(log n)` and one piece. Allocates one bit per place.
+/// Work: `O(n + m)` for an output of `m`. Span: `O(log n)` and one piece. Allocates one number per place.
 ///
 /// # Panics
 /// When there are not as many indices as values, when an index is out of bounds, and when two are equal. Some values may have
@@ -27,22 +30,25 @@ where
     T: Clone + Send + Sync,
 {
     check_lengths(values.len(), indices.len());
-    let taken: Vec<AtomicU64> = (0..output.len().div_ceil(64))
-        .map(|_| AtomicU64::new(0))
-        .collect();
+    let len = output.len();
+    let owners: Vec<AtomicUsize> = {
+        let zeros = ManuallyDrop::new(vec![0usize; len]);
+        // SAFETY: the same memory. Atomic and plain numbers have the same size and alignment, and the vector has one owner.
+        unsafe { Vec::from_raw_parts(zeros.as_ptr().cast_mut().cast(), len, zeros.capacity()) }
+    };
+    // Relaxed: no other memory is published by these numbers, and the loops are joined in between.
+    let numbered = indices.par_iter().enumerate();
+    numbered.for_each(|(number, &index)| match owners.get(index) {
+        Some(owner) => owner.store(number, Ordering::Relaxed),
+        None => panic!("par_scatter: index {index} is out of bounds of an output of {len}"),
+    });
     let output = SyncPtr::new(output);
-    values.par_iter().zip(indices).for_each(|(value, &index)| {
-        let len = output.len();
-        assert!(
-            index < len,
-            "par_scatter: index {index} is out of bounds of an output of {len}"
-        );
-        let bit = 1 << (index % 64);
-        // Relaxed: only the bit itself counts, it guards no other memory of the first writer's.
-        let before = taken[index / 64].fetch_or(bit, Ordering::Relaxed);
-        assert!(before & bit == 0, "par_scatter: index {index} occurs twice");
+    let numbered = values.par_iter().zip(indices).enumerate();
+    numbered.for_each(|(number, (value, &index))| {
+        let is_owner = owners[index].load(Ordering::Relaxed) == number;
+        assert!(is_owner, "par_scatter: index {index} occurs twice");
         let value = value.clone();
-        // SAFETY: in bounds, and nobody else has got this index.
+        // SAFETY: in bounds, and owned by this value alone: nobody changes the numbers any more.
         unsafe { *output.ptr_at(index) = value };
     });
 }

@@ -17,8 +17,8 @@ use crate::ops::collect::{bucket_starts, par_tabulate};
 use crate::slice::sort::raw::Scratch;
 use std::ops::Range;
 
-/// Slices shorter than this are shuffled by the textbook loop.
-const SHORT: usize = 1 << 14;
+/// Slices of fewer bytes are shuffled by the textbook loop: it is the fastest as long as they are near.
+const SHORT_BYTES: usize = 8 << 20;
 
 /// Bytes per bucket, about: a good part of a second-level cache.
 const BUCKET_BYTES: usize = 128 << 10;
@@ -30,8 +30,8 @@ const MOST_BUCKETS: usize = 512;
 ///
 /// Every order is equally likely, as far as a 64-bit seed and a generator that is fast rather than cryptographic go.
 ///
-/// Work: `O(n)`. Span: `O(log n)`, a bucket of `n / 512` elements at most, and one piece. Long slices need memory for a second
-/// one.
+/// Work: `O(n)`. Span: `O(log n)`, a bucket of `n / 512` elements at most, and one piece. Slices of more than 8 MiB need memory for a
+/// second one; shorter ones are shuffled by the calling thread.
 ///
 /// ```
 /// let mut a: Vec<u32> = (0..100_000).collect();
@@ -44,7 +44,7 @@ const MOST_BUCKETS: usize = 512;
 /// assert!(b.into_iter().eq(0..100_000));
 /// ```
 pub fn par_shuffle<T: Send>(v: &mut [T], seed: u64) {
-    if v.len() < SHORT || size_of::<T>() == 0 {
+    if size_of_val(v) < SHORT_BYTES {
         return shuffle(v, Random::new(seed, 0));
     }
     let len = v.len();

@@ -2,7 +2,7 @@
 //!
 //! Stable partitions ask for every element first, which writes down one flag each; nothing has moved if that panics. Then blocks
 //! count their flags, so that each knows where its elements go, and moves them there by way of a scratch buffer, without any
-//! user code in between. Removing repeated elements is the same, followed by a `truncate`.
+//! user code in between.
 
 use super::sort::partition::{partition, partition_in_parallel, swap_in_parallel};
 use super::sort::raw::{Scratch, Shared, copy_in_parallel};
@@ -11,6 +11,8 @@ use crate::engine::primitives::SyncPtr;
 use crate::iter::{IntoParallelIterator, ParallelIterator};
 use crate::ops::build::build;
 use crate::ops::pack::{block, block_starts};
+use std::mem::needs_drop;
+use std::ops::Range;
 use std::ptr;
 use std::time::Instant;
 
@@ -86,7 +88,8 @@ where
     let far_kept = if ns < WORTH_HELP_NS {
         partition(far, &mut |x| predicate(x))
     } else {
-        let stripes = ((ns / STRIPE_NS) as usize).clamp(2, 4 * threads);
+        // Stripes are exchanged pairwise afterwards, the more the more of them there are.
+        let stripes = ((ns / STRIPE_NS) as usize).clamp(2, threads);
         partition_in_parallel(far, &mut vec![(); stripes], &|x, ()| predicate(x))
     };
     // [kept, others | kept, others]: exchange the inner two, as much as the shorter one has.
@@ -98,27 +101,90 @@ where
     near_kept + far_kept
 }
 
-/// Shorter vectors are left to the standard library, which needs no flags.
-const SHORT: usize = 4096;
-
 /// Removes every element that is the `same` as the one before it.
+///
+/// The vector is cut into stripes, each of which sorts out its repeated elements by itself; then what the stripes keep is moved
+/// together. Nothing is dropped before everything is in its place.
 pub(crate) fn dedup<T, F>(v: &mut Vec<T>, same: &F)
 where
-    T: Send + Sync,
+    T: Send,
     F: Fn(&T, &T) -> bool + Sync,
 {
-    if v.len() <= SHORT {
+    let (len, threads) = (v.len(), current_num_threads());
+    let first = (len / 16).clamp(1, FIRST);
+    if threads == 1 || len <= 2 * first {
         return v.dedup_by(|x, before| same(before, x));
     }
-    let elements = &v[..];
-    let keep = build(v.len(), |range, filler| {
-        let start = range.start;
-        if start == 0 {
-            filler.push(true);
-        }
-        let windows = elements[start.saturating_sub(1)..range.end].windows(2);
-        windows.for_each(|pair| filler.push(!same(&pair[0], &pair[1])));
-    });
-    let kept = move_to_front(v, &keep);
-    v.truncate(kept);
+    let clock = Instant::now();
+    let first_repeats = v[..=first]
+        .windows(2)
+        .filter(|pair| same(&pair[0], &pair[1]));
+    std::hint::black_box(first_repeats.count());
+    let ns = clock.elapsed().as_nanos() as f64 / first as f64 * len as f64;
+    if ns < WORTH_HELP_NS {
+        return v.dedup_by(|x, before| same(before, x));
+    }
+    let count = ((ns / STRIPE_NS) as usize).clamp(2, 4 * threads).min(len);
+    let border = |i: usize| (len as u128 * i as u128 / count as u128) as usize;
+    // Whether the first element of a stripe goes is asked while its neighbour is still there.
+    let starts: Vec<(usize, bool)> = (0..count)
+        .map(|i| (border(i), i > 0 && same(&v[border(i) - 1], &v[border(i)])))
+        .collect();
+    let all = SyncPtr::new(&mut v[..]);
+    let kept: Vec<usize> = (0..count)
+        .into_par_iter()
+        .map(|i| {
+            // SAFETY: stripes do not overlap, and the vector is borrowed exclusively.
+            let stripe = unsafe { all.slice_from(starts[i].0, border(i + 1) - starts[i].0) };
+            repeats_to_the_back(stripe, starts[i].1, same)
+        })
+        .collect();
+    let mut end = 0;
+    for ((start, _), kept) in starts.into_iter().zip(kept) {
+        move_forward(v, start..start + kept, end);
+        end += kept;
+    }
+    v.truncate(end);
+}
+
+/// Brings repeated elements behind the others, which stay in order; returns the number of the others. The first element counts as
+/// repeated if it `goes`.
+///
+/// Elements change places, so whatever `same` does, each of them stays in the slice once.
+fn repeats_to_the_back<T>(v: &mut [T], goes: bool, same: &impl Fn(&T, &T) -> bool) -> usize {
+    // The element before the current one is the last one that was kept, or equal to it; only at the beginning there is none.
+    let mut kept = 1;
+    for i in 1..v.len() {
+        let keep = !same(&v[kept - 1], &v[i]);
+        v.swap(kept, i);
+        kept += usize::from(keep);
+    }
+    if goes {
+        v[..kept].rotate_left(1);
+        kept -= 1;
+    }
+    kept
+}
+
+/// Moves a range of elements to an earlier place; what is there changes places with them, in any order.
+fn move_forward<T>(v: &mut [T], range: Range<usize>, to: usize) {
+    if range.start == to {
+        return;
+    }
+    if !needs_drop::<T>() {
+        // What is overwritten needs no dropping, and is cut off the vector afterwards.
+        // SAFETY: source and target are ranges of the slice. Types that need no dropping may be copied bit by bit, as long as
+        // only one of the copies is used; those behind the target are not.
+        unsafe {
+            ptr::copy(
+                v.as_ptr().add(range.start),
+                v.as_mut_ptr().add(to),
+                range.len(),
+            )
+        };
+        return;
+    }
+    for (i, from) in range.enumerate() {
+        v.swap(to + i, from);
+    }
 }

@@ -30,6 +30,6 @@ pub use self::iter::{Iter, IterMut};
 pub use self::parallel_slice::ParallelSlice;
 pub use self::parallel_slice_mut::ParallelSliceMut;
 pub use self::rchunks::{RChunks, RChunksExact, RChunksExactMut, RChunksMut};
-pub use self::sort::RadixKey;
+pub use self::sort::{RadixKey, sort_asc, sort_by_cached_key, sort_by_key, sort_desc};
 pub use self::split::{ChunkBy, ChunkByMut, Split, SplitInclusive, SplitInclusiveMut, SplitMut};
 pub use self::windows::{ArrayWindows, Windows};

@@ -33,10 +33,18 @@ pub(super) fn reverse<T: Send>(v: &mut [T]) {
                 all.slice_from(len - part.end, part.len()),
             )
         };
-        for (a, b) in left.iter_mut().zip(right.iter_mut().rev()) {
-            std::mem::swap(a, b);
-        }
+        swap_reversed(left, right);
     });
+}
+
+/// Exchanges two slices of the same length, the one from the front with the other from the back.
+fn swap_reversed<T>(left: &mut [T], right: &mut [T]) {
+    let len = left.len();
+    let (left, right) = (&mut left[..len], &mut right[..len]);
+    // By index: the compiler vectorises this, and not two iterators in opposite directions.
+    for i in 0..len {
+        std::mem::swap(&mut left[i], &mut right[len - 1 - i]);
+    }
 }
 
 pub(super) fn fill<T: Clone + Send + Sync>(v: &mut [T], value: T) {

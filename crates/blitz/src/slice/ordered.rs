@@ -5,15 +5,30 @@ use crate::ops::build::{Filler, build};
 use crate::ops::pieces::pieces;
 use std::cmp::Ordering;
 
-/// Does `in_order` hold for all neighbours? Stops soon after the first pair for which it does not.
-pub(super) fn is_sorted_by<T, F>(v: &[T], in_order: F) -> bool
+/// Is every piece of the slice sorted, as `is_sorted` judges? Pieces overlap by one element. Stops soon after the first that is not.
+pub(super) fn all_pieces<T, F>(v: &[T], is_sorted: F) -> bool
 where
     T: Sync,
-    F: Fn(&T, &T) -> bool + Sync + Send,
+    F: Fn(&[T]) -> bool + Sync + Send,
 {
     // A piece of pairs, each named by its left element.
     let pairs = 0..v.len().saturating_sub(1);
-    pieces(pairs).all(|part| v[part.start..=part.end].is_sorted_by(&in_order))
+    pieces(pairs).all(|part| is_sorted(&v[part.start..=part.end]))
+}
+
+/// Does `in_order` hold for all neighbours?
+pub(super) fn is_sorted_by<T>(v: &[T], in_order: &impl Fn(&T, &T) -> bool) -> bool {
+    /// Pairs that are looked at in one go, without a branch for each.
+    const PAIRS: usize = 32;
+    let mut left = v;
+    while left.len() > PAIRS {
+        let pairs = left[..=PAIRS].windows(2);
+        if !pairs.fold(true, |so_far, pair| so_far & in_order(&pair[0], &pair[1])) {
+            return false;
+        }
+        left = &left[PAIRS..];
+    }
+    left.is_sorted_by(in_order)
 }
 
 /// The elements of two sorted slices in order; of equal ones, those of `left` come first.

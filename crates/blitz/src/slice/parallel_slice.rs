@@ -206,7 +206,7 @@ pub trait ParallelSlice<T: Sync> {
     where
         T: PartialOrd,
     {
-        self.par_is_sorted_by(|a, b| a <= b)
+        ordered::all_pieces(self.as_parallel_slice(), |part| part.is_sorted())
     }
 
     /// Whether `in_order` holds for all pairs of neighbours, in parallel; as `<[T]>::is_sorted_by`. Work O(n), span O(log n).
@@ -220,7 +220,8 @@ pub trait ParallelSlice<T: Sync> {
     where
         F: Fn(&T, &T) -> bool + Sync + Send,
     {
-        ordered::is_sorted_by(self.as_parallel_slice(), in_order)
+        let v = self.as_parallel_slice();
+        ordered::all_pieces(v, |part| ordered::is_sorted_by(part, &in_order))
     }
 
     /// Whether the keys are sorted, in parallel; as `<[T]>::is_sorted_by_key`. A key is computed for every comparison. Work

@@ -10,8 +10,12 @@ use std::cmp::Ordering;
 /// Parallel methods of exclusive slices.
 ///
 /// Implemented for `[T]`, and so reachable from everything that derefs to a mutable slice. The stable sorts keep equal
-/// elements in their order and allocate scratch space; the unstable ones work in place. If a comparison panics, the slice
-/// holds its old elements in some order.
+/// elements in their order and allocate scratch space; the unstable ones work in place, but for plain numbers. If a comparison
+/// panics, the panic goes on to the caller, and the slice holds its old elements in some order.
+///
+/// A comparison that contradicts itself never makes a sort panic or lose an element; the order of the result is then
+/// unspecified. Pieces are sorted by the standard library, whose sorts do panic when they notice such a comparison; that
+/// panic is caught, but its message may have been printed. (Where panics abort the process, this one does too.)
 pub trait ParallelSliceMut<T: Send> {
     /// The slice itself; all other methods are built on it.
     ///
@@ -138,8 +142,9 @@ pub trait ParallelSliceMut<T: Send> {
 
     /// Sorts the slice in parallel; equal elements keep their order.
     ///
-    /// `O(n log n)` comparisons and scratch space for `n` elements; runs that are already sorted are recognised. Where the
-    /// order of equal elements cannot matter, [`par_sort_unstable`](Self::par_sort_unstable) needs no scratch space.
+    /// `O(n log n)` comparisons; runs that are already sorted are recognised, and integers, `bool` and `char` are sorted by
+    /// their bits ([`par_sort_radix`](Self::par_sort_radix)). Extra memory: as much as the slice, and what the standard
+    /// library's stable sort takes for a piece on each thread.
     ///
     /// ```
     /// use blitz::prelude::*;
@@ -158,7 +163,7 @@ pub trait ParallelSliceMut<T: Send> {
     /// Sorts the slice in parallel by a comparison; elements it calls equal keep their order.
     ///
     /// The comparison should be a total order; if it is not, the order of the result is unspecified, but no element is lost
-    /// or doubled.
+    /// or doubled. Extra memory: as [`par_sort`](Self::par_sort).
     ///
     /// ```
     /// use blitz::prelude::*;
@@ -177,7 +182,9 @@ pub trait ParallelSliceMut<T: Send> {
     /// Sorts the slice in parallel by a key; elements with equal keys keep their order.
     ///
     /// The key is computed for every comparison. If that is expensive, use
-    /// [`par_sort_by_cached_key`](Self::par_sort_by_cached_key).
+    /// [`par_sort_by_cached_key`](Self::par_sort_by_cached_key). Long slices with integer keys are sorted by the bits of
+    /// the keys ([`par_sort_radix_by_key`](Self::par_sort_radix_by_key)). Extra memory: as much as the slice, what the
+    /// standard library's stable sort takes on each thread, and for integer keys up to 32 bytes per element.
     ///
     /// ```
     /// use blitz::prelude::*;
@@ -196,7 +203,7 @@ pub trait ParallelSliceMut<T: Send> {
 
     /// Sorts the slice in parallel by a key that is computed once per element; elements with equal keys keep their order.
     ///
-    /// Allocates a table of `n` keys, each with the index of its element.
+    /// Extra memory: a table of `n` keys, each with the index of its element, and as much as the slice.
     ///
     /// ```
     /// use blitz::prelude::*;
@@ -215,7 +222,9 @@ pub trait ParallelSliceMut<T: Send> {
 
     /// Sorts the slice in parallel and in place; equal elements may change places.
     ///
-    /// `O(n log n)` comparisons in the worst case, no allocation.
+    /// `O(n log n)` comparisons in the worst case. Extra memory: up to a megabyte per thread. Integers, `bool` and `char` are
+    /// sorted by their bits ([`par_sort_radix`](Self::par_sort_radix)), which is several times faster and takes as much
+    /// memory as the slice, if there is any to be had.
     ///
     /// ```
     /// use blitz::prelude::*;
@@ -234,7 +243,7 @@ pub trait ParallelSliceMut<T: Send> {
     /// Sorts the slice in parallel and in place by a comparison; elements it calls equal may change places.
     ///
     /// The comparison should be a total order; if it is not, the order of the result is unspecified, but no element is lost
-    /// or doubled.
+    /// or doubled. Extra memory: up to a megabyte per thread.
     ///
     /// ```
     /// use blitz::prelude::*;
@@ -253,7 +262,8 @@ pub trait ParallelSliceMut<T: Send> {
     /// Sorts the slice in parallel and in place by a key; elements with equal keys may change places.
     ///
     /// The key is computed for every comparison. If that is expensive, use
-    /// [`par_sort_by_cached_key`](Self::par_sort_by_cached_key).
+    /// [`par_sort_by_cached_key`](Self::par_sort_by_cached_key). Extra memory: up to a megabyte per thread; long slices of
+    /// small elements with integer keys are sorted as by [`par_sort_by_key`](Self::par_sort_by_key).
     ///
     /// ```
     /// use blitz::prelude::*;
@@ -272,7 +282,7 @@ pub trait ParallelSliceMut<T: Send> {
 
     /// Sorts by the elements' bits: integers, floats (in their total order), `bool`, `char`, tuples and arrays of them.
     ///
-    /// Stable; digits that are the same in all elements cost nothing. Takes memory for a second slice; if there is none to
+    /// Stable; digits that are the same in all elements cost nothing. Extra memory: as much as the slice; if there is none to
     /// be had, it sorts in place by comparing. Work O(n · bits).
     ///
     /// ```
@@ -290,7 +300,8 @@ pub trait ParallelSliceMut<T: Send> {
     }
 
     /// Sorts by the bits of a key, which is computed about once per element. Stable; as
-    /// [`par_sort_radix`](Self::par_sort_radix).
+    /// [`par_sort_radix`](Self::par_sort_radix). Extra memory: as much as the slice, and twice the keys, each with the
+    /// position of its element.
     ///
     /// ```
     /// use blitz::prelude::*;

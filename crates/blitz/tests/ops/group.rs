@@ -83,7 +83,7 @@ fn hashers_that_put_everything_in_one_place_only_cost_time() {
         }
         fn write(&mut self, _: &[u8]) {}
     }
-    // Equal hashes look like few keys to the sample, so this hasher spreads over just as many as make it deal.
+    // Equal hashes look like few keys to the sample, so this hasher has enough of them, but deals them all to one part.
     #[derive(Clone)]
     struct Weak;
     impl BuildHasher for Weak {
@@ -95,7 +95,8 @@ fn hashers_that_put_everything_in_one_place_only_cost_time() {
     struct WeakHasher(u64);
     impl Hasher for WeakHasher {
         fn finish(&self) -> u64 {
-            (self.0 / 2) << 50
+            // The bits between are those by which rows are dealt out.
+            ((self.0 / 2) % 1024) | ((self.0 / 2 / 1024) << 50)
         }
         fn write(&mut self, bytes: &[u8]) {
             bytes

@@ -50,7 +50,7 @@ where
     {
         type Output = C::Result;
 
-        #[inline]
+        #[inline(always)]
         fn callback<P>(self, producer: P) -> C::Result
         where
             P: Producer<Item = T>,

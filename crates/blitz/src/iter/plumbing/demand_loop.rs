@@ -4,10 +4,10 @@
 //!
 //! 1. **Alone.** A loop begins as the plain sequential loop over a small first block, reads the clock, and goes on with
 //!    blocks of growing length until it knows that enough is ahead to be worth sharing. A loop that earlier runs have shown
-//!    to be tiny looks at the clock twice (10 ns each), to see that it still is; inside another parallel loop that has work
-//!    on offer, not even that: whoever looks for work will find the outer loop's. A loop that earlier runs have shown to be
-//!    long skips this step, and so does one of medium length if somebody is looking for work; unless it is a search, which
-//!    may be over soon (`search.rs`).
+//!    to be tiny looks at the clock twice (10 ns each), to see that it still is. Inside another parallel loop that has work
+//!    on offer, not even that: whoever looks for work will find the outer loop's. Inside one that has none, every 16th
+//!    looks. A loop that earlier runs have shown to be long skips this step, and so does one of medium length if somebody is
+//!    looking for work; unless it is a search, which may be over soon (`search.rs`).
 //! 2. **Offered.** The rest is halved by `join` until a part is one block of about 8 us. The right half of each join is on
 //!    offer while the left half runs; an offer that nobody takes costs about a nanosecond.
 //! 3. **Taken back.** A right half that nobody took is run by the same thread after the left half, *with the same folder*
@@ -21,7 +21,8 @@
 //! to be dear (some microseconds each) skips step 1 too, so that even its first two items run at the same time.
 //!
 //! Depth is logarithmic: each fork halves what is ahead.
-use super::local::{Here, Local, Offer};
+
+use super::local::{Here, Inside, Local, Offer};
 use super::pace::{Pace, Site, looks_tiny, nobody_is_idle};
 use super::search;
 use super::{Consumer, Folder, Producer, UnindexedConsumer, UnindexedProducer};
@@ -84,8 +85,34 @@ impl Bounds {
 }
 
 /// Runs `len` items of `producer` into `consumer`.
-#[inline]
+///
+/// Only what an inner loop needs is inlined: inside another loop, a loop that was tiny before is as good as the plain one.
+#[inline(always)]
 pub(super) fn run<P, C>(len: usize, bounds: Bounds, producer: P, consumer: C) -> C::Result
+where
+    P: Producer,
+    C: Consumer<P::Item>,
+{
+    let site =
+        Site::of(begin::<P, C> as fn(usize, Bounds, P, C, &'static Site) -> C::Result as usize);
+    if (Offer::is_open() || Inside::need_not_look())
+        && site.is_tiny(len as f32)
+        && !bounds.ask_for_a_cut(len)
+    {
+        return producer.fold_with(consumer.into_folder()).complete();
+    }
+    begin(len, bounds, producer, consumer, site)
+}
+
+/// The same for all other loops.
+#[inline(never)]
+fn begin<P, C>(
+    len: usize,
+    bounds: Bounds,
+    producer: P,
+    consumer: C,
+    site: &'static Site,
+) -> C::Result
 where
     P: Producer,
     C: Consumer<P::Item>,
@@ -96,19 +123,14 @@ where
     if !bounds.allow_a_cut(len) {
         return fold(producer, consumer.into_folder()).complete();
     }
-    let site = Site::of(run::<P, C> as fn(usize, Bounds, P, C) -> C::Result as usize);
     #[cfg(test)]
     if super::pretend::is_on() {
         return shared(len, bounds, producer, consumer, site, super::pretend::RATE);
     }
-    let is_tiny = site.is_tiny(len as f32) && !bounds.ask_for_a_cut(len);
-    if is_tiny && Offer::is_open() {
-        return producer.fold_with(consumer.into_folder()).complete();
-    }
     if !caller_may_take_part() {
-        return hand_over(|| run(len, bounds, producer, consumer));
+        return hand_over(|| begin(len, bounds, producer, consumer, site));
     }
-    if is_tiny {
+    if site.is_tiny(len as f32) && !bounds.ask_for_a_cut(len) {
         tiny(len, bounds.min, producer, consumer, site)
     } else {
         measured(len, bounds, producer, consumer, site)
@@ -150,7 +172,7 @@ where
         return fold(rest, for_rest.resume(folder)).complete();
     }
     // It is not tiny any more.
-    let local = Local::new(Pace::begin(site));
+    let local = Local::new(Pace::begin(site, len as f32));
     local.pace.start_at(start);
     local.put(folder);
     local.pace.note_at(now, first as f32);
@@ -158,6 +180,7 @@ where
 }
 
 /// Any other loop.
+#[inline(never)]
 fn measured<P, C>(
     len: usize,
     bounds: Bounds,
@@ -169,7 +192,7 @@ where
     P: Producer,
     C: Consumer<P::Item>,
 {
-    let pace = Pace::begin(site);
+    let pace = Pace::begin(site, len as f32);
     let is_search = !consumer.is_never_full();
     let at_once = if bounds.ask_for_a_cut(len) {
         true
@@ -354,7 +377,7 @@ where
         }
         return tiny_unindexed(size, producer, consumer, site);
     }
-    let pace = Pace::begin(site);
+    let pace = Pace::begin(site, size);
     // The first piece to be measured is a 64th of the whole, or an eighth if the whole was short before.
     let levels = if pace.is_known() && !pace.is_worth_a_cut(size) {
         3
@@ -389,7 +412,7 @@ where
         return rest.fold_with(consumer.resume(folder)).complete();
     }
     // It is not tiny any more.
-    let local = Local::new(Pace::begin(site));
+    let local = Local::new(Pace::begin(site, size));
     local.pace.start_at(start);
     local.put(folder);
     local.pace.note_at(now, part);

@@ -116,7 +116,9 @@ where
     ) {
         self.made.set(made);
         self.busy.set(true);
+        let inside = Inside::enter();
         let folder = fold(folder);
+        drop(inside);
         self.busy.set(false);
         self.full.set(folder.full());
         let mut made = self.made.take();
@@ -364,5 +366,44 @@ impl Drop for Opened<'_> {
     #[inline]
     fn drop(&mut self) {
         self.0.close();
+    }
+}
+
+/// Marks that this thread is in the middle of a block, so that loops that begin now are inner ones.
+pub(super) struct Inside(u8);
+
+thread_local! {
+    /// The high bit says that this thread is inside a block; the others count inner loops.
+    static INNER: Cell<u8> = const { Cell::new(0) };
+}
+
+impl Inside {
+    const FLAG: u8 = 0x80;
+
+    /// One inner loop out of so many looks at the clock.
+    const PERIOD: u8 = 16;
+
+    #[inline]
+    fn enter() -> Self {
+        Inside(INNER.replace(Self::FLAG))
+    }
+
+    /// Is this an inner loop that may as well leave the clock to others?
+    #[inline]
+    pub(super) fn need_not_look() -> bool {
+        let inner = INNER.get();
+        if inner < Self::FLAG {
+            return false;
+        }
+        let next = Self::FLAG | ((inner + 1) % Self::PERIOD);
+        INNER.set(next);
+        next != Self::FLAG
+    }
+}
+
+impl Drop for Inside {
+    #[inline]
+    fn drop(&mut self) {
+        INNER.set(self.0);
     }
 }

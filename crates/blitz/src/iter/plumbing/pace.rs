@@ -22,6 +22,12 @@ const WORTH_A_CUT_US: f32 = 2.0 * BLOCK_US;
 /// somebody if nobody is awake.
 const WORTH_A_WAKE_US: f32 = 60.0;
 
+/// Loops that follow each other within this time are in a row.
+const GAP_US: f32 = 20.0;
+
+/// Somebody is woken for a row of loops that has taken this long.
+const WORTH_A_ROW_US: f32 = 4.0 * WORTH_A_WAKE_US;
+
 /// How long a loop must have run before its own measurements are trusted. The first items of a loop are often slow for
 /// reasons that soon pass: code and data that are not in the caches yet.
 const TRUSTED_AFTER_US: f32 = 5.0;
@@ -98,6 +104,8 @@ pub(super) struct Pace {
     rate: Cell<f32>,
     /// What an item may cost, from earlier runs.
     most: f32,
+    /// What the whole loop would take by the average of earlier runs; 0 if unknown.
+    usual: f32,
     /// When the clock was last read.
     last: Cell<u64>,
     /// What was measured in all.
@@ -106,14 +114,19 @@ pub(super) struct Pace {
     ticks_per_us: f32,
     /// Whether the clock is read at all.
     clocked: bool,
+    /// More loops like this one will probably follow at once.
+    more_to_come: Cell<bool>,
 }
 
 impl Pace {
-    /// The pace of a loop that begins, with what is known from earlier runs.
+    /// The pace of a loop over `items` that begins, with what is known from earlier runs.
     #[inline]
-    pub(super) fn begin(site: &'static Site) -> Pace {
+    pub(super) fn begin(site: &'static Site, items: f32) -> Pace {
         let (average, most) = site.rates();
-        Pace::new(site, average, most)
+        Pace {
+            usual: average * items,
+            ..Pace::new(site, average, most)
+        }
     }
 
     /// The pace of a part that was handed to this thread.
@@ -127,11 +140,13 @@ impl Pace {
             site,
             rate: Cell::new(rate),
             most,
+            usual: 0.0,
             last: Cell::new(0),
             ticks: Cell::new(0),
             items: Cell::new(0.0),
             ticks_per_us: demand::ticks_per_us() as f32,
             clocked: true,
+            more_to_come: Cell::new(false),
         }
     }
 
@@ -176,12 +191,28 @@ impl Pace {
         self.us(self.rate.get() * items)
     }
 
-    /// The same in ticks, for the engine to decide whether somebody should be woken. What is unknown is taken for long: work
-    /// that should have been shared and was not costs more than a wake too many.
+    /// How many ticks `items` that are still ahead may take.
+    ///
+    /// After a block much dearer than those before, nobody knows whether that was the one dear item or the first of many. As
+    /// long as the loop has not taken longer than usual, it is taken for the former: then what is left is what is usually
+    /// left by now.
+    #[inline]
+    fn ticks_ahead(&self, items: f32) -> f32 {
+        let as_of_late = self.rate.get() * items;
+        let usually_left = self.usual - self.ticks.get() as f32;
+        if usually_left > 0.0 {
+            as_of_late.min(usually_left)
+        } else {
+            as_of_late
+        }
+    }
+
+    /// How much work `items` that are still ahead are, for the engine to decide whether somebody should be woken. What is
+    /// unknown is taken for long: work that should have been shared and was not costs more than a wake too many.
     #[inline]
     pub(super) fn expected_ticks(&self, items: f32) -> u64 {
-        if self.is_known() {
-            (self.rate.get() * items) as u64
+        if self.is_known() && !self.more_to_come.get() {
+            self.ticks_ahead(items) as u64
         } else {
             u64::MAX
         }
@@ -203,7 +234,30 @@ impl Pace {
     #[inline]
     pub(super) fn should_share_at_once(&self, items: f32) -> bool {
         let us = self.estimate_us(items);
-        us > WORTH_A_WAKE_US || (us > WORTH_A_CUT_US && demand::hungry())
+        us > WORTH_A_WAKE_US || (us > WORTH_A_CUT_US && (demand::hungry() || self.more_of_them(us)))
+    }
+
+    /// Has this thread run so many loops like this one, which takes `us`, in a row that waking somebody for all of them together
+    /// would have paid? Then it probably pays for those to come.
+    #[cold]
+    fn more_of_them(&self, us: f32) -> bool {
+        thread_local! {
+            /// When the last of the row should end, and how long they took in all.
+            static ROW: Cell<(u64, f32)> = const { Cell::new((0, 0.0)) };
+        }
+        let now = demand::ticks();
+        let (end, before) = ROW.get();
+        let gap = now.saturating_sub(end) as f32;
+        let row = if self.us(gap) < GAP_US {
+            before + us
+        } else {
+            us
+        };
+        let enough = row > WORTH_A_ROW_US;
+        self.more_to_come.set(enough);
+        let row = if enough { 0.0 } else { row };
+        ROW.set((now + (us * self.ticks_per_us) as u64, row));
+        enough
     }
 
     /// How many items take that long.
@@ -222,7 +276,7 @@ impl Pace {
     /// Should a loop that has run alone so far, with `items` ahead, be offered to others now?
     #[inline]
     pub(super) fn should_share(&self, items: f32) -> bool {
-        let us = self.estimate_us(items);
+        let us = self.us(self.ticks_ahead(items));
         us > WORTH_A_CUT_US
             && self.us(self.ticks.get() as f32) > TRUSTED_AFTER_US
             && (us > WORTH_A_WAKE_US || demand::hungry())

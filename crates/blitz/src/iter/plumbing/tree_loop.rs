@@ -33,6 +33,15 @@ impl Cuts {
         Cuts::Blocks { count, len }
     }
 
+    /// Are `len` items one piece?
+    #[inline]
+    fn are_done(self, len: usize) -> bool {
+        match self {
+            Cuts::Pieces(pieces) => pieces.min(len) < 2,
+            Cuts::Blocks { count, .. } => count < 2,
+        }
+    }
+
     /// Where `len` items are cut in two, and how either side is cut further. `None` if they are one piece.
     #[inline]
     fn cut(self, len: usize) -> Option<(usize, Cuts, Cuts)> {
@@ -43,10 +52,9 @@ impl Cuts {
                 if left == 0 {
                     return None;
                 }
-                // With q items per piece and r left over, each side keeps q per piece and at most one more for each.
+                // What is left over goes to the first pieces, one item each.
                 let (per_piece, over) = (len / pieces, len % pieces);
-                let extra = (over as u128 * left as u128 / pieces as u128) as usize;
-                let middle = per_piece * left + extra;
+                let middle = per_piece * left + over.min(left);
                 Some((middle, Cuts::Pieces(left), Cuts::Pieces(pieces - left)))
             }
             Cuts::Blocks { count, len } => {
@@ -89,7 +97,7 @@ where
     if site.is_tiny(len as f32) && (Offer::is_open() || nobody_is_idle()) {
         return pieces::<false, P, C>(len, cuts, producer, consumer);
     }
-    let pace = Pace::begin(site);
+    let pace = Pace::begin(site, len as f32);
     if !pace.is_known() || pace.is_worth_a_cut(len as f32) {
         offer(site, LEVELS, len, cuts, producer, consumer)
     } else {
@@ -116,7 +124,7 @@ where
     if consumer.full() {
         return consumer.into_folder().complete();
     }
-    let pace = Pace::begin(site);
+    let pace = Pace::begin(site, len as f32);
     let fork = levels > 0 || !pace.is_known() || pace.is_worth_a_cut(len as f32);
     let Some((middle, left_cuts, right_cuts)) = cuts.cut(len).filter(|_| fork) else {
         return measured(site, len, cuts, producer, consumer);
@@ -161,7 +169,7 @@ where
     P: Producer,
     C: Consumer<P::Item>,
 {
-    let pace = Pace::begin(site);
+    let pace = Pace::begin(site, len as f32);
     pace.start();
     let result = pieces::<false, P, C>(len, cuts, producer, consumer);
     if len > 0 {
@@ -181,18 +189,42 @@ where
         return consumer.into_folder().complete();
     }
     let Some((middle, left_cuts, right_cuts)) = cuts.cut(len) else {
-        return producer.fold_with(consumer.into_folder()).complete();
+        return piece(producer, consumer);
     };
     let (left_items, right_items) = producer.split_at(middle);
     let (left, right, reducer) = consumer.split_at(middle);
-    let left = move || pieces::<FORK, P, C>(middle, left_cuts, left_items, left);
-    let right = move || pieces::<FORK, P, C>(len - middle, right_cuts, right_items, right);
+    let left = move || side::<FORK, P, C>(middle, left_cuts, left_items, left);
+    let right = move || side::<FORK, P, C>(len - middle, right_cuts, right_items, right);
     let (left, right) = if FORK {
         join(left, right)
     } else {
         (left(), right())
     };
     reducer.reduce(left, right)
+}
+
+/// One side of a cut. Half of all sides are single pieces, which need not be asked twice.
+#[inline]
+fn side<const FORK: bool, P, C>(len: usize, cuts: Cuts, producer: P, consumer: C) -> C::Result
+where
+    P: Producer,
+    C: Consumer<P::Item>,
+{
+    if cuts.are_done(len) {
+        piece(producer, consumer)
+    } else {
+        pieces::<FORK, P, C>(len, cuts, producer, consumer)
+    }
+}
+
+/// Folds one piece. It is not inlined, so that its machine code exists once.
+#[inline(never)]
+fn piece<P, C>(producer: P, consumer: C) -> C::Result
+where
+    P: Producer,
+    C: Consumer<P::Item>,
+{
+    producer.fold_with(consumer.into_folder()).complete()
 }
 
 #[cfg(test)]

@@ -63,15 +63,7 @@ where
     let tables = pieces_of_at_least(0..v.len(), buckets).fold(
         || vec![identity.clone(); buckets],
         |mut table, part| {
-            // As a slice, so that the compiler knows that no write changes where the table is.
-            let sums = &mut table[..];
-            for row in &v[part] {
-                let place = bucket(row);
-                match sums.get_mut(place) {
-                    Some(sum) => combine(sum, value(row)),
-                    None => no_such_bucket(place, buckets),
-                }
-            }
+            tally(&v[part], &mut table, &bucket, &value, &combine);
             table
         },
     );
@@ -81,6 +73,25 @@ where
         left
     });
     sum.unwrap_or_else(|| vec![identity.clone(); buckets])
+}
+
+/// Adds the rows of a piece to a table. Not inlined: alone, the compiler knows that the table stays where it is.
+#[inline(never)]
+fn tally<T, V>(
+    rows: &[T],
+    table: &mut [V],
+    bucket: &impl Fn(&T) -> usize,
+    value: &impl Fn(&T) -> V,
+    combine: &impl Fn(&mut V, V),
+) {
+    let buckets = table.len();
+    for row in rows {
+        let place = bucket(row);
+        match table.get_mut(place) {
+            Some(sum) => combine(sum, value(row)),
+            None => no_such_bucket(place, buckets),
+        }
+    }
 }
 
 #[cold]
@@ -120,13 +131,8 @@ where
         .into_par_iter()
         .map(|i| {
             let mut counts = vec![0; buckets];
-            for row in &v[stripe(i)] {
-                let place = bucket(row);
-                match counts.get_mut(place) {
-                    Some(count) => *count += 1,
-                    None => no_such_bucket(place, buckets),
-                }
-            }
+            let add = |count: &mut usize, more| *count += more;
+            tally(&v[stripe(i)], &mut counts, &bucket, &|_| 1, &add);
             counts
         })
         .collect();

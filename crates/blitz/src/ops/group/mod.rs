@@ -12,13 +12,16 @@ mod partitions;
 
 pub use self::by_index::{par_collect_reduce_by_index, par_group_by_index, par_histogram};
 
-use super::pieces::pieces;
+use super::pieces::pieces_of_at_least;
 use crate::engine::current_num_threads;
 use crate::iter::{IntoParallelRefIterator, ParallelIterator};
 use crate::slice::ParallelSliceMut;
 use std::collections::HashSet;
 use std::collections::hash_map::{Entry, HashMap, RandomState};
 use std::hash::{BuildHasher, Hash};
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
 /// All rows by their key: for every key the rows that have it, in the order of the slice.
 ///
@@ -282,6 +285,12 @@ impl<'v, T: Hash + Eq + Sync> Grouping for Firsts<'v, T> {
 /// Fewer rows than this are never dealt out.
 const WORTH_DEALING: usize = 1 << 15;
 
+/// Rows whose cost is measured at most.
+const FIRST_ROWS: usize = 1024;
+
+/// A map is begun for no less than this much work: it has to be merged with the others.
+const WORTH_A_MAP_NS: f64 = 200_000.0;
+
 /// With more keys than this, a map of them all no longer fits a cache.
 const MANY_KEYS: usize = 48 << 10;
 
@@ -297,22 +306,49 @@ where
             return partitions::group(grouping, hasher, keys);
         }
     }
-    let maps = pieces(0..rows).fold(
+    // The first rows tell what a row costs, and so how many make a map that is worth its merging.
+    let first = (rows / 16).clamp(1, FIRST_ROWS).min(rows);
+    let clock = Instant::now();
+    let mut map = HashMap::with_hasher(hasher.clone());
+    take_in(grouping, &mut map, 0..first);
+    let row_ns = clock.elapsed().as_nanos() as f64 / first.max(1) as f64;
+    let worth_a_map = (WORTH_A_MAP_NS / row_ns.max(1.0)) as usize;
+    // Whoever runs the piece after the first rows goes on with their map.
+    let begun = Mutex::new(Some(map));
+    let begun = || begun.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let maps = pieces_of_at_least(first..rows, worth_a_map).fold(
         || HashMap::with_hasher(hasher.clone()),
         |mut map, part| {
-            for row in part {
-                match map.entry(grouping.key(row)) {
-                    Entry::Occupied(entry) => grouping.add(entry.into_mut(), grouping.item(row)),
-                    Entry::Vacant(entry) => {
-                        entry.insert(grouping.begin(grouping.item(row)));
-                    }
-                }
+            if part.start == first {
+                map = begun().unwrap_or(map);
             }
+            take_in(grouping, &mut map, part);
             map
         },
     );
-    maps.reduce_with(|left, right| merge(grouping, left, right))
-        .unwrap_or_else(|| HashMap::with_hasher(hasher))
+    let rest = maps.reduce_with(|left, right| merge(grouping, left, right));
+    match (begun(), rest) {
+        // There were no more rows.
+        (Some(first), _) => first,
+        (None, Some(all)) => all,
+        (None, None) => HashMap::with_hasher(hasher),
+    }
+}
+
+/// Adds rows to a map.
+fn take_in<G, S>(grouping: &G, map: &mut HashMap<G::Key, G::Group, S>, rows: Range<usize>)
+where
+    G: Grouping,
+    S: BuildHasher,
+{
+    for row in rows {
+        match map.entry(grouping.key(row)) {
+            Entry::Occupied(entry) => grouping.add(entry.into_mut(), grouping.item(row)),
+            Entry::Vacant(entry) => {
+                entry.insert(grouping.begin(grouping.item(row)));
+            }
+        }
+    }
 }
 
 /// Merges two maps by walking over the smaller one; rows on the left came first.

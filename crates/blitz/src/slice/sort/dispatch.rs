@@ -90,6 +90,12 @@ fn long_bits<K>(key: &K) -> Option<u64> {
     None
 }
 
+/// The key's bits, topmost first, if it is of a type that sorts by up to 64 of them.
+#[inline(always)]
+pub(super) fn bits<K>(key: &K) -> Option<u64> {
+    short_bits(key).or_else(|| long_bits(key))
+}
+
 /// Sorts `v` by `key_of`, stable, if the keys are of a type that sorts by its bits and that pays; says whether it did.
 ///
 /// All such types are brought to two, so that a caller with any other key type does not carry a copy of the sort for each.

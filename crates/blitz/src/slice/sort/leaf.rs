@@ -4,11 +4,14 @@
 //! by sorting positions (four bytes each) and then moving every element once, along the cycles of the permutation. Measured on 64-byte
 //! elements in pieces of 2000: 18 ns per element instead of 34; on strings, 46 instead of 51 (61 stable).
 //!
+//! Where the order is one of integer keys, those are read once and sorted together with the positions, by their bits.
+//!
 //! User code runs while nothing has moved. What is moved afterwards is a permutation, whatever the comparator said: the sort of the
 //! positions keeps each one exactly once.
 
 use super::guarded;
 use super::order::Order;
+use super::radix::{self, Keyed};
 use std::mem::ManuallyDrop;
 use std::ptr;
 
@@ -53,12 +56,14 @@ pub(super) fn sort_stable<T, O: Order<T>>(v: &mut [T], order: &O) {
         guarded::sort_stable(v, order);
         return;
     }
-    // Positions break ties, so the faster unstable sort gives a stable order.
-    let positions = sorted_positions(v.len(), order, |a, b| {
-        order
-            .compare(&v[a as usize], &v[b as usize])
-            .then_with(|| a.cmp(&b))
-            .is_lt()
+    let positions = positions_by_bits(v, order).unwrap_or_else(|| {
+        // Positions break ties, so the faster unstable sort gives a stable order.
+        sorted_positions(v.len(), order, |a, b| {
+            order
+                .compare(&v[a as usize], &v[b as usize])
+                .then_with(|| a.cmp(&b))
+                .is_lt()
+        })
     });
     // SAFETY: they are the positions of `v`.
     unsafe { rearrange(v, positions) };
@@ -70,8 +75,10 @@ pub(super) fn sort_unstable<T, O: Order<T>>(v: &mut [T], order: &O) {
         guarded::sort_unstable(v, order);
         return;
     }
-    let positions = sorted_positions(v.len(), order, |a, b| {
-        order.is_less(&v[a as usize], &v[b as usize])
+    let positions = positions_by_bits(v, order).unwrap_or_else(|| {
+        sorted_positions(v.len(), order, |a, b| {
+            order.is_less(&v[a as usize], &v[b as usize])
+        })
     });
     // SAFETY: they are the positions of `v`.
     unsafe { rearrange(v, positions) };
@@ -86,6 +93,20 @@ fn sorted_positions<T, O: Order<T>>(
     let mut positions: Vec<u32> = (0..len as u32).collect();
     guarded::sort_proxies(&mut positions, &|a, b| is_less(*a, *b), order);
     positions
+}
+
+/// The positions of the elements in the order of their keys, those with equal keys as they are; nothing if keys are no numbers.
+fn positions_by_bits<T, O: Order<T>>(v: &[T], order: &O) -> Option<Vec<u32>> {
+    order.bits(v.first()?)?;
+    let mut keyed: Vec<_> = (0..)
+        .zip(v)
+        .map(|(position, x)| Keyed {
+            key: order.bits(x).unwrap_or_default(),
+            position,
+        })
+        .collect();
+    radix::sort_keyed(&mut keyed);
+    Some(keyed.iter().map(|keyed| keyed.position).collect())
 }
 
 /// Brings the element at `positions[i]` to place `i`, for every `i`.

@@ -3,21 +3,28 @@
 //! | function | stable | extra memory |
 //! |---|---|---|
 //! | [`par_sort`], [`par_sort_by`], [`par_sort_by_key`] | yes | as much as the slice, and the standard sort's per thread |
-//! | [`par_sort_unstable`] and its kin | no | none on the heap |
+//! | [`par_sort_unstable`], [`par_sort_unstable_by`], [`par_sort_unstable_by_key`] | no | up to a megabyte per thread |
+//! | [`par_sort_radix`], and all of the above for integers | yes | as much as the slice |
+//! | [`par_sort_radix_by_key`], and by integer keys | yes | as much as the slice, and the keys with positions twice |
 //!
 //! All of them follow one plan. Time a few comparisons ([`plan`]): if the whole sort takes less than a wake-up of another thread
-//! is worth, the standard library does it at once, here. Otherwise look whether the slice is one run already ([`runs`]), and only
-//! then split. Pieces are sorted by the standard library: there is no better sequential sort to be had. What is ours is what
-//! happens between the pieces: exact merging ([`merge`], [`stable`]) and partitioning in place ([`partition`], [`unstable`]).
+//! is worth, the calling thread does it at once. Otherwise look whether the slice is one run already ([`runs`]), and only then split.
+//! Pieces are sorted by the standard library ([`leaf`], [`guarded`]): there is no better sequential sort to be had. What is ours is
+//! what happens between the pieces: exact merging ([`merge`], [`stable`]), partitioning in place ([`partition`], [`multiway`],
+//! [`unstable`]) or into other memory ([`sample`]), and sorting by bits where the order is one of plain numbers ([`dispatch`],
+//! [`radix`]).
 //!
-//! Elements are `Send` and need not be `Sync`, so no element is ever visible to two threads at once; comparators may panic or
-//! contradict themselves, and the slice is a permutation of what it was nevertheless.
+//! Elements are `Send` and need not be `Sync`, so no element is ever visible to two threads at once. Comparisons may panic: the panic
+//! goes on to the caller, and the slice is a permutation of what it was. They may contradict themselves: then there is no panic, and
+//! the slice is a permutation in no particular order.
 
 mod dispatch;
 mod guarded;
 mod leaf;
 pub(crate) mod merge;
 mod multiway;
+mod named;
+mod nearly;
 mod order;
 pub(crate) mod partition;
 mod permute;
@@ -31,6 +38,7 @@ mod stable;
 mod tree;
 mod unstable;
 
+pub use self::named::{sort_asc, sort_by_cached_key, sort_by_key, sort_desc};
 use self::order::{By, ByKey, Natural, Order, Watched};
 use self::plan::{Plan, plan};
 pub use self::radix::RadixKey;

@@ -143,25 +143,42 @@ impl<'a, T> Blocks<'a, T> {
     fn classify<O: Order<T>>(&mut self, sample: usize, order: &O) {
         let buckets = self.filled.len();
         let end = self.len - sample;
-        let base = self.base;
-        let is_less = |a: &T, b: &T| order.is_less(a, b);
-        // SAFETY: the tree is the last `buckets` elements. Everything from `read` on is in its place, so the elements of a batch and the
-        // splitters can be looked at; no reference lives on when elements move.
-        unsafe {
-            let slots = base.add(self.len - buckets).cast_const();
-            let levels = buckets.ilog2();
-            while self.read + BATCH <= end {
-                let batch = base.add(self.read);
-                let elements = std::array::from_fn(|i| &*batch.add(i));
-                let ids = tree::buckets::<T, BATCH>(slots, levels, elements, &is_less);
-                for id in ids {
-                    self.take(usize::from(id));
-                }
-            }
-            while self.read < end {
-                let element = &*base.add(self.read);
-                let [id] = tree::buckets(slots, levels, [element], &is_less);
-                self.take(usize::from(id));
+        // SAFETY: the tree is the last `buckets` elements, which stay in their places while elements before `end` move.
+        let slots = unsafe { self.base.add(self.len - buckets).cast_const() };
+        let levels = buckets.ilog2();
+        // SAFETY: as above; slot 0 is an element too.
+        let splitters = unsafe { std::slice::from_raw_parts(slots, buckets) };
+        let keys: Option<Vec<u64>> = splitters.iter().map(|x| order.bits(x)).collect();
+        if let Some(keys) = keys {
+            // Numbers to compare instead of elements: they lie close together.
+            let bits = |x: &T| order.bits(x).unwrap_or_default();
+            self.take_up_to(end, |elements| {
+                let elements = elements.map(bits);
+                // SAFETY: there are as many keys as slots.
+                unsafe { tree::buckets(keys.as_ptr(), levels, elements.each_ref(), &|a, b| a < b) }
+            });
+        } else {
+            let is_less = |a: &T, b: &T| order.is_less(a, b);
+            // SAFETY: the slots hold splitters that nobody else looks at.
+            self.take_up_to(end, |elements| unsafe {
+                tree::buckets(slots, levels, elements, &is_less)
+            });
+        }
+    }
+
+    /// Moves the elements before `end` to their buffers; `ids` says which, for a batch at a time.
+    #[inline(always)]
+    fn take_up_to(&mut self, end: usize, ids: impl Fn([&T; BATCH]) -> [u8; BATCH]) {
+        while self.read < end {
+            // The last batch may be short: then its last element fills it up.
+            let count = (end - self.read).min(BATCH);
+            let first = self.read;
+            // SAFETY: everything from `read` to `end` is in its place, and no reference lives on when elements move.
+            let ids = ids(std::array::from_fn(|i| unsafe {
+                &*self.base.add(first + i.min(count - 1))
+            }));
+            for id in &ids[..count] {
+                self.take(usize::from(*id));
             }
         }
     }

@@ -1,5 +1,6 @@
 //! The three ways to say how elements compare, behind one trait, and what a sort remembers about the answers.
 
+use super::dispatch;
 use std::cmp::Ordering;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -11,6 +12,13 @@ pub(crate) trait Order<T>: Sync {
 
     /// How `a` compares to `b`.
     fn compare(&self, a: &T, b: &T) -> Ordering;
+
+    /// The element's key as a number that orders as it does, if the order is one of keys that are numbers. For one order either all
+    /// elements have one or none.
+    #[inline(always)]
+    fn bits(&self, _element: &T) -> Option<u64> {
+        None
+    }
 
     /// Whether the comparison has been caught contradicting itself during this sort.
     fn is_broken(&self) -> bool {
@@ -84,6 +92,11 @@ where
     fn compare(&self, a: &T, b: &T) -> Ordering {
         (self.key)(a).cmp(&(self.key)(b))
     }
+
+    #[inline(always)]
+    fn bits(&self, element: &T) -> Option<u64> {
+        dispatch::bits(&(self.key)(element))
+    }
 }
 
 /// An order that remembers whether it was caught contradicting itself, for all threads of one sort.
@@ -110,6 +123,11 @@ impl<T, O: Order<T>> Order<T> for Watched<'_, O> {
     #[inline(always)]
     fn compare(&self, a: &T, b: &T) -> Ordering {
         self.order.compare(a, b)
+    }
+
+    #[inline(always)]
+    fn bits(&self, element: &T) -> Option<u64> {
+        self.order.bits(element)
     }
 
     fn is_broken(&self) -> bool {

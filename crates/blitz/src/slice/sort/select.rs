@@ -49,7 +49,7 @@ where
         if part.len() <= alone {
             break;
         }
-        let stripes = (part.len() / grain.pass).clamp(1, 2 * current_num_threads());
+        let stripes = (part.len() / grain.pass).clamp(1, current_num_threads());
         let (from, to, all_equal) = narrow(part, index, stripes, compare);
         if all_equal {
             return;

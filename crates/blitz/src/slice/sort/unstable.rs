@@ -19,7 +19,7 @@
 use super::order::Order;
 use super::partition::{partition, partition_in_parallel};
 use super::plan::Grain;
-use super::{leaf, multiway};
+use super::{leaf, multiway, nearly};
 use crate::{current_num_threads, join};
 
 /// Sample elements per stripe: the disputed zone is about one part in this many.
@@ -42,7 +42,11 @@ where
     T: Send,
     O: Order<T>,
 {
-    // Elements that own memory elsewhere are better dealt out in one pass, by each thread for itself.
+    let alone = threads <= 1 || v.len() <= grain.leaf;
+    if alone && nearly::sort(v, order) {
+        return;
+    }
+    // Wide elements and those that own memory elsewhere are better dealt out in one pass, by each thread for itself.
     if rounds > 0
         && threads <= 1
         && (std::mem::needs_drop::<T>() || leaf::is_wide::<T>())

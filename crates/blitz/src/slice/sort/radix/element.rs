@@ -32,9 +32,9 @@ impl<K: RadixKey> Element for K {
 /// A key and the position of what it belongs to. Positions are distinct and ascend in the input, so any sort by both is a stable
 /// sort by the key.
 #[derive(Clone, Copy)]
-pub(super) struct Keyed<K, P> {
-    pub(super) key: K,
-    pub(super) position: P,
+pub(in super::super) struct Keyed<K, P> {
+    pub(in super::super) key: K,
+    pub(in super::super) position: P,
 }
 
 impl<K: RadixKey, P: Copy + Ord + Send + Sync> Element for Keyed<K, P> {

@@ -14,8 +14,10 @@ mod sequential;
 pub use self::key::RadixKey;
 pub(super) use self::key::compare;
 
-use self::element::{Element, Keyed, Places};
+pub(super) use self::element::Keyed;
+use self::element::{Element, Places};
 use self::parallel::Cut;
+use super::nearly;
 use super::permute::rearrange;
 use super::raw::Scratch;
 use super::runs;
@@ -33,14 +35,28 @@ const ALONE: usize = 16 << 10;
 
 /// Sorts keys by their bits; says whether it did. It does not if there is no memory for as many keys again.
 pub(super) fn sort<K: RadixKey>(v: &mut [K]) -> bool {
-    if v.len() >= SHORTEST && looks_repetitive(v) {
+    if v.len() >= SHORTEST && suits_quicksort(v) {
         super::sort_in_order_of_bits(v);
         return true;
     }
     sort_elements(v)
 }
 
-/// Whether a sample has a few different keys only. Then a quicksort is done with them in a few passes, and in place.
+/// Sorts keys with positions, by both.
+pub(super) fn sort_keyed(v: &mut [Keyed<u64, u32>]) {
+    if !sort_elements(v) {
+        v.sort_unstable_by(Element::compare);
+    }
+}
+
+/// Whether a quicksort is better: it is done with a few values in a few passes, and the nearly sorted needs hardly any.
+fn suits_quicksort<K: RadixKey>(v: &[K]) -> bool {
+    let is_less = |a: &K, b: &K| compare(*a, *b).is_lt();
+    looks_repetitive(v)
+        || v.len() > ALONE && current_num_threads() > 1 && nearly::looks_nearly_sorted(v, &is_less)
+}
+
+/// Whether a sample has a few different keys only.
 fn looks_repetitive<K: RadixKey>(v: &[K]) -> bool {
     const SAMPLE: usize = 64;
     const FEW: u32 = 20;
