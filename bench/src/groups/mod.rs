@@ -9,6 +9,7 @@ pub mod idle;
 pub mod iter;
 pub mod join;
 pub mod loops;
+pub mod mixed;
 pub mod net;
 pub mod ops;
 pub mod sort;
@@ -166,6 +167,12 @@ pub const GROUPS: &[Group] = &[
         net::run,
     )
     .with_child(net::CHILD, net::run_child),
+    Group::measuring(
+        "mixed",
+        "an echo server beside fork-join computations: latencies and computations, against tokio + rayon",
+        mixed::run,
+    )
+    .with_child(mixed::CHILD, mixed::run_child),
     Group {
         name: "stress",
         what: "random nested work with panics on many pools and guests; checks, does not time",

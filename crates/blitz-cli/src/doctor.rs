@@ -84,7 +84,7 @@ pub fn run() -> ExitCode {
         _ => "Some things to know",
     });
     for finding in &findings {
-        let width = terminal.width();
+        let width = terminal.width() - 4;
         let what = wrap(&format!("  * {}", finding.what), width, "    ");
         let fix = wrap(&format!("    {}", finding.fix), width, "    ");
         print(&format!(

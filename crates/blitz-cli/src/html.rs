@@ -103,14 +103,14 @@ fn one(section: &Section) -> String {
         let verdict = escape(&section.verdict);
         text.push_str(&format!("<p class=\"verdict\">{verdict}</p>\n"));
     }
+    text.push_str("<div class=\"grid2\">\n");
     for plot in &section.plots {
         text.push_str(&format!(
-            "<h3>{}</h3>\n{}",
+            "<div><h3>{}</h3>\n{}</div>\n",
             escape(&plot.title),
             svg::lines(plot)
         ));
     }
-    text.push_str("<div class=\"grid2\">\n");
     for chart in &section.charts {
         text.push_str(&format!(
             "<div><h3>{}</h3>\n{}</div>\n",

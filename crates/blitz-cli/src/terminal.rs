@@ -4,7 +4,9 @@
 //! the colours) the same text comes without a single escape code, and progress is one line per step.
 
 use std::io::{ErrorKind, IsTerminal, Write};
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// What standard output is.
@@ -102,52 +104,73 @@ pub fn wrap(text: &str, width: usize, indent: &str) -> String {
     lines.join("\n")
 }
 
-/// The progress of one step, drawn over itself at a terminal.
+/// The progress of one step: at a terminal a bar that draws itself, over itself, until this is dropped.
 pub struct Progress {
+    step: Arc<Step>,
+    painter: Option<JoinHandle<()>>,
+}
+
+/// What the bar shows.
+struct Step {
     label: String,
     start: Instant,
     expected: Duration,
-    note: String,
+    note: Mutex<String>,
+    over: AtomicBool,
 }
 
 impl Progress {
     /// Begins a step that is expected to take this long.
     pub fn start(label: &str, expected: Duration) -> Self {
-        let progress = Progress {
+        const REPAINT: Duration = Duration::from_millis(200);
+        let step = Arc::new(Step {
             label: label.to_string(),
             start: Instant::now(),
             expected,
-            note: String::new(),
-        };
-        if terminal().live {
-            progress.draw();
-        } else {
+            note: Mutex::default(),
+            over: AtomicBool::new(false),
+        });
+        let terminal = terminal();
+        if !terminal.live {
             print(&format!("{label} …\n"));
+            return Progress {
+                step,
+                painter: None,
+            };
         }
-        progress
+        let shown = Arc::clone(&step);
+        let painter = std::thread::spawn(move || {
+            while !shown.over.load(Ordering::Acquire) {
+                print(&shown.line(terminal));
+                std::thread::park_timeout(REPAINT);
+            }
+        });
+        Progress {
+            step,
+            painter: Some(painter),
+        }
     }
 
     /// Says what is being done now.
-    pub fn note(&mut self, note: &str) {
-        self.note = note.to_string();
-        self.draw();
+    pub fn note(&self, note: &str) {
+        let mut shown = self
+            .step
+            .note
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        *shown = note.to_string();
     }
+}
 
-    /// Draws the bar as of now.
-    pub fn draw(&self) {
-        let terminal = terminal();
-        if !terminal.live {
-            return;
-        }
-        let part = self.start.elapsed().as_secs_f64() / self.expected.as_secs_f64().max(0.1);
-        print(&self.line(part.min(0.99), terminal));
-    }
-
-    fn line(&self, part: f64, terminal: &Terminal) -> String {
+impl Step {
+    fn line(&self, terminal: &Terminal) -> String {
         const CELLS: usize = 24;
+        let part = self.start.elapsed().as_secs_f64() / self.expected.as_secs_f64().max(0.1);
+        let part = part.min(0.99);
         let full = (part * CELLS as f64).round() as usize;
         let bar = format!("{}{}", "█".repeat(full), "░".repeat(CELLS - full));
-        let plain = format!("{} {:>3.0} % {}", self.label, part * 100.0, self.note);
+        let note = self.note.lock().unwrap_or_else(PoisonError::into_inner);
+        let plain = format!("{} {:>3.0} % {note}", self.label, part * 100.0);
         let room = terminal.width().saturating_sub(CELLS + 1);
         let text: String = plain.chars().take(room).collect();
         format!("\r\x1b[2K\x1b[?25l{} {text}", terminal.ink(Ink::Good, &bar))
@@ -156,7 +179,11 @@ impl Progress {
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        if terminal().live {
+        self.step.over.store(true, Ordering::Release);
+        if let Some(painter) = self.painter.take() {
+            painter.thread().unpark();
+            // A painter that has panicked paints no more; the step itself goes on.
+            let _ = painter.join();
             print("\r\x1b[2K\x1b[?25h");
         }
     }
@@ -236,13 +263,14 @@ mod tests {
             colour: false,
             width: 60,
         };
-        let progress = Progress {
+        let step = Step {
             label: "a step with a long name".into(),
             start: Instant::now(),
             expected: Duration::from_secs(1),
-            note: "and a note that is far too long for what is left of the line".into(),
+            note: Mutex::new("and a note that is far too long for what is left of the line".into()),
+            over: AtomicBool::new(false),
         };
-        let line = progress.line(0.5, &terminal);
+        let line = step.line(&terminal);
         let visible = line.trim_start_matches("\r\x1b[2K\x1b[?25l");
         assert!(visible.chars().count() <= 60, "{visible}");
     }

@@ -59,6 +59,11 @@ impl Service {
     }
 }
 
+/// Starts a server and returns where it listens.
+pub fn start_server(lib: AsyncLib, service: Service) -> std::net::SocketAddr {
+    servers::start(lib, service)
+}
+
 /// Runs the group.
 pub fn run(options: &Options, cpus: &Cpus) -> Vec<Row> {
     let (rounds, seconds) = if options.quick { (3, "1") } else { (7, "2") };

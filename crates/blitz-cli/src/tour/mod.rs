@@ -193,7 +193,10 @@ impl Tour {
              loop starts as the plain loop and is cut only when that pays, so small ones cost what the plain loop costs.",
         );
         let rows = self.stop("loops", &parts, section, |rows, section| {
-            let elements = |size: u64| format!("{} elements", short_count(size));
+            let elements = |size: u64| match size {
+                1 => "1 element".to_string(),
+                _ => format!("{} elements", short_count(size)),
+            };
             section.charts = vec![
                 Chart::of_times("sum of u64", rows, CHEAP, elements),
                 Chart::of_times("elements of 50 ns", rows, DEAR, elements),
@@ -391,7 +394,7 @@ impl Tour {
              is compared with its sequential reading.",
         );
         let progress = Progress::start(&label, Duration::from_secs(seconds + 1));
-        let outcome = self.stressed(seconds, &progress);
+        let outcome = stressed(seconds);
         drop(progress);
         let (kept, text) = match outcome {
             Ok(last_line) => (true, last_line),
@@ -409,33 +412,28 @@ impl Tour {
         });
         self.sections.push(section);
     }
+}
 
-    /// What the stress says at its end, if it ends well.
-    fn stressed(&self, seconds: u64, progress: &Progress) -> Result<String, String> {
-        let mut child = blitz_bench::child::this_program()
-            .args(["stress", "--seconds", &seconds.to_string()])
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(|error| format!("stress cannot be started: {error}"))?;
-        while matches!(child.try_wait(), Ok(None)) {
-            progress.draw();
-            std::thread::sleep(Duration::from_millis(100));
-        }
-        let output = child
-            .wait_with_output()
-            .map_err(|error| format!("stress is lost: {error}"))?;
-        let text = String::from_utf8_lossy(&output.stdout);
-        let last = text
-            .lines()
-            .last()
-            .unwrap_or("")
-            .trim_start_matches("stress: ");
-        if output.status.success() {
-            Ok(format!("{last}."))
-        } else {
-            Err(format!("stress failed: {last}"))
-        }
+/// What the stress says at its end, if it ends well.
+fn stressed(seconds: u64) -> Result<String, String> {
+    let output = blitz_bench::child::this_program()
+        .args(["stress", "--seconds", &seconds.to_string()])
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("stress cannot be run: {error}"))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let told = |line: &str| line.trim_start_matches("stress: ").to_string();
+    if output.status.success() {
+        let totals = text.lines().find(|line| line.contains("closures"));
+        Ok(format!(
+            "{}; every result was right.",
+            told(totals.unwrap_or(""))
+        ))
+    } else {
+        Err(format!(
+            "failed: {}",
+            told(text.lines().last().unwrap_or(""))
+        ))
     }
 }
 

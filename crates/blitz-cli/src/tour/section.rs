@@ -76,7 +76,7 @@ pub fn measure(
 ) -> Result<(Vec<Row>, Vec<String>), String> {
     let seconds: u64 = parts.iter().map(|part| part.seconds).sum();
     let expected = Duration::from_secs(seconds * u64::from(effort.percent).max(30) / 100);
-    let mut progress = Progress::start(label, expected);
+    let progress = Progress::start(label, expected);
     let (mut rows, mut commands) = (Vec::new(), Vec::new());
     for part in parts {
         let percent = effort.percent.to_string();

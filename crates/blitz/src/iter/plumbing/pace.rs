@@ -35,7 +35,7 @@ const TRUSTED_AFTER_US: f32 = 5.0;
 /// A loop shorter than this many ticks (a good half microsecond) is tiny.
 const TINY_TICKS: f32 = 2000.0;
 
-const SITES: usize = 1024;
+const SITES: usize = 4096;
 
 /// What is known about the items of one loop: two `f32`s, in ticks per item. The low half is a moving average. The high half
 /// is a maximum that fades slowly, because taking a loop of dear items for one of cheap ones loses parallelism. All 0 if the
