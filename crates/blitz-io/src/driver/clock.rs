@@ -149,7 +149,6 @@ impl Clock {
 
     /// While this lives a stopped clock does not jump: something goes on that the runtime cannot see, such as
     /// a call on the blocking pool.
-    #[allow(dead_code)]
     pub(crate) fn hold(&self) -> Hold {
         self.0.holds.fetch_add(1, Ordering::AcqRel);
         Hold(self.clone())

@@ -53,8 +53,6 @@ pub(crate) struct Driver {
     poll: mio::Poll,
     events: mio::Events,
     batch: WakeBatch,
-    /// Whether the events fetched last were about something else than sockets: somebody has work for the runtime.
-    interrupted: bool,
     handle: Arc<Handle>,
 }
 
@@ -63,7 +61,7 @@ pub(crate) struct Driver {
 pub(crate) struct Handle {
     registry: mio::Registry,
     interrupter: mio::Waker,
-    /// Whether the attending thread has been told already.
+    /// Whether the attending thread need not be told: it has been, or it is about to come out of its turn.
     interrupted: AtomicBool,
     sources: Sources,
     timers: Timers,
@@ -88,7 +86,6 @@ pub(crate) fn new(clock: Clock) -> io::Result<(Driver, Arc<Handle>)> {
         poll,
         events: mio::Events::with_capacity(EVENTS),
         batch: WakeBatch::new(),
-        interrupted: false,
         handle: handle.clone(),
     };
     Ok((driver, handle))
@@ -99,59 +96,53 @@ impl Driver {
     ///
     /// If the clock is paused, a turn that may wait moves it to the next timer instead.
     pub(crate) fn turn(&mut self, wait: Wait) -> usize {
-        self.handle.sources.recycle();
-        let called = match wait {
+        let handle = self.handle.clone();
+        handle.sources.recycle();
+        match wait {
             Wait::Look => self.fetch(Some(Duration::ZERO)),
-            Wait::Block if self.handle.clock.is_paused() => self.jump(),
+            Wait::Block if handle.clock.is_paused() => self.jump(),
             Wait::Block => self.wait(),
-        };
-        called + self.handle.fire(&mut self.batch)
+        }
+        let is_interrupt = |event: &mio::event::Event| event.token() == INTERRUPT;
+        let _awake = (wait == Wait::Block || self.events.iter().any(is_interrupt))
+            .then(|| Awake::new(&handle.interrupted));
+        let events = self.events.iter().filter_map(|event| match event.token() {
+            ALARM | INTERRUPT => None,
+            mio::Token(key) => Some((key, Ready::of_event(event))),
+        });
+        let called = handle.sources.dispatch(events, &mut self.batch);
+        called + handle.fire(&mut self.batch)
     }
 
     /// What waiting is with a paused clock: if nothing has happened, the next thing to happen is a timer.
-    fn jump(&mut self) -> usize {
-        let called = self.fetch(Some(Duration::ZERO));
-        if called != 0 || self.interrupted {
-            return called;
+    fn jump(&mut self) {
+        self.fetch(Some(Duration::ZERO));
+        if self.events.is_empty() {
+            let next = self.handle.timers.next_look();
+            if next == u64::MAX || !self.handle.clock.jump_to(nanos_of(next)) {
+                self.wait();
+            }
         }
-        let next = self.handle.timers.next_look();
-        if next != u64::MAX && self.handle.clock.jump_to(nanos_of(next)) {
-            return 0;
-        }
-        self.wait()
     }
 
     /// Waits for events.
-    fn wait(&mut self) -> usize {
+    fn wait(&mut self) {
         let handle = self.handle.clone();
         let time_out = handle
             .alarm
             .begin(|| handle.timers.next_look(), |tick| handle.until(tick));
-        let called = self.fetch(time_out);
+        self.fetch(time_out);
         handle.alarm.end();
-        called
     }
 
-    /// Fetches events and tells the sources.
-    fn fetch(&mut self, time_out: Option<Duration>) -> usize {
-        self.interrupted = false;
+    /// Fetches events.
+    fn fetch(&mut self, time_out: Option<Duration>) {
         match self.poll.poll(&mut self.events, time_out) {
             Ok(()) => {}
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => return 0,
+            // A signal: nothing has been fetched.
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => panic!("the driver cannot wait for events: {error}"),
         }
-        let handle = &*self.handle;
-        let interrupted = &mut self.interrupted;
-        let events = self.events.iter().filter_map(|event| match event.token() {
-            ALARM => None,
-            INTERRUPT => {
-                // Pairs with the one in `interrupt`: what was published before it is seen after this turn.
-                *interrupted = handle.interrupted.swap(false, Ordering::AcqRel);
-                None
-            }
-            mio::Token(key) => Some((key, Ready::of_event(event))),
-        });
-        handle.sources.dispatch(events, &mut self.batch)
     }
 
     /// Nobody will attend the driver any more: whoever waits for a socket gets an error, whoever waits for a time is
@@ -166,6 +157,24 @@ impl Driver {
     #[cfg(unix)]
     pub(crate) fn raw_fd(&self) -> std::os::fd::RawFd {
         std::os::fd::AsRawFd::as_raw_fd(&self.poll)
+    }
+}
+
+/// The attending thread has what it waited for and calls wakers: these may well lead to interrupts, which it does not need.
+struct Awake<'a>(&'a AtomicBool);
+
+impl<'a> Awake<'a> {
+    fn new(interrupted: &'a AtomicBool) -> Self {
+        // A read-modify-write: it must not hide an interrupt that came in just before.
+        interrupted.swap(true, Ordering::AcqRel);
+        Self(interrupted)
+    }
+}
+
+impl Drop for Awake<'_> {
+    fn drop(&mut self) {
+        // Pairs with the one in `interrupt`: what was published before it is seen after this turn.
+        self.0.swap(false, Ordering::AcqRel);
     }
 }
 
