@@ -254,11 +254,17 @@ impl Pool {
     /// Wakes one sleeping thread whose seat is free. The choice of the thread is arbitrary; with a
     /// participant as waker it is placed on another CPU than the waker's.
     pub(crate) fn wake_one(&self) -> bool {
+        self.wake_one_placed(true)
+    }
+
+    /// The same; without `placed`, the kernel decides where the thread wakes up.
+    pub(crate) fn wake_one_placed(&self, placed: bool) -> bool {
         let me = self.current_seat();
         let first = me.map_or(0, |seat| seat.index + 1);
         let try_once = || {
             let eligible = |thread: usize| !self.seats[thread].occupancy.has_guest();
-            let prepare = |thread: usize| self.placement.before_wake(thread, me.is_some());
+            let placed = placed && me.is_some();
+            let prepare = |thread: usize| self.placement.before_wake(thread, placed);
             self.sleep.wake_one(first, eligible, prepare).is_some()
         };
         let mut woken = try_once();

@@ -59,7 +59,13 @@ impl BlockingPool {
         self: &Arc<Self>,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> JoinHandle<T> {
-        let future = RunOnce(Some(work));
+        // A paused clock, if there is one, does not jump over the time that this takes.
+        let hold = context::try_driver().map(|driver| driver.clock().hold());
+        let future = RunOnce(Some(move || {
+            let result = work();
+            drop(hold);
+            result
+        }));
         // SAFETY: closure and output are `Send` and `'static`.
         let (listed, queued, handle) = unsafe { task::new(future, Arc::clone(self)) };
         // There is no list: the queue, or the thread, has the job.

@@ -39,7 +39,8 @@ pub(super) fn block_on<F: Future>(shared: &Shared, future: F) -> F::Output {
     let waker = Waker::from(Arc::clone(&parker));
     let mut cx = Context::from_waker(&waker);
     loop {
-        if let Poll::Ready(output) = coop::without_budget(|| future.as_mut().poll(&mut cx)) {
+        // With a budget: a branch that is always ready must not keep a time-out beside it from being polled.
+        if let Poll::Ready(output) = coop::budgeted(|| future.as_mut().poll(&mut cx)) {
             return output;
         }
         if parker.woken.swap(false, Ordering::AcqRel) {
