@@ -19,7 +19,7 @@ pub struct Data {
     pub text: String,
 }
 
-/// Elements of [`Data::ints`] and [`Data::floats`].
+/// Elements of `Data::ints` and `Data::floats`.
 pub const LARGE: usize = 10_000_000;
 
 impl Data {

@@ -3,7 +3,7 @@
 //! Several driver threads run programs side by side, each on a vehicle its seed chooses: as a guest of the global pool,
 //! as a short-lived thread that is a guest once, installed in a shared pool of 1, 2, 3, 65 or 200 threads, or in a pool
 //! made for the occasion and dropped while it still has spawned work. Every program is checked against its sequential
-//! reading ([`program`]), every closure and result is counted ([`tracked`]). The main thread watches: drivers that finish
+//! reading (`program`), every closure and result is counted (`tracked`). The main thread watches: drivers that finish
 //! nothing for a minute mean a deadlock or a lost wake-up, which ends with exit code 3 and the seeds under way.
 
 mod program;

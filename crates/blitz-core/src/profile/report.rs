@@ -6,7 +6,7 @@ use crate::json::json_string;
 use std::fmt;
 use std::time::Duration;
 
-/// Work and span of a computation. See the [module's documentation](crate::profile).
+/// Work and span of a computation. See the [module's documentation](mod@crate::profile).
 #[derive(Clone, Debug)]
 pub struct Profile {
     work_ns: f64,

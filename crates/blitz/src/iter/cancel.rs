@@ -10,136 +10,30 @@
 //!
 //! An item counts as done when it has been passed on, so `done` is exact, and equals the number of items if all were done.
 
+use super::outcome::{CancelToken, Outcome, Run};
 use super::plumbing::{Folder, UnindexedConsumer};
 use super::stage::{Plan, Stage, Staged};
 use super::strides::in_strides;
 use super::{FromParallelIterator, ParallelIterator};
 use std::iter::Sum;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
-
-/// Stops loops from outside: a flag that can only be raised. Clones share it.
-///
-/// # Examples
-///
-/// ```
-/// use blitz::iter::{CancelToken, Outcome};
-/// use blitz::prelude::*;
-///
-/// let token = CancelToken::new();
-/// let run = (0..1_000_000_000u64).into_par_iter().with_cancel(&token).for_each(|n| {
-///     if n == 1000 {
-///         token.cancel();
-///     }
-/// });
-/// assert_eq!(run.outcome, Outcome::Cancelled);
-/// assert!(run.done < 1_000_000_000);
-/// ```
-#[derive(Debug, Clone, Default)]
-pub struct CancelToken {
-    cancelled: Arc<AtomicBool>,
-}
-
-impl CancelToken {
-    /// A token that is not cancelled.
-    pub fn new() -> Self {
-        CancelToken::default()
-    }
-
-    /// Stops all loops that watch this token or a clone of it, and those that begin to. It does not wait for them.
-    pub fn cancel(&self) {
-        self.cancelled.store(true, Relaxed);
-    }
-
-    /// Has it been cancelled?
-    pub fn is_cancelled(&self) -> bool {
-        self.cancelled.load(Relaxed)
-    }
-}
-
-/// How a loop that could be stopped has ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
-    /// Nothing stopped it.
-    Completed,
-    /// The token was cancelled before all items were done.
-    Cancelled,
-    /// The deadline passed before all items were done.
-    TimedOut,
-}
-
-/// What a loop that could be stopped has come to.
-///
-/// # Examples
-///
-/// ```
-/// use blitz::prelude::*;
-/// use std::time::Duration;
-///
-/// let run = (1..=10u64).into_par_iter().with_timeout(Duration::from_secs(60)).sum::<u64>();
-/// assert_eq!((run.done, run.is_completed()), (10, true));
-/// assert_eq!(run.completed(), Ok(55));
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[must_use = "the loop may have been stopped; `outcome` tells"]
-pub struct Run<R> {
-    /// The result. If the loop was stopped, it is made of the items that were done, in order, with gaps.
-    pub value: R,
-    /// How it ended.
-    pub outcome: Outcome,
-    /// How many items were done.
-    pub done: usize,
-}
-
-impl<R> Run<R> {
-    /// Were all items done, as far as they were wanted?
-    pub fn is_completed(&self) -> bool {
-        self.outcome == Outcome::Completed
-    }
-
-    /// The result, if the loop was not stopped.
-    ///
-    /// # Errors
-    ///
-    /// How it was stopped, after how many items. The partial result is dropped.
-    pub fn completed(self) -> Result<R, Stopped> {
-        match self.outcome {
-            Outcome::Completed => Ok(self.value),
-            outcome => Err(Stopped {
-                outcome,
-                done: self.done,
-            }),
-        }
-    }
-}
-
-/// The error of [`Run::completed`]: the loop was stopped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stopped {
-    /// How it was stopped; not [`Outcome::Completed`].
-    pub outcome: Outcome,
-    /// How many items had been done.
-    pub done: usize,
-}
-
-impl std::fmt::Display for Stopped {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let how = match self.outcome {
-            Outcome::TimedOut => "its deadline passed",
-            _ => "it was cancelled",
-        };
-        write!(f, "the loop was stopped after {} items: {how}", self.done)
-    }
-}
-
-impl std::error::Error for Stopped {}
 
 /// A loop that can be stopped. Made by [`with_cancel`](super::ParallelIterator::with_cancel),
 /// [`with_deadline`](super::ParallelIterator::with_deadline) and [`with_timeout`](super::ParallelIterator::with_timeout).
 ///
 /// It is not a parallel iterator, because a result alone would not say whether it is all of it. Its methods are the terminal
 /// operations, which return a [`Run`]; all others are reached through [`run`](Self::run).
+///
+/// # Examples
+///
+/// ```
+/// use blitz::iter::CancelToken;
+/// use blitz::prelude::*;
+/// let token = CancelToken::new();
+/// let run = (0..4).into_par_iter().with_cancel(&token).run(|items| items.map(|n| n * n).collect::<Vec<_>>());
+/// assert_eq!(run.completed(), Ok(vec![0, 1, 4, 9]));
+/// ```
 #[must_use = "loops do nothing until they are run"]
 #[derive(Debug, Clone)]
 pub struct WithCancel<'t, I> {
@@ -163,18 +57,50 @@ where
     }
 
     /// Watches one more token; any of them stops the loop.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use blitz::iter::CancelToken;
+    /// use blitz::prelude::*;
+    /// let (mine, everybodys) = (CancelToken::new(), CancelToken::new());
+    /// everybodys.cancel();
+    /// let run = (0..4).into_par_iter().with_cancel(&mine).with_cancel(&everybodys).sum::<i32>();
+    /// assert!(!run.is_completed());
+    /// ```
     pub fn with_cancel(mut self, token: &'t CancelToken) -> Self {
         self.tokens.push(token);
         self
     }
 
     /// Stops the loop at `deadline`, if that is earlier than a deadline it has already.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use blitz::iter::CancelToken;
+    /// use blitz::prelude::*;
+    /// use std::time::{Duration, Instant};
+    /// let tomorrow = Instant::now() + Duration::from_secs(86_400);
+    /// let run = (0..4).into_par_iter().with_cancel(&CancelToken::new()).with_deadline(tomorrow).sum::<i32>();
+    /// assert_eq!(run.completed(), Ok(6));
+    /// ```
     pub fn with_deadline(mut self, deadline: Instant) -> Self {
         self.deadline = Some(self.deadline.map_or(deadline, |old| old.min(deadline)));
         self
     }
 
     /// Stops the loop when it has run for `timeout`, if that is shorter than a timeout it has already.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use blitz::iter::CancelToken;
+    /// use blitz::prelude::*;
+    /// use std::time::Duration;
+    /// let run = (0..4).into_par_iter().with_cancel(&CancelToken::new()).with_timeout(Duration::ZERO).sum::<i32>();
+    /// assert_eq!(run.done, 0);
+    /// ```
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(self.timeout.map_or(timeout, |old| old.min(timeout)));
         self
@@ -227,6 +153,16 @@ where
     }
 
     /// Calls `op` with every item, until stopped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use blitz::iter::CancelToken;
+    /// use blitz::prelude::*;
+    /// let mut list = [1, 2, 3];
+    /// let run = list.par_iter_mut().with_cancel(&CancelToken::new()).for_each(|n| *n += 1);
+    /// assert_eq!((run.done, list), (3, [2, 3, 4]));
+    /// ```
     pub fn for_each<OP>(self, op: OP) -> Run<()>
     where
         OP: Fn(I::Item) + Sync + Send,
@@ -235,6 +171,15 @@ where
     }
 
     /// Adds up the items, until stopped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use blitz::iter::CancelToken;
+    /// use blitz::prelude::*;
+    /// let run = (1..=4).into_par_iter().with_cancel(&CancelToken::new()).sum::<i32>();
+    /// assert_eq!(run.value, 10);
+    /// ```
     pub fn sum<S>(self) -> Run<S>
     where
         S: Send + Sum<I::Item> + Sum<S>,
@@ -243,6 +188,15 @@ where
     }
 
     /// [`reduce`](super::ParallelIterator::reduce), until stopped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use blitz::iter::CancelToken;
+    /// use blitz::prelude::*;
+    /// let run = (1..5).into_par_iter().with_cancel(&CancelToken::new()).reduce(|| 1, |a, b| a * b);
+    /// assert_eq!(run.value, 24);
+    /// ```
     pub fn reduce<OP, ID>(self, identity: ID, op: OP) -> Run<I::Item>
     where
         OP: Fn(I::Item, I::Item) -> I::Item + Sync + Send,
@@ -252,6 +206,15 @@ where
     }
 
     /// Collects the items, until stopped. What was done by then is in order, but it need not be the beginning.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use blitz::iter::CancelToken;
+    /// use blitz::prelude::*;
+    /// let run = (1..4).into_par_iter().with_cancel(&CancelToken::new()).collect::<Vec<i32>>();
+    /// assert_eq!(run.value, [1, 2, 3]);
+    /// ```
     pub fn collect<C>(self) -> Run<C>
     where
         C: FromParallelIterator<I::Item>,
@@ -311,6 +274,21 @@ impl Watch<'_> {
 }
 
 /// The items of a loop that can be stopped; they end when it is. Passed on by [`WithCancel::run`].
+///
+/// # Examples
+///
+/// ```
+/// use blitz::iter::CancelToken;
+/// use blitz::prelude::*;
+/// use blitz::iter::Watched;
+/// fn odd<'w, I>(items: Watched<'w, I>) -> usize
+/// where
+///     I: ParallelIterator<Item = i32>,
+/// {
+///     items.filter(|n| n % 2 == 1).count()
+/// }
+/// assert_eq!((0..9).into_par_iter().with_cancel(&CancelToken::new()).run(odd).value, 4);
+/// ```
 #[must_use = "parallel iterators do nothing until they are driven"]
 pub struct Watched<'w, I> {
     base: I,

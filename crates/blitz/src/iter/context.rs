@@ -328,6 +328,14 @@ stands_for! {
 }
 
 /// Passes each item through a closure, after a context. Made by [`WithContext::map`].
+///
+/// # Examples
+///
+/// ```
+/// use blitz::prelude::*;
+/// let sum: i32 = (0..4).into_par_iter().with_context(&10).map(|ten, n| ten * n).sum();
+/// assert_eq!(sum, 60);
+/// ```
 #[must_use = "parallel iterators do nothing until they are driven"]
 #[derive(Clone)]
 pub struct ContextMap<'c, I, X, F> {
@@ -346,6 +354,14 @@ stands_for! {
 }
 
 /// Passes each item through a closure, after a context and its index. Made by [`WithContext::map_indexed`].
+///
+/// # Examples
+///
+/// ```
+/// use blitz::prelude::*;
+/// let sum: usize = [5, 5].into_par_iter().with_context(&10).map_indexed(|ten, i, n| ten * i + n).sum();
+/// assert_eq!(sum, 20);
+/// ```
 #[must_use = "parallel iterators do nothing until they are driven"]
 #[derive(Clone)]
 pub struct ContextMapIndexed<'c, I, X, F> {
@@ -364,6 +380,14 @@ stands_for! {
 }
 
 /// Keeps the items for which a closure, given a context first, returns `true`. Made by [`WithContext::filter`].
+///
+/// # Examples
+///
+/// ```
+/// use blitz::prelude::*;
+/// let sum: i32 = (0..4).into_par_iter().with_context(&2).filter(|two, n| n >= two).sum();
+/// assert_eq!(sum, 5);
+/// ```
 #[must_use = "parallel iterators do nothing until they are driven"]
 #[derive(Clone)]
 pub struct ContextFilter<'c, I, X, P> {

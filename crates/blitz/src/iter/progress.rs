@@ -27,6 +27,12 @@ pub struct Progress {
 
 impl Progress {
     /// Nothing is done.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// assert_eq!(blitz::iter::Progress::new().done(), 0);
+    /// ```
     pub const fn new() -> Self {
         Progress {
             done: AtomicU64::new(0),
@@ -34,18 +40,43 @@ impl Progress {
     }
 
     /// How many items are done: of all loops that count here, up to the last full block of each thread.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use blitz::prelude::*;
+    /// let progress = blitz::iter::Progress::new();
+    /// [1, 2, 3].par_iter().with_progress(&progress).for_each(|_| ());
+    /// assert_eq!(progress.done(), 3);
+    /// ```
     #[inline]
     pub fn done(&self) -> u64 {
         self.done.load(Relaxed)
     }
 
     /// Counts `items` that were done elsewhere.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let progress = blitz::iter::Progress::new();
+    /// progress.add(5);
+    /// assert_eq!(progress.done(), 5);
+    /// ```
     #[inline]
     pub fn add(&self, items: u64) {
         self.done.fetch_add(items, Relaxed);
     }
 
     /// Starts from zero again; returns what was done.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let progress = blitz::iter::Progress::new();
+    /// progress.add(5);
+    /// assert_eq!((progress.reset(), progress.done()), (5, 0));
+    /// ```
     pub fn reset(&self) -> u64 {
         self.done.swap(0, Relaxed)
     }

@@ -35,6 +35,13 @@ enum Rule {
 
 impl Splitter {
     /// Cuts where somebody helps and it pays. It is what every loop does unless told otherwise.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use blitz::iter::Splitter;
+    /// assert_eq!(Splitter::adaptive(), Splitter::default());
+    /// ```
     pub const fn adaptive() -> Self {
         Splitter {
             rule: Rule::Adaptive,
@@ -46,6 +53,15 @@ impl Splitter {
     /// # Panics
     ///
     /// If `pieces` is zero.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use blitz::iter::Splitter;
+    /// use blitz::prelude::*;
+    /// let pieces = (0..100).into_par_iter().with_splitter(Splitter::fixed(7)).fold(|| (), |(), _| ());
+    /// assert_eq!(pieces.count(), 7);
+    /// ```
     #[track_caller]
     pub const fn fixed(pieces: usize) -> Self {
         assert!(pieces != 0, "a loop has at least one piece");
@@ -59,6 +75,15 @@ impl Splitter {
     /// # Panics
     ///
     /// If `len` is zero.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use blitz::iter::Splitter;
+    /// use blitz::prelude::*;
+    /// let pieces = (0..100).into_par_iter().with_splitter(Splitter::recursive(30)).fold(|| 0, |n, _| n + 1);
+    /// assert_eq!(pieces.collect::<Vec<i32>>(), [30, 30, 30, 10]);
+    /// ```
     #[track_caller]
     pub const fn recursive(len: usize) -> Self {
         assert!(len != 0, "a piece has at least one item");
@@ -69,6 +94,15 @@ impl Splitter {
 
     /// Pieces that depend on the number of items only; see
     /// [`reproducible`](super::IndexedParallelIterator::reproducible).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use blitz::iter::Splitter;
+    /// use blitz::prelude::*;
+    /// let pieces = || (0..100).into_par_iter().with_splitter(Splitter::reproducible()).fold(|| 0, |n, _| n + 1);
+    /// assert_eq!(pieces().collect::<Vec<i32>>(), pieces().collect::<Vec<i32>>());
+    /// ```
     pub const fn reproducible() -> Self {
         Splitter {
             rule: Rule::Reproducible,

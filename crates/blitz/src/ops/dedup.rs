@@ -8,6 +8,9 @@ use crate::slice::keep;
 ///
 /// Work: `O(n)`. Span: `O(n / t)` for `t` threads, and moving what stays together. In place: allocates next to nothing.
 ///
+/// # Panics
+/// With the panics of the comparison. Elements may be in another order then, and the vector may be empty.
+///
 /// ```
 /// let mut v = vec![1, 1, 2, 3, 3, 1];
 /// blitz::ops::par_dedup(&mut v);

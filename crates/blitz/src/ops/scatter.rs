@@ -1,24 +1,23 @@
 //! Writing to places that are computed: `output[indices[i]] = values[i]`.
 //!
-//! Two writers of one place would be a data race, so somebody has to know that there are none. [`par_scatter`] checks: first every
-//! value leaves its number at its place, then it writes there only if the number is still its own. So each place has one
-//! writer, and a value that finds another's number has found a place that is named twice; all this with plain loads and stores.
-//! [`par_scatter_unchecked`] takes the caller's word.
+//! Two writers of one place would be a data race, so somebody has to know that there are none. [`par_scatter`] checks before it
+//! writes: every thread that takes part marks its places in a bitmap of its own, and no bit may be set twice, neither in one
+//! bitmap nor in two. [`par_scatter_unchecked`] takes the caller's word.
 
+use super::pieces::pieces_of_at_least;
 use crate::engine::primitives::SyncPtr;
 use crate::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
-use std::mem::ManuallyDrop;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Writes `values[i]` to `output[indices[i]]`, for all `i`, and checks that no place is written twice.
 ///
 /// Places that no index names keep what they have.
 ///
-/// Work: `O(n + m)` for an output of `m`. Span: `O(log n)` and one piece. Allocates one number per place.
+/// Work: `O(n + tm / 64)` for `t` threads and an output of `m`. Span: `O(log n + m / 64)` and one piece. Allocates one bit per place
+/// and thread.
 ///
 /// # Panics
-/// When there are not as many indices as values, when an index is out of bounds, and when two are equal. Some values may have
-/// been written then.
+/// When there are not as many indices as values, when an index is out of bounds, and when two are equal. Nothing has been
+/// written then.
 ///
 /// ```
 /// let mut out = ['-'; 5];
@@ -30,27 +29,54 @@ where
     T: Clone + Send + Sync,
 {
     check_lengths(values.len(), indices.len());
-    let len = output.len();
-    let owners: Vec<AtomicUsize> = {
-        let zeros = ManuallyDrop::new(vec![0usize; len]);
-        // SAFETY: the same memory. Atomic and plain numbers have the same size and alignment, and the vector has one owner.
-        unsafe { Vec::from_raw_parts(zeros.as_ptr().cast_mut().cast(), len, zeros.capacity()) }
-    };
-    // Relaxed: no other memory is published by these numbers, and the loops are joined in between.
-    let numbered = indices.par_iter().enumerate();
-    numbered.for_each(|(number, &index)| match owners.get(index) {
-        Some(owner) => owner.store(number, Ordering::Relaxed),
-        None => panic!("par_scatter: index {index} is out of bounds of an output of {len}"),
+    check_indices(indices, output.len());
+    // SAFETY: all indices are in bounds, and each occurs once.
+    unsafe { par_scatter_unchecked(values, indices, output) };
+}
+
+/// # Panics
+/// When an index is not below `len`, or occurs twice.
+fn check_indices(indices: &[usize], len: usize) {
+    let words = len.div_ceil(64);
+    // No piece is shorter than the bitmap it may have to make.
+    let bitmaps = pieces_of_at_least(0..indices.len(), words).fold(
+        || vec![0u64; words],
+        |mut taken, part| {
+            mark(&indices[part], &mut taken, len);
+            taken
+        },
+    );
+    bitmaps.reduce_with(|mut left, right| {
+        for (number, (left, right)) in left.iter_mut().zip(right).enumerate() {
+            let both = *left & right;
+            if both != 0 {
+                twice(64 * number + both.trailing_zeros() as usize);
+            }
+            *left |= right;
+        }
+        left
     });
-    let output = SyncPtr::new(output);
-    let numbered = values.par_iter().zip(indices).enumerate();
-    numbered.for_each(|(number, (value, &index))| {
-        let is_owner = owners[index].load(Ordering::Relaxed) == number;
-        assert!(is_owner, "par_scatter: index {index} occurs twice");
-        let value = value.clone();
-        // SAFETY: in bounds, and owned by this value alone: nobody changes the numbers any more.
-        unsafe { *output.ptr_at(index) = value };
-    });
+}
+
+/// Sets the bits of these indices, each of which must be below `len` and not be set.
+#[inline(never)]
+fn mark(indices: &[usize], taken: &mut [u64], len: usize) {
+    for &index in indices {
+        assert!(
+            index < len,
+            "par_scatter: index {index} is out of bounds of an output of {len}"
+        );
+        let (word, bit) = (&mut taken[index / 64], 1 << (index % 64));
+        if *word & bit != 0 {
+            twice(index);
+        }
+        *word |= bit;
+    }
+}
+
+#[cold]
+fn twice(index: usize) -> ! {
+    panic!("par_scatter: index {index} occurs twice");
 }
 
 /// Writes `values[i]` to `output[indices[i]]`, for all `i`, without checking anything but lengths.

@@ -104,7 +104,8 @@ where
 /// Removes every element that is the `same` as the one before it.
 ///
 /// The vector is cut into stripes, each of which sorts out its repeated elements by itself; then what the stripes keep is moved
-/// together. Nothing is dropped before everything is in its place.
+/// together. Nothing is dropped before everything is in its place. If `same` panics, elements are in some order; those that need
+/// no dropping are gone.
 pub(crate) fn dedup<T, F>(v: &mut Vec<T>, same: &F)
 where
     T: Send,
@@ -130,15 +131,32 @@ where
     let starts: Vec<(usize, bool)> = (0..count)
         .map(|i| (border(i), i > 0 && same(&v[border(i) - 1], &v[border(i)])))
         .collect();
-    let all = SyncPtr::new(&mut v[..]);
+    let plain = !needs_drop::<T>();
+    if plain {
+        // Plain data is copied, so that some of it is there twice in between. If `same` panics, none is.
+        // SAFETY: no elements at all are always initialised, and what is forgotten needs no dropping.
+        unsafe { v.set_len(0) };
+    }
+    // SAFETY: these are the elements of the vector, which is borrowed exclusively and not touched until this is done with.
+    let all = unsafe { SyncPtr::from_raw_parts(v.as_mut_ptr(), len) };
     let kept: Vec<usize> = (0..count)
         .into_par_iter()
         .map(|i| {
             // SAFETY: stripes do not overlap, and the vector is borrowed exclusively.
             let stripe = unsafe { all.slice_from(starts[i].0, border(i + 1) - starts[i].0) };
-            repeats_to_the_back(stripe, starts[i].1, same)
+            if plain {
+                // SAFETY: the elements need no dropping, and nobody uses those behind the number returned.
+                unsafe { copy_others_to_the_front(stripe, starts[i].1, same) }
+            } else {
+                repeats_to_the_back(stripe, starts[i].1, same)
+            }
         })
         .collect();
+    if plain {
+        // SAFETY: no user code runs from here on; the parts that are kept hold each element once, and `truncate` cuts off
+        // everything else.
+        unsafe { v.set_len(len) };
+    }
     let mut end = 0;
     for ((start, _), kept) in starts.into_iter().zip(kept) {
         move_forward(v, start..start + kept, end);
@@ -162,6 +180,29 @@ fn repeats_to_the_back<T>(v: &mut [T], goes: bool, same: &impl Fn(&T, &T) -> boo
     if goes {
         v[..kept].rotate_left(1);
         kept -= 1;
+    }
+    kept
+}
+
+/// The same for elements that need no dropping, by copying: faster, but copies of some elements are left behind.
+///
+/// # Safety
+/// Elements need no dropping. Afterwards, also after a panic, only those before the number returned may be used.
+unsafe fn copy_others_to_the_front<T>(
+    v: &mut [T],
+    goes: bool,
+    same: &impl Fn(&T, &T) -> bool,
+) -> usize {
+    let start = v.as_mut_ptr();
+    let mut kept = usize::from(!goes);
+    for i in 1..v.len() {
+        // SAFETY: in bounds, as `kept <= i`. The place before `i` still has its element: it was overwritten only if that is
+        // where the element itself went.
+        unsafe {
+            let keep = !same(&*start.add(i - 1), &*start.add(i));
+            ptr::copy(start.add(i), start.add(kept), 1);
+            kept += usize::from(keep);
+        }
     }
     kept
 }

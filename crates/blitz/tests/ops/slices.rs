@@ -171,6 +171,30 @@ fn repeated_elements_go_as_with_std() {
     });
 }
 
+#[test]
+fn a_comparison_that_panics_in_a_dedup_drops_nothing_twice() {
+    let token = Arc::new(());
+    on_all_pools(|| {
+        for last in [0, 5000, 40_000] {
+            let calls = AtomicUsize::new(0);
+            let key = |x: u64| {
+                assert!(calls.fetch_add(1, Relaxed) < last, "the key panics");
+                x % 2
+            };
+            let mut numbers = scrambled(30_000);
+            let plain = AssertUnwindSafe(|| par_dedup_by_key(&mut numbers, |x| key(*x)));
+            assert!(catch_unwind(plain).is_err());
+            calls.store(0, Relaxed);
+            let mut owning: Vec<(u64, Arc<()>)> = Vec::new();
+            owning.extend(scrambled(30_000).into_iter().map(|x| (x, token.clone())));
+            let owner = AssertUnwindSafe(|| par_dedup_by_key(&mut owning, |x| key(x.0)));
+            assert!(catch_unwind(owner).is_err());
+            assert_eq!(Arc::strong_count(&token), owning.len() + 1);
+        }
+    });
+    assert_eq!(Arc::strong_count(&token), 1);
+}
+
 fn check_selection(v: &[u64], index: usize) {
     let mut sorted = v.to_vec();
     sorted.sort_unstable();

@@ -141,6 +141,16 @@ where
     let starts = bucket_starts(&mut places, buckets);
 
     let mut rows = vec![0; v.len()];
+    if let [places] = &mut places[..] {
+        for (row, x) in v.iter().enumerate() {
+            let place = &mut places[bucket(x)];
+            rows[*place] = row;
+            *place += 1;
+        }
+        let as_counted = places.iter().eq(&starts[1..]);
+        assert!(as_counted, "a row was put into two different buckets");
+        return (starts, rows);
+    }
     let all = SyncPtr::new(&mut rows);
     let ends: Vec<Vec<usize>> = (1..stripes).map(|i| places[i].clone()).collect();
     places.par_iter_mut().enumerate().for_each(|(i, places)| {

@@ -1,5 +1,6 @@
 //! The unstable comparison sort: quicksort in place, whose large partitions run on several threads; leaves go to the standard
-//! library. Extra memory: a few kilobytes of stack per thread, nothing on the heap.
+//! library. What a thread sorts alone may be nearly sorted ([`nearly`]), or of elements that are dear to move or to look at
+//! ([`multiway`], [`leaf`]). Extra memory: up to a megabyte per thread, however long the slice is.
 //!
 //! One round on a long slice:
 //! 1. A sample is swapped to the front and sorted. Its middle elements become the pivots, one per stripe, so that no two threads
