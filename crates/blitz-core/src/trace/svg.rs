@@ -40,10 +40,10 @@ pub(super) fn picture(trace: &Trace) -> String {
         body.push_str(&lane(thread, y, scale));
     }
     let bottom = TOP + LANE * lanes as f64 + 4.0;
-    for tenth in 0..=10 {
-        let at = trace.elapsed().mul_f64(f64::from(tenth) / 10.0);
+    for fifth in 0..=5 {
+        let at = trace.elapsed().mul_f64(f64::from(fifth) / 5.0);
         let x = scale.x(at);
-        let anchor = if tenth == 10 { "end" } else { "middle" };
+        let anchor = if fifth == 5 { "end" } else { "middle" };
         body.push_str(&format!(
             "<line class=\"axis\" x1=\"{x:.1}\" y1=\"{bottom}\" x2=\"{x:.1}\" y2=\"{}\"/>\
              <text x=\"{x:.1}\" y=\"{}\" text-anchor=\"{anchor}\">{:.2} ms</text>\n",
