@@ -86,7 +86,8 @@ impl Bounds {
 
 /// Runs `len` items of `producer` into `consumer`.
 ///
-/// Only what an inner loop needs is inlined: inside another loop, a loop that was tiny before is as good as the plain one.
+/// Only what one that is not to be cut and an inner loop need is inlined: inside another loop, a loop that was tiny before is as
+/// good as the plain one.
 #[inline(always)]
 pub(super) fn run<P, C>(len: usize, bounds: Bounds, producer: P, consumer: C) -> C::Result
 where
@@ -95,10 +96,11 @@ where
 {
     let site =
         Site::of(begin::<P, C> as fn(usize, Bounds, P, C, &'static Site) -> C::Result as usize);
-    if (Offer::is_open() || Inside::need_not_look())
-        && site.is_tiny(len as f32)
-        && !bounds.ask_for_a_cut(len)
-    {
+    let plain = !bounds.allow_a_cut(len)
+        || ((Offer::is_open() || Inside::need_not_look())
+            && site.is_tiny(len as f32)
+            && !bounds.ask_for_a_cut(len));
+    if plain && !consumer.full() {
         return producer.fold_with(consumer.into_folder()).complete();
     }
     begin(len, bounds, producer, consumer, site)
@@ -119,9 +121,6 @@ where
 {
     if consumer.full() {
         return consumer.into_folder().complete();
-    }
-    if !bounds.allow_a_cut(len) {
-        return fold(producer, consumer.into_folder()).complete();
     }
     #[cfg(test)]
     if super::pretend::is_on() {
