@@ -82,6 +82,16 @@ impl PoolHandle {
         }
     }
 
+    /// As [`PoolHandle::notify`], for work that the calling thread will get to itself if nobody else does: without the fence, a
+    /// thread that falls asleep at this very moment may not be told.
+    #[inline]
+    pub fn hint(&self) {
+        let counters = self.pool.sleep.counters();
+        if counters.searching() == 0 && counters.sleeping() > 0 {
+            self.notify();
+        }
+    }
+
     /// Is some thread without work, awake or asleep?
     pub fn has_idle_thread(&self) -> bool {
         self.pool.sleep.counters().inactive() > 0

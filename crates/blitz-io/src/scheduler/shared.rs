@@ -370,9 +370,11 @@ impl Schedule for Arc<Shared> {
             Some((core, _)) => {
                 // SAFETY: this thread owns the core.
                 let pushed = unsafe { core.push_last(task) };
-                // Alone in the ring, it is ours anyway.
-                if core.len() > 1 || !matches!(pushed, Pushed::InRing) {
-                    self.pushed(pushed);
+                match (pushed, self.pool()) {
+                    // It was ours and stays ours unless somebody is idle; alone in the ring, it is ours anyway.
+                    (Pushed::InRing, Some(pool)) if core.len() > 1 => pool.hint(),
+                    (Pushed::InRing, _) => {}
+                    (pushed, _) => self.pushed(pushed),
                 }
             }
             None => self.inject(task),

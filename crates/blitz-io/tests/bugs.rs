@@ -1,0 +1,202 @@
+//! The bugs of the scheduler that this one replaces, by their number in the list that was made of them; the others are in `tasks.rs`,
+//! in the unit tests of the timer wheel, and in the tests of sockets.
+
+use blitz_io::task::yield_now;
+use blitz_io::time::{sleep, timeout};
+use blitz_io::{Builder, Runtime, spawn};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+fn runtime(workers: usize) -> Runtime {
+    let mut builder = Builder::new_multi_thread();
+    builder.worker_threads(workers).build().unwrap()
+}
+
+#[test]
+fn bugs_2_and_3_counters_survive_any_number_of_naps() {
+    // A count of searching workers that leaks by one nap in a thousand would end with nobody being woken.
+    let runtime = runtime(2);
+    for round in 0..3000u32 {
+        if round % 16 == 0 {
+            // Long enough for the workers to fall asleep, whatever they do about it.
+            std::thread::sleep(Duration::from_micros(150));
+        }
+        let task = runtime.spawn(async move { round });
+        assert_eq!(runtime.block_on(task).unwrap(), round);
+    }
+}
+
+#[test]
+fn bug_5_a_single_worker_misses_no_wake() {
+    let runtime = runtime(1);
+    for round in 0..3000u32 {
+        let task = runtime.spawn(async move {
+            yield_now().await;
+            round
+        });
+        assert_eq!(runtime.block_on(task).unwrap(), round);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn bug_6_an_idle_runtime_does_not_wake_up() {
+    let mut builder = Builder::new_multi_thread();
+    let runtime = builder
+        .worker_threads(2)
+        .thread_name("idlers")
+        .build()
+        .unwrap();
+    // Somebody waits for a socket and for a timer in an hour.
+    runtime.spawn(async {
+        let listener = blitz_io::net::TcpListener::bind("127.0.0.1:0")
+            .await
+            .unwrap();
+        let _ = timeout(Duration::from_secs(3600), listener.accept()).await;
+    });
+    let naps = || -> u64 {
+        let tasks = std::fs::read_dir("/proc/self/task").unwrap();
+        let of_thread = |path: std::path::PathBuf| -> Option<u64> {
+            let name = std::fs::read_to_string(path.join("comm")).ok()?;
+            let status = std::fs::read_to_string(path.join("status")).ok()?;
+            let line = status
+                .lines()
+                .find(|line| line.starts_with("voluntary_ctxt"))?;
+            let count = line.split_whitespace().nth(1)?.parse().ok()?;
+            name.starts_with("idlers").then_some(count)
+        };
+        tasks
+            .filter_map(|task| of_thread(task.unwrap().path()))
+            .sum()
+    };
+    // Wait until they have settled, then look for twenty times as long as the original's time-out.
+    let mut before = naps();
+    for _ in 0..100 {
+        std::thread::sleep(Duration::from_millis(20));
+        let now = naps();
+        if now == before {
+            break;
+        }
+        before = now;
+    }
+    std::thread::sleep(Duration::from_millis(200));
+    let woken = naps() - before;
+    assert!(woken <= 1, "{woken} wake-ups in 200 ms");
+}
+
+#[test]
+fn bug_8_an_earlier_timer_is_not_late_because_of_a_later_one() {
+    for workers in [1, 2] {
+        let runtime = runtime(workers);
+        runtime.spawn(sleep_for(Duration::from_secs(3600)));
+        runtime.block_on(async {
+            // Workers sleep until the hour is over by now.
+            sleep(Duration::from_millis(5)).await;
+            let start = Instant::now();
+            spawn(sleep_for(Duration::from_millis(2))).await.unwrap();
+            assert!(start.elapsed() < Duration::from_secs(60));
+        });
+    }
+}
+
+async fn sleep_for(duration: Duration) {
+    sleep(duration).await;
+}
+
+#[test]
+fn bug_9_two_tasks_that_wake_each_other_do_not_starve_a_third() {
+    let runtime = runtime(1);
+    let stop = Arc::new(AtomicBool::new(false));
+    let partner =
+        |mine: usize,
+         turn: &Arc<AtomicUsize>,
+         wakers: &Arc<std::sync::Mutex<[Option<std::task::Waker>; 2]>>| {
+            let (stop, turn, wakers) = (Arc::clone(&stop), Arc::clone(turn), Arc::clone(wakers));
+            runtime.spawn(std::future::poll_fn(move |cx| {
+                let mut wakers = wakers.lock().unwrap();
+                wakers[mine] = Some(cx.waker().clone());
+                if turn.load(Ordering::Relaxed) == mine {
+                    turn.store(1 - mine, Ordering::Relaxed);
+                }
+                if let Some(other) = &wakers[1 - mine] {
+                    other.wake_by_ref();
+                }
+                if stop.load(Ordering::Relaxed) {
+                    std::task::Poll::Ready(())
+                } else {
+                    std::task::Poll::Pending
+                }
+            }))
+        };
+    let (turn, wakers) = (Arc::default(), Arc::default());
+    let pair = [partner(0, &turn, &wakers), partner(1, &turn, &wakers)];
+    for n in 0..100 {
+        let third = runtime.spawn(async move { n });
+        assert_eq!(runtime.block_on(third).unwrap(), n);
+    }
+    stop.store(true, Ordering::Relaxed);
+    pair.into_iter()
+        .for_each(|task| runtime.block_on(task).unwrap());
+}
+
+#[test]
+fn bug_13_more_than_64_workers_work() {
+    let runtime = runtime(130);
+    let sum = runtime.block_on(async {
+        let tasks: Vec<_> = (0..2000u64)
+            .map(|n| {
+                spawn(async move {
+                    yield_now().await;
+                    n
+                })
+            })
+            .collect();
+        let mut sum = 0;
+        for task in tasks {
+            sum += task.await.unwrap();
+        }
+        sum
+    });
+    assert_eq!(sum, 1_999_000);
+}
+
+#[test]
+fn bug_17_whoever_awaits_a_handle_is_woken() {
+    let runtime = runtime(2);
+    let last = runtime.spawn(async {
+        let slow = spawn(sleep_for(Duration::from_millis(2)));
+        let middle = spawn(async move { slow.await.unwrap() });
+        middle.await.unwrap();
+        7
+    });
+    assert_eq!(runtime.block_on(last).unwrap(), 7);
+}
+
+#[test]
+fn bug_18_spawning_inside_of_a_task_needs_no_handle() {
+    let runtime = runtime(1);
+    let deep = runtime.spawn(async {
+        let a = spawn(async { spawn(async { 1 }).await.unwrap() });
+        let b = blitz_io::spawn_blocking(|| {
+            blitz_io::Handle::current()
+                .block_on(spawn(async { 2 }))
+                .unwrap()
+        });
+        let c = blitz_io::spawn_cpu(|| 3);
+        a.await.unwrap() + b.await.unwrap() + c.await.unwrap()
+    });
+    assert_eq!(runtime.block_on(deep).unwrap(), 6);
+}
+
+#[test]
+fn bug_36_everything_is_a_standard_future() {
+    // Time-outs, handles and sleeps nest in each other, on any executor that has entered the runtime.
+    let runtime = runtime(2);
+    let _entered = runtime.enter();
+    let nested = timeout(
+        Duration::from_secs(60),
+        spawn(timeout(Duration::from_secs(60), sleep_for(Duration::ZERO))),
+    );
+    runtime.block_on(nested).unwrap().unwrap().unwrap();
+}
