@@ -5,7 +5,7 @@
 //! sleeping for it (in `epoll_wait`, say, rather than on a futex), so that one thread waits for everything at once.
 //!
 //! # Nobody oversleeps
-//! The companion's work takes part in the engine's sleep protocol ([`crate::sleep`]) like any other: whoever makes some visible
+//! The companion's work takes part in the engine's sleep protocol (`sleep.rs`) like any other: whoever makes some visible
 //! calls [`PoolHandle::notify`] (visible, then fence, then a look at the counters), and a thread that falls asleep looks at
 //! [`Companion::has_work`] after it has announced itself.
 //!
