@@ -169,6 +169,44 @@ fn loom_sleeping_without_a_fence_can_miss_a_job() {
     oversleeping_race::<2, _>(|flawed| one_sleeper(Flaws::only_if(flawed, Flaw::NoSleeperFence)));
 }
 
+/// The same with the companion's attendant, who sleeps elsewhere: on a word that an interrupt changes.
+fn one_attendant(flaws: Flaws<Flaw>) -> Race<()> {
+    let sleeper = Pool::new(1, flaws, Habit::Proper);
+    let poster = sleeper.clone();
+    sleeper
+        .all_awake()
+        .thread(move || {
+            let pool = &*sleeper;
+            let block = || {
+                let interrupted = &pool.sleep.interrupt.0;
+                futex::wait(interrupted, 0);
+                // Acquires what came before the interrupt, as a read of the event does.
+                interrupted.swap(0, Ordering::SeqCst);
+                false
+            };
+            while !pool.take(0..1) {
+                let announced = pool.sleep.announce_sleepy();
+                if !pool.sees_work(0..1) {
+                    let has_work = || pool.sees_work(0..1);
+                    pool.sleep.sleep_attending(0, announced, has_work, block);
+                }
+            }
+            pool.has_work_again();
+        })
+        .thread(move || poster.post(0))
+}
+
+#[test]
+fn loom_an_attendant_is_woken_where_it_sleeps() {
+    race::<2, _>(|| one_attendant(Flaws::NONE));
+}
+
+#[test]
+#[should_panic(expected = "maximum number of branches")]
+fn loom_becoming_the_attendant_after_falling_asleep_can_miss_the_wake() {
+    oversleeping_race::<2, _>(|flawed| one_attendant(Flaws::only_if(flawed, Flaw::AttendsLate)));
+}
+
 /// One thread falls asleep while a job is posted to it by name.
 fn one_addressee(flaws: Flaws<Flaw>) {
     race::<2, _>(move || {
