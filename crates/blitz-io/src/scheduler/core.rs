@@ -36,6 +36,8 @@ pub(crate) struct Core {
     in_a_row: Cell<u32>,
     /// When the owner last beat, in ticks.
     pub(crate) last_beat: Cell<u64>,
+    /// How far it then saw the relief thread, and how often just there.
+    pub(crate) relief_seen: Cell<(u64, u32)>,
     pub(crate) tick: Cell<u32>,
     interval: Cell<u32>,
     average_ns: Cell<u64>,
@@ -82,6 +84,7 @@ impl Core {
             serving: AtomicBool::new(false),
             in_a_row: Cell::new(0),
             last_beat: Cell::new(0),
+            relief_seen: Cell::new((0, 0)),
             tick: Cell::new(0),
             interval: Cell::new(0),
             average_ns: Cell::new(FIRST_GUESS_NS),

@@ -9,12 +9,12 @@ mod injector;
 #[cfg(not(loom))]
 mod owned;
 #[cfg(not(loom))]
+mod placement;
+#[cfg(not(loom))]
 mod relief;
 mod ring;
 #[cfg(not(loom))]
 mod shared;
-#[cfg(not(loom))]
-mod short_slices;
 
 #[cfg(not(loom))]
 pub(crate) use owned::Owned;
