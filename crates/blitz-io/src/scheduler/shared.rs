@@ -197,6 +197,24 @@ impl Shared {
         }
     }
 
+    /// A task that was woken while it was polled goes behind the others.
+    #[inline]
+    fn queue_again(&self, task: Queued) {
+        match self.my_core() {
+            Some((core, _)) => {
+                // SAFETY: this thread owns the core.
+                let pushed = unsafe { core.push_last(task) };
+                match (pushed, self.pool()) {
+                    // It was ours and stays ours unless somebody is idle; alone in the ring, it is ours anyway.
+                    (Pushed::InRing, Some(pool)) if core.len() > 1 => pool.hint(),
+                    (Pushed::InRing, _) => {}
+                    (pushed, _) => self.pushed(pushed),
+                }
+            }
+            None => self.inject(task),
+        }
+    }
+
     fn inject(&self, task: Queued) {
         if let Err(refused) = self.injector.push(task) {
             drop_refused(vec![refused]);
@@ -366,19 +384,9 @@ impl Schedule for Arc<Shared> {
 
     #[inline]
     fn schedule_again(&self, task: Queued) {
-        match self.my_core() {
-            Some((core, _)) => {
-                // SAFETY: this thread owns the core.
-                let pushed = unsafe { core.push_last(task) };
-                match (pushed, self.pool()) {
-                    // It was ours and stays ours unless somebody is idle; alone in the ring, it is ours anyway.
-                    (Pushed::InRing, Some(pool)) if core.len() > 1 => pool.hint(),
-                    (Pushed::InRing, _) => {}
-                    (pushed, _) => self.pushed(pushed),
-                }
-            }
-            None => self.inject(task),
-        }
+        // The scheduler itself, which the polling thread holds; `self` goes with the task.
+        let shared: &Shared = self;
+        shared.queue_again(task);
     }
 
     fn release(&self, task: &Task) -> bool {

@@ -25,6 +25,9 @@ pub(crate) trait Schedule: Sized + 'static {
     fn schedule(&self, task: Queued);
 
     /// Queues a task that was woken while it was polled, or asked for a turn later: behind the others.
+    ///
+    /// `self` is in the task's memory, and the last reference may go with `task`: whoever takes it out of the queue may free it at once.
+    /// After that, only what the polling thread holds otherwise may be touched.
     fn schedule_again(&self, task: Queued);
 
     /// The task is complete. `true`: it was in the list of owned tasks and its reference there is the caller's now.
