@@ -9,7 +9,7 @@
 //! * `offload`: a task sends a computation of 1 us away and awaits its result: `spawn_cpu` here, rayon with a oneshot channel
 //!   for tokio.
 //!
-//! The time is that of the whole program. A counter in each program shows that every task ran. `memory` is the resident memory per
+//! The time is that of the whole program. A countdown, or every handle awaited, shows that every task ran. `memory` is the resident memory per
 //! task of a million that wait, with its handle, in bytes, in a process of its own.
 
 use std::future::{Future, poll_fn};
