@@ -30,13 +30,13 @@ mod driver;
 pub mod hyper;
 #[cfg(not(loom))]
 pub mod net;
+mod primitives;
 #[cfg(not(loom))]
 mod runtime;
 #[cfg_attr(loom, allow(dead_code))]
 mod scheduler;
 #[cfg(not(loom))]
 mod scope;
-mod sync;
 #[cfg_attr(loom, allow(dead_code))]
 pub mod task;
 #[cfg(not(loom))]

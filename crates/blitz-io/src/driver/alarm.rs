@@ -11,7 +11,7 @@
 //! early enough. If both do, the lock orders them: the waiter reads the ticks under it, so it never sets
 //! the alarm back to a later time than one that somebody else has set.
 
-use crate::sync::{AtomicBool, Mutex, Ordering, fence};
+use crate::primitives::{AtomicBool, Mutex, Ordering, fence};
 use blitz_core::checking::Flaws;
 use std::sync::PoisonError;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! Loom models of the alarm: a timer that is armed while a thread goes to sleep is not slept through.
 
 use super::*;
-use crate::sync::AtomicU64;
+use crate::primitives::AtomicU64;
 use blitz_core::checking::model::{Race, race};
 use std::rc::Rc;
 

@@ -5,7 +5,7 @@
 //! come in, which must not be forgotten. So every event changes a count in the same word, an operation notes the count before it
 //! asks the kernel, and forgets only if the count is still the same.
 
-use crate::sync::{AtomicU64, Ordering};
+use crate::primitives::{AtomicU64, Ordering};
 use blitz_core::checking::Flaws;
 use std::ops::BitOr;
 

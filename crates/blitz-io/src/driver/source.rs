@@ -9,7 +9,7 @@
 
 use super::readiness::{Flaw, Readiness, Ready, Seen};
 use super::wake_batch::WakeBatch;
-use crate::sync::{Mutex, Ordering, atomic::AtomicUsize};
+use crate::primitives::{Mutex, Ordering, atomic::AtomicUsize};
 use blitz_core::checking::Flaws;
 use slab::Slab;
 use std::sync::{Arc, PoisonError};

@@ -2,7 +2,7 @@
 //! "Maximum number of branches" stands for a task that sleeps for ever.
 
 use super::*;
-use crate::sync::Condvar;
+use crate::primitives::Condvar;
 use blitz_core::checking::model::{Race, oversleeping_race, race};
 use std::rc::Rc;
 use std::task::Wake;

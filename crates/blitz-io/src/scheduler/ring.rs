@@ -23,7 +23,7 @@
 //! * the word's swaps are AcqRel: the owner's Acquire load of `back` sees the thief's copying finished (Release) before it
 //!   writes the places again; with Relaxed a place could be overwritten while it is copied.
 
-use crate::sync::{AtomicU32, AtomicU64, Ordering, UnsafeCell};
+use crate::primitives::{AtomicU32, AtomicU64, Ordering, UnsafeCell};
 use blitz_core::checking::Flaws;
 
 /// Places of a worker's ring.

@@ -23,7 +23,7 @@
 //! wrote to the next poll, COMPLETE hands the output to the handle, the count hands everything to whoever frees.
 //! Relaxed anywhere would tear one of these; the loom models beside this file run each race.
 
-use crate::sync::{AtomicUsize, Ordering};
+use crate::primitives::{AtomicUsize, Ordering};
 use blitz_core::checking::Flaws;
 
 const RUNNING: usize = 1 << 0;

@@ -13,7 +13,7 @@
 //! shard's lock. Setting `FIRED` is the last thing that the driver does to an entry, so an owner that reads it
 //! (acquire) may free the entry without the lock. An owner that reads `ARMED` has to take the lock and look again.
 
-use crate::sync::{AtomicU32, Ordering, UnsafeCell};
+use crate::primitives::{AtomicU32, Ordering, UnsafeCell};
 use blitz_core::checking::Flaws;
 use std::marker::PhantomPinned;
 use std::ptr;

@@ -2,7 +2,7 @@
 
 use super::super::entry::Flaw;
 use super::*;
-use crate::sync::{AtomicBool, yield_now};
+use crate::primitives::{AtomicBool, yield_now};
 use blitz_core::checking::Flaws;
 use blitz_core::checking::model::{Race, race};
 use std::rc::Rc;

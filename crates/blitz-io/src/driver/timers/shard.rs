@@ -6,7 +6,7 @@
 use super::entry::{Entry, Flaw};
 use super::wheel::{LAST_TICK, Wheel};
 use crate::driver::wake_batch::WakeBatch;
-use crate::sync::{AtomicU64, Mutex, Ordering};
+use crate::primitives::{AtomicU64, Mutex, Ordering};
 use std::sync::PoisonError;
 use std::task::Waker;
 

@@ -5,7 +5,7 @@
 //! polls while there is one.
 
 use super::*;
-use crate::sync::{AtomicBool, UnsafeCell};
+use crate::primitives::{AtomicBool, UnsafeCell};
 use blitz_core::checking::model::{Race, race};
 use std::rc::Rc;
 

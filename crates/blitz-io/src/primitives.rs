@@ -1,0 +1,5 @@
+//! The door to everything that is shared between threads (atomics, cells, locks): the model checker's, when it runs; see
+//! the engine's `sync` module.
+
+#[allow(unused_imports, reason = "one door for the whole crate")]
+pub(crate) use blitz_core::checking::sync::*;
