@@ -26,6 +26,8 @@ pub mod coop;
 mod cpu;
 #[cfg_attr(loom, allow(dead_code, unused_imports))]
 mod driver;
+#[cfg(not(loom))]
+pub mod future;
 #[cfg(all(feature = "hyper", not(loom)))]
 pub mod hyper;
 #[cfg(not(loom))]

@@ -88,11 +88,12 @@ pub(super) fn block_on_current<F: Future>(shared: &Arc<Shared>, future: F) -> F:
         main,
     };
     loop {
-        if let Some(output) = polled.poll_if_woken() {
-            return output;
-        }
+        // First of all: as the worker, so that the seed determines what the first poll does too.
         if shared.driver.try_enter() {
             return drive(shared, polled);
+        }
+        if let Some(output) = polled.poll_if_woken() {
+            return output;
         }
         // Another thread drives the runtime at the moment. It wakes us when it stops, or when our future is woken.
         let _waiting = shared.drivers.wait(thread::current());

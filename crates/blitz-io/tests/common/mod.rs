@@ -1,6 +1,8 @@
 //! Runs a future on a runtime of its own, and does not wait for ever.
 #![allow(dead_code)]
 
+pub mod elsewhere;
+
 use blitz_io::time::timeout;
 use blitz_io::{Builder, Runtime};
 use std::future::Future;

@@ -1,0 +1,211 @@
+//! `select!`: the first of several futures to be ready, in place.
+//!
+//! The macro makes an enum with a variant for each branch, pins the futures in the frame of the caller, and polls those that are not
+//! disabled until one is ready with a value that fits its pattern. Only the value leaves the block in which the futures live, so the losers are
+//! dropped before the handler runs, and the handler is ordinary code of the caller: it may `await`, `return`, `break` and use `?`.
+//!
+//! Whether a value fits is asked with a guard that says no: a pattern binds by value only when its guard has said yes, so the value stays
+//! whole, and what the handler gets is what the future returned. No value is ever taken from a future and thrown away, except one
+//! that does not fit.
+
+use crate::context;
+use blitz_core::primitives::XorShift64Star;
+use std::cell::RefCell;
+use std::hash::{BuildHasher, RandomState};
+
+/// Where a `select!` with this many branches starts. Inside of a runtime the worker's generator decides, which the runtime's seed
+/// determines.
+#[doc(hidden)]
+pub fn start(branches: u32) -> u32 {
+    thread_local! {
+        static RANDOM: RefCell<XorShift64Star> =
+            RefCell::new(XorShift64Star::new(RandomState::new().hash_one(0)));
+    }
+    let branches = branches as usize;
+    let place = context::random_below(branches)
+        .unwrap_or_else(|| RANDOM.with_borrow_mut(|random| random.below(branches)));
+    place as u32
+}
+
+/// Awaits several futures at once and runs the handler of the first that is ready; the others are dropped.
+///
+/// ```text
+/// select! {
+///     biased;                                          // optional
+///     pattern = future => handler,
+///     pattern = future, if condition => handler,       // as many as you like, up to 64
+///     else => handler,                                 // optional
+/// }
+/// ```
+///
+/// The syntax and the rules are tokio's:
+/// 1. All conditions are evaluated. A branch whose condition is false is disabled; its future is made but not polled.
+/// 2. All futures are made, in order, and then polled: from a random branch on, so that none is starved, or with `biased;` from
+///    the first on, every time.
+/// 3. A future is ready. If its value fits the pattern, all futures are dropped, and then the handler runs; its value is that of the
+///    `select!`. If it does not fit, the value is dropped and the branch is disabled.
+/// 4. All branches are disabled: the handler of `else` runs.
+///
+/// The handlers are ordinary code of the function around: they may `await`, `return`, `break` and use `?`. They may use what
+/// other branches' futures have borrowed, which are gone by then.
+///
+/// To wait for the same future in every round of a loop, make it outside, pin it, and pass it as `&mut`.
+/// What the others lose when they are dropped is in [a table](crate::future#what-is-lost-when-a-future-is-dropped). The futures of this
+/// crate that are not safe to drop do no harm in a branch that is only ever dropped together with the stream that it works on.
+///
+/// # Panics
+/// If all branches are disabled and there is no `else`.
+///
+/// # Cost
+/// No allocation. The futures live in the frame of the caller.
+///
+/// ```
+/// use blitz_io::time::{Duration, sleep};
+///
+/// # let runtime = blitz_io::Runtime::new().unwrap();
+/// # runtime.block_on(async {
+/// let task = blitz_io::spawn(async { 40 + 2 });
+/// let answer = blitz_io::select! {
+///     Ok(number) = task => number,
+///     _ = sleep(Duration::from_secs(5)) => 0,
+/// };
+/// assert_eq!(answer, 42);
+/// # });
+/// ```
+///
+/// A loop with a deadline for all of it, a condition and an `else`:
+/// ```
+/// use blitz_io::time::{Duration, interval, sleep};
+///
+/// # let runtime = blitz_io::Runtime::new().unwrap();
+/// # runtime.block_on(async {
+/// let mut deadline = std::pin::pin!(sleep(Duration::from_secs(5)));
+/// let mut beat = interval(Duration::from_millis(1));
+/// let mut left = 3;
+/// loop {
+///     blitz_io::select! {
+///         _ = beat.tick(), if left > 0 => left -= 1,
+///         () = &mut deadline, if left > 0 => panic!("too slow"),
+///         else => break,
+///     }
+/// }
+/// assert_eq!(left, 0);
+/// # });
+/// ```
+#[macro_export]
+macro_rules! select {
+    (biased; $($branches:tt)*) => { $crate::__with_slots! { __select (biased) $($branches)* } };
+    ($($branches:tt)*) => { $crate::__with_slots! { __select (fair) $($branches)* } };
+}
+
+/// See [`select!`]: first the branches are parsed, one each round, then the whole is written.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __select {
+    (@parse $slots:tt [] $mode:tt) => {
+        ::core::compile_error!("select!: there is nothing to wait for; write at least one branch: `pattern = future => handler`")
+    };
+    (@parse $slots:tt [] $mode:tt else => $otherwise:expr $(,)?) => { $otherwise };
+    (@parse $slots:tt $branches:tt $mode:tt) => {
+        $crate::__select! { @write $mode $branches (::core::panic!(
+            "select!: all branches are disabled, and there is no `else` branch"
+        )) }
+    };
+    (@parse $slots:tt $branches:tt $mode:tt else => $otherwise:expr $(,)?) => {
+        $crate::__select! { @write $mode $branches ($otherwise) }
+    };
+    (@parse $slots:tt $branches:tt $mode:tt else $($rest:tt)*) => {
+        ::core::compile_error!("select!: `else` is written `else => handler`, without a pattern or a condition, and is the last branch")
+    };
+    (@parse [] $branches:tt $mode:tt $($rest:tt)+) => {
+        ::core::compile_error!("select!: there are more than 64 branches")
+    };
+    (@parse [$slot:tt $($slots:tt)*] [$($branches:tt)*] $mode:tt
+        $pattern:pat = $future:expr $(, if $condition:expr)? => $handler:block, $($rest:tt)*) => {
+        $crate::__select! { @parse [$($slots)*] [$($branches)* { $slot ($pattern) ($future) ($($condition)?) ($handler) }] $mode $($rest)* }
+    };
+    (@parse [$slot:tt $($slots:tt)*] [$($branches:tt)*] $mode:tt
+        $pattern:pat = $future:expr $(, if $condition:expr)? => $handler:block $($rest:tt)*) => {
+        $crate::__select! { @parse [$($slots)*] [$($branches)* { $slot ($pattern) ($future) ($($condition)?) ($handler) }] $mode $($rest)* }
+    };
+    (@parse [$slot:tt $($slots:tt)*] [$($branches:tt)*] $mode:tt
+        $pattern:pat = $future:expr $(, if $condition:expr)? => $handler:expr $(, $($rest:tt)*)?) => {
+        $crate::__select! { @parse [$($slots)*] [$($branches)* { $slot ($pattern) ($future) ($($condition)?) ($handler) }] $mode $($($rest)*)? }
+    };
+    (@parse $slots:tt $branches:tt $mode:tt $pattern:pat = $future:expr $(, if $condition:expr)?) => {
+        ::core::compile_error!(::core::concat!(
+            "select!: the branch `", ::core::stringify!($pattern), " = ", ::core::stringify!($future),
+            "` has no handler; write `pattern = future => handler`"
+        ))
+    };
+    (@parse $slots:tt $branches:tt $mode:tt $pattern:pat => $($rest:tt)*) => {
+        ::core::compile_error!(::core::concat!(
+            "select!: the branch `", ::core::stringify!($pattern), " => …` has no future; write `pattern = future => handler`"
+        ))
+    };
+    (@parse $slots:tt $branches:tt $mode:tt $($rest:tt)+) => {
+        ::core::compile_error!(::core::concat!(
+            "select!: expected `pattern = future => handler`, `pattern = future, if condition => handler` or `else => handler`, and a comma after a handler that is not a block; found `",
+            ::core::stringify!($($rest)+), "`"
+        ))
+    };
+
+    (@start (biased) $branches:ident) => { 0 };
+    (@start (fair) $branches:ident) => { $crate::future::support::start($branches) };
+
+    (@write $mode:tt
+        [$({ [$slot:ident $index:literal] ($pattern:pat) ($future:expr) ($($condition:expr)?) ($handler:expr) })+]
+        ($otherwise:expr)
+    ) => {{
+        #[allow(non_camel_case_types, dead_code, clippy::large_enum_variant)]
+        enum __Selected<$($slot),+> { $($slot($slot),)+ __None }
+        let selected = {
+            let mut disabled: u64 = 0;
+            $(if !(true $(&& $condition)?) { disabled |= 1 << $index; })+
+            $(let $slot = $crate::future::support::IntoFuture::into_future($future);)+
+            $(let mut $slot = $crate::future::support::pin!($slot);)+
+            let branches = [$($index),+].len() as u32;
+            $crate::future::support::poll_fn(|cx| {
+                let start: u32 = $crate::__select!(@start $mode branches);
+                let mut waits = false;
+                for step in 0..branches {
+                    let branch = if step < branches - start { start + step } else { start + step - branches };
+                    if disabled & (1 << branch) != 0 {
+                        continue;
+                    }
+                    match branch {
+                        $($index => match $crate::future::support::Future::poll($slot.as_mut(), cx) {
+                            $crate::future::support::Poll::Pending => waits = true,
+                            $crate::future::support::Poll::Ready(output) => {
+                                let mut fits = false;
+                                #[allow(unused, clippy::all)]
+                                match output {
+                                    // The guard sees whether it fits, and leaves the value whole.
+                                    $pattern if { fits = true; false } => ::core::unreachable!(),
+                                    _ => {}
+                                }
+                                if fits {
+                                    return $crate::future::support::Poll::Ready(__Selected::$slot(output));
+                                }
+                                disabled |= 1 << $index;
+                            }
+                        },)+
+                        _ => ::core::unreachable!(),
+                    }
+                }
+                if waits {
+                    $crate::future::support::Poll::Pending
+                } else {
+                    $crate::future::support::Poll::Ready(__Selected::__None)
+                }
+            })
+            .await
+        };
+        match selected {
+            $(__Selected::$slot($pattern) => $handler,)+
+            __Selected::__None => $otherwise,
+            #[allow(unreachable_patterns)]
+            _ => ::core::unreachable!("it fitted a moment ago"),
+        }
+    }};
+}
