@@ -30,8 +30,12 @@ mod driver;
 pub mod future;
 #[cfg(all(feature = "hyper", not(loom)))]
 pub mod hyper;
+#[cfg(all(test, loom))]
+mod modelling;
 #[cfg(not(loom))]
 pub mod net;
+#[cfg(not(loom))]
+mod parking;
 mod primitives;
 #[cfg(not(loom))]
 mod runtime;
@@ -43,6 +47,10 @@ mod scope;
 pub mod task;
 #[cfg(not(loom))]
 pub mod time;
+// Channels wait here too.
+#[allow(dead_code)]
+mod waiters;
+mod wake_batch;
 
 /// Runs an `async fn main` in a runtime with one thread for each CPU.
 ///

@@ -3,3 +3,15 @@
 
 #[allow(unused_imports, reason = "one door for the whole crate")]
 pub(crate) use blitz_core::checking::sync::*;
+
+/// A function that is `const`, except under the model checker, whose atomics and locks are made at run time.
+macro_rules! const_fn {
+    ($(#[$attribute:meta])* $visibility:vis const fn $($rest:tt)*) => {
+        #[cfg(not(loom))]
+        $(#[$attribute])* $visibility const fn $($rest)*
+        #[cfg(loom)]
+        $(#[$attribute])* $visibility fn $($rest)*
+    };
+}
+#[allow(unused_imports, reason = "one door for the whole crate")]
+pub(crate) use const_fn;

@@ -14,7 +14,6 @@ mod readiness;
 mod registration;
 mod source;
 pub(crate) mod timers;
-pub(crate) mod wake_batch;
 
 pub(crate) use self::clock::Clock;
 pub use self::readiness::Ready;
@@ -25,7 +24,7 @@ pub(crate) use self::source::Way;
 use self::alarm::{Alarm, SystemDevice};
 use self::source::Sources;
 use self::timers::{Timers, nanos_of, tick_at};
-use self::wake_batch::WakeBatch;
+use crate::wake_batch::WakeBatch;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -8,8 +8,8 @@
 //! sees the word.
 
 use super::readiness::{Flaw, Readiness, Ready, Seen};
-use super::wake_batch::WakeBatch;
 use crate::primitives::{Mutex, Ordering, atomic::AtomicUsize};
+use crate::wake_batch::WakeBatch;
 use blitz_core::checking::Flaws;
 use slab::Slab;
 use std::sync::{Arc, PoisonError};

@@ -2,39 +2,9 @@
 //! "Maximum number of branches" stands for a task that sleeps for ever.
 
 use super::*;
-use crate::primitives::Condvar;
+use crate::modelling::Woken;
 use blitz_core::checking::model::{Race, oversleeping_race, race};
 use std::rc::Rc;
-use std::task::Wake;
-
-/// The waker of one task.
-struct Woken {
-    flag: Mutex<bool>,
-    changed: Condvar,
-}
-
-impl Wake for Woken {
-    fn wake(self: Arc<Self>) {
-        *self.flag.lock().unwrap() = true;
-        self.changed.notify_one();
-    }
-}
-
-impl Woken {
-    fn new() -> Arc<Self> {
-        Arc::new(Self {
-            flag: Mutex::new(false),
-            changed: Condvar::new(),
-        })
-    }
-
-    fn wait(&self) {
-        let mut flag = self.flag.lock().unwrap();
-        while !*flag {
-            flag = self.changed.wait(flag).unwrap();
-        }
-    }
-}
 
 /// A source, and the data that the kernel has for it.
 struct Socket {

@@ -2,6 +2,7 @@
 //! thread of a current-thread runtime, which runs everything meanwhile.
 
 use crate::coop;
+use crate::parking;
 use crate::scheduler::Shared;
 use std::future::Future;
 use std::pin::{Pin, pin};
@@ -10,47 +11,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 
-/// Wakes a thread.
-struct ThreadWaker {
-    thread: Thread,
-    woken: AtomicBool,
-}
-
-impl Wake for ThreadWaker {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        // Release: what the waker's caller did comes before the poll. The first wake is enough.
-        if !self.woken.swap(true, Ordering::AcqRel) {
-            self.thread.unpark();
-        }
-    }
-}
-
 /// Polls `future` on the calling thread until it is ready; the thread sleeps in between.
 pub(super) fn block_on<F: Future>(shared: &Shared, future: F) -> F::Output {
+    // With a budget: a branch that is always ready must not keep a time-out beside it from being polled.
     let mut future = pin!(future);
-    let parker = Arc::new(ThreadWaker {
-        thread: thread::current(),
-        woken: AtomicBool::new(false),
-    });
-    let waker = Waker::from(Arc::clone(&parker));
-    let mut cx = Context::from_waker(&waker);
-    loop {
-        // With a budget: a branch that is always ready must not keep a time-out beside it from being polled.
-        if let Poll::Ready(output) = coop::budgeted(|| future.as_mut().poll(&mut cx)) {
-            return output;
-        }
-        if parker.woken.swap(false, Ordering::AcqRel) {
-            continue;
-        }
-        shared.caller_blocks();
-        while !parker.woken.swap(false, Ordering::AcqRel) {
-            thread::park();
-        }
-    }
+    let budgeted = std::future::poll_fn(|cx| coop::budgeted(|| future.as_mut().poll(cx)));
+    parking::block_on(budgeted, || shared.caller_blocks())
 }
 
 /// Wakes the thread of a current-thread runtime, wherever it is.

@@ -1,7 +1,7 @@
 //! A clock for tests.
 
 use crate::context;
-use crate::driver::wake_batch::WakeBatch;
+use crate::wake_batch::WakeBatch;
 use std::future::poll_fn;
 use std::task::Poll;
 use std::time::Duration;

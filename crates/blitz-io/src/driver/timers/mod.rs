@@ -10,7 +10,7 @@ mod wheel;
 use self::entry::Entry;
 use self::shard::{Armed, Shard};
 use super::Handle;
-use super::wake_batch::WakeBatch;
+use crate::wake_batch::WakeBatch;
 use crossbeam_utils::CachePadded;
 use std::cell::Cell;
 use std::pin::Pin;

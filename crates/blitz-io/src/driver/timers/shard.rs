@@ -5,8 +5,8 @@
 
 use super::entry::{Entry, Flaw};
 use super::wheel::{LAST_TICK, Wheel};
-use crate::driver::wake_batch::WakeBatch;
 use crate::primitives::{AtomicU64, Mutex, Ordering};
+use crate::wake_batch::WakeBatch;
 use std::sync::PoisonError;
 use std::task::Waker;
 

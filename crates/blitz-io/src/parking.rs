@@ -1,0 +1,105 @@
+//! Waiting for a future on a thread that has nothing else to do.
+//!
+//! This is what [`Runtime::block_on`](crate::Runtime::block_on) and the `blocking_…` methods of locks and channels do. It needs no runtime.
+
+use crate::{context, coop};
+use std::cell::Cell;
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+
+/// Wakes a thread.
+struct ThreadWaker {
+    thread: Thread,
+    woken: AtomicBool,
+}
+
+impl Wake for ThreadWaker {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        // Release: what the waker's caller did comes before the poll. The first wake is enough.
+        if !self.woken.swap(true, Ordering::AcqRel) {
+            self.thread.unpark();
+        }
+    }
+}
+
+thread_local! {
+    /// The thread's, for the next wait, so that waits do not allocate. While a wait uses it, it is not here: a wait inside of a poll of
+    /// another one needs its own, or it would take the other's wake-up.
+    static SPARE: Cell<Option<Arc<ThreadWaker>>> = const { Cell::new(None) };
+}
+
+/// A wake-up that an earlier wait left behind is no harm: a poll too many.
+struct Borrowed(Option<Arc<ThreadWaker>>);
+
+impl Borrowed {
+    fn new() -> Self {
+        // A thread that ends has no thread-locals any more.
+        let spare = SPARE.try_with(Cell::take).ok().flatten();
+        Self(Some(spare.unwrap_or_else(|| {
+            Arc::new(ThreadWaker {
+                thread: thread::current(),
+                woken: AtomicBool::new(false),
+            })
+        })))
+    }
+}
+
+impl Drop for Borrowed {
+    fn drop(&mut self) {
+        let _ = SPARE.try_with(|spare| spare.set(self.0.take()));
+    }
+}
+
+/// Polls `future` on the calling thread until it is ready; the thread sleeps in between, and calls `before_sleep` each time.
+pub(crate) fn block_on<F: Future>(future: F, mut before_sleep: impl FnMut()) -> F::Output {
+    let mut future = pin!(future);
+    let borrowed = Borrowed::new();
+    let parker = borrowed.0.as_ref().expect("there until it is dropped");
+    let waker = Waker::from(Arc::clone(parker));
+    let mut cx = Context::from_waker(&waker);
+    loop {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut cx) {
+            return output;
+        }
+        if parker.woken.swap(false, Ordering::AcqRel) {
+            continue;
+        }
+        before_sleep();
+        while !parker.woken.swap(false, Ordering::AcqRel) {
+            thread::park();
+        }
+    }
+}
+
+/// Waits for a lock or a channel on the calling thread: for `method`, one of the `blocking_…` ones.
+///
+/// On any thread: outside of runtimes it just sleeps; in a task of a runtime with workers other threads serve the tasks meanwhile, as with
+/// [`Handle::block_on`](crate::Handle::block_on).
+///
+/// # Panics
+/// Inside of a current-thread runtime: its one thread would wait for itself.
+#[track_caller]
+#[allow(dead_code)]
+pub(crate) fn wait<F: Future>(method: &str, future: F) -> F::Output {
+    let mut future = pin!(future);
+    // Nobody else waits for this thread to yield.
+    let future = std::future::poll_fn(|cx| coop::without_budget(|| future.as_mut().poll(cx)));
+    match context::current().filter(|shared| shared.my_core().is_some()) {
+        Some(shared) => {
+            assert!(
+                shared.pool().is_some(),
+                "{method} inside of a current-thread runtime: its thread would wait for itself; await the async method instead",
+            );
+            block_on(future, || shared.caller_blocks())
+        }
+        None => block_on(future, || {}),
+    }
+}
