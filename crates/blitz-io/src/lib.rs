@@ -18,9 +18,11 @@
 // The model checker builds the protocols only: it has no statics, no thread-locals, no sockets.
 #[cfg(not(loom))]
 mod blocking;
+#[cfg_attr(loom, allow(dead_code))]
+pub mod channel;
 #[cfg(not(loom))]
 mod context;
-#[cfg(not(loom))]
+#[cfg_attr(loom, allow(dead_code))]
 pub mod coop;
 #[cfg(not(loom))]
 mod cpu;

@@ -1,0 +1,15 @@
+//! Channels: how tasks and threads hand each other messages.
+//!
+//! | channel | senders | receivers | each message goes to |
+//! |---|---|---|---|
+//! | [`oneshot`] | one | one | the receiver; there is one message |
+//!
+//! They need no runtime: the futures run on any executor, and plain threads use the `blocking_…` calls. Inside of a task of this
+//! crate every receive takes a unit of the task's [budget](crate::coop), so that a loop over a channel that is always full lets other
+//! tasks run.
+//!
+//! Every wait can be dropped at any time: no message is lost by it, and a wake that was meant for it goes to the next.
+
+#[cfg(all(test, loom))]
+mod model;
+pub mod oneshot;

@@ -1,0 +1,63 @@
+//! What the models of channels have in common: messages that are counted.
+
+use crate::primitives::{AtomicUsize, Ordering};
+use std::future::Future;
+use std::mem::ManuallyDrop;
+use std::pin::pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+
+/// A waker that is not like any other.
+struct Unheard;
+
+impl Wake for Unheard {
+    fn wake(self: Arc<Self>) {}
+}
+
+/// Polls `future` once with a waker of its own, and drops it.
+pub(super) fn poll_and_drop<F: Future>(future: F) -> Option<F::Output> {
+    let waker = Waker::from(Arc::new(Unheard));
+    match pin!(future).poll(&mut Context::from_waker(&waker)) {
+        Poll::Ready(output) => Some(output),
+        Poll::Pending => None,
+    }
+}
+
+/// Runs `steps` with `end`, which is dropped unless they panic: loom's verdict on a flawed program must not find another panic in
+/// a destructor.
+pub(super) fn use_up<E, R>(end: E, steps: impl FnOnce(&mut E) -> R) -> R {
+    let mut end = ManuallyDrop::new(end);
+    let result = steps(&mut end);
+    drop(ManuallyDrop::into_inner(end));
+    result
+}
+
+/// Counts how many of its [`Token`]s are alive.
+#[derive(Clone)]
+pub(super) struct Mint(Rc<AtomicUsize>);
+
+impl Mint {
+    pub(super) fn new() -> Self {
+        Mint(Rc::new(AtomicUsize::new(0)))
+    }
+
+    pub(super) fn token(&self, number: u32) -> Token {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Token(number, self.clone())
+    }
+
+    /// Every token has been dropped, once.
+    pub(super) fn assert_empty(&self) {
+        assert_eq!(self.0.load(Ordering::Relaxed), 0, "messages leak");
+    }
+}
+
+/// A message whose drop is noticed.
+pub(super) struct Token(pub(super) u32, Mint);
+
+impl Drop for Token {
+    fn drop(&mut self) {
+        self.1.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
