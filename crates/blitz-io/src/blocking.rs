@@ -1,7 +1,8 @@
 //! Threads for code that blocks: files, DNS, other libraries.
 //!
 //! Threads are made on demand up to a cap, and end after some idle time. A job that is queued when the runtime ends is
-//! cancelled, and its handle says so; one that runs is waited for. Jobs are tasks like any other (one allocation, one state
+//! cancelled, and its handle says so, unless it is one that must be done (bytes that a file has accepted, say); one that runs is
+//! waited for. Jobs are tasks like any other (one allocation, one state
 //! machine, the same handle); polling such a task runs its closure to the end.
 
 use crate::context;
@@ -25,12 +26,26 @@ pub(crate) struct BlockingPool {
 
 #[derive(Default)]
 struct Queue {
-    jobs: VecDeque<Queued>,
+    jobs: VecDeque<Job>,
     threads: usize,
     idle: usize,
     /// Idle threads that have been told of a job and have not taken it yet.
     told: usize,
     closed: bool,
+}
+
+struct Job {
+    task: Queued,
+    duty: Duty,
+}
+
+/// What happens to a job that still waits for a thread when the runtime ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Duty {
+    /// It is cancelled.
+    MayBeCancelled,
+    /// It is done all the same.
+    MustBeDone,
 }
 
 impl BlockingPool {
@@ -57,6 +72,7 @@ impl BlockingPool {
     /// Runs `work` on one of the threads.
     pub(crate) fn spawn<T: Send + 'static>(
         self: &Arc<Self>,
+        duty: Duty,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> JoinHandle<T> {
         // A paused clock, if there is one, does not jump over the time that this takes.
@@ -67,18 +83,18 @@ impl BlockingPool {
             result
         }));
         // SAFETY: closure and output are `Send` and `'static`.
-        let (listed, queued, handle) = unsafe { task::new(future, Arc::clone(self)) };
+        let (listed, task, handle) = unsafe { task::new(future, Arc::clone(self)) };
         // There is no list: the queue, or the thread, has the job.
         drop(listed);
-        self.push(queued);
+        self.push(Job { task, duty });
         JoinHandle::new(handle)
     }
 
-    fn push(self: &Arc<Self>, job: Queued) {
+    fn push(self: &Arc<Self>, job: Job) {
         let mut queue = self.queue();
         if queue.closed {
             drop(queue);
-            job.task().shutdown();
+            job.cancel();
             return;
         }
         queue.jobs.push_back(job);
@@ -113,7 +129,7 @@ impl BlockingPool {
                 // Nobody will ever run them: say so instead of letting their handles hang.
                 let jobs = std::mem::take(&mut queue.jobs);
                 drop(queue);
-                jobs.iter().for_each(|job| job.task().shutdown());
+                jobs.iter().for_each(Job::cancel);
             }
         }
     }
@@ -124,7 +140,7 @@ impl BlockingPool {
             if let Some(job) = queue.jobs.pop_front() {
                 drop(queue);
                 // Panics of the closure end up in its handle.
-                job.run();
+                job.task.run();
                 queue = self.queue();
                 continue;
             }
@@ -153,11 +169,13 @@ impl BlockingPool {
     pub(crate) fn shut_down(&self, limit: Option<Duration>) -> bool {
         let mut queue = self.queue();
         queue.closed = true;
-        let jobs = std::mem::take(&mut queue.jobs);
+        let jobs = std::mem::take(&mut queue.jobs).into_iter();
+        let (done, cancelled): (VecDeque<_>, _) =
+            jobs.partition(|job| job.duty == Duty::MustBeDone);
+        // There are threads for them: for every job that is queued, somebody has been told, or is busy and will look.
+        queue.jobs = done;
         drop(queue);
-        for job in jobs {
-            job.task().shutdown();
-        }
+        cancelled.iter().for_each(Job::cancel);
         self.changed.notify_all();
         let queue = self.queue();
         let busy = |queue: &mut Queue| queue.threads > 0;
@@ -183,14 +201,21 @@ impl BlockingPool {
     }
 }
 
+impl Job {
+    fn cancel(&self) {
+        self.task.task().shutdown();
+    }
+}
+
 impl Schedule for Arc<BlockingPool> {
     fn schedule(&self, task: Queued) {
         // Only an abort of a job that is not queued does this, and there is none: it is queued, running, or through.
-        self.push(task);
+        let duty = Duty::MayBeCancelled;
+        self.push(Job { task, duty });
     }
 
     fn schedule_again(&self, task: Queued) {
-        self.push(task);
+        self.schedule(task);
     }
 
     fn release(&self, _task: &Task) -> bool {
@@ -234,5 +259,5 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    context::with(|shared| shared.blocking.spawn(work))
+    context::with(|shared| shared.blocking.spawn(Duty::MayBeCancelled, work))
 }

@@ -29,6 +29,8 @@ mod cpu;
 #[cfg_attr(loom, allow(dead_code, unused_imports))]
 mod driver;
 #[cfg(not(loom))]
+pub mod fs;
+#[cfg(not(loom))]
 pub mod future;
 #[cfg(all(feature = "hyper", not(loom)))]
 pub mod hyper;

@@ -9,6 +9,7 @@ macro_rules! readable_stream {
                 cx: &mut std::task::Context<'_>,
                 buffer: &mut [u8],
             ) -> std::task::Poll<std::io::Result<usize>> {
+                use crate::net::stream::Incoming as _;
                 let $this = &*self;
                 $stream.poll_read(cx, buffer)
             }
@@ -18,6 +19,7 @@ macro_rules! readable_stream {
                 cx: &mut std::task::Context<'_>,
                 buffers: &mut [std::io::IoSliceMut<'_>],
             ) -> std::task::Poll<std::io::Result<usize>> {
+                use crate::net::stream::Incoming as _;
                 let $this = &*self;
                 $stream.poll_read_vectored(cx, buffers)
             }
@@ -30,6 +32,7 @@ macro_rules! readable_stream {
                 cx: &mut std::task::Context<'_>,
                 buffer: &mut tokio::io::ReadBuf<'_>,
             ) -> std::task::Poll<std::io::Result<()>> {
+                use crate::net::stream::Incoming as _;
                 let $this = &*self;
                 // SAFETY: nothing that was initialised is made uninitialised.
                 let room = unsafe { buffer.unfilled_mut() };
@@ -48,6 +51,7 @@ macro_rules! readable_stream {
                 cx: &mut std::task::Context<'_>,
                 mut buffer: hyper::rt::ReadBufCursor<'_>,
             ) -> std::task::Poll<std::io::Result<()>> {
+                use crate::net::stream::Incoming as _;
                 let $this = &*self;
                 // SAFETY: nothing that was initialised is made uninitialised.
                 let room = unsafe { buffer.as_mut() };
@@ -64,7 +68,7 @@ macro_rules! readable_stream {
             /// Reads what there is, at most a buffer full. Zero bytes are the end of the stream (or an empty buffer).
             ///
             /// # Errors
-            /// Those of the connection, such as a reset by the peer.
+            /// Those of the system, such as a reset by the peer of a connection.
             pub async fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
                 crate::net::ops::read(self, buffer).await
             }
@@ -139,7 +143,7 @@ macro_rules! writable_stream {
             /// Writes what there is room for, and returns how much that was.
             ///
             /// # Errors
-            /// Those of the connection, such as a peer that is gone.
+            /// Those of the system, such as a peer that is gone.
             pub async fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
                 crate::net::ops::write(self, bytes).await
             }
@@ -163,18 +167,19 @@ macro_rules! writable_stream {
                 crate::net::ops::write_all(self, bytes).await
             }
 
-            /// Does nothing: sockets do not keep what is written to them.
+            /// Waits until the system has what was written. Sockets and pipes have nothing to wait for; files do.
             ///
             /// # Errors
-            /// None.
+            /// That of an earlier write to a file.
             pub async fn flush(&mut self) -> std::io::Result<()> {
                 crate::net::ops::flush(self).await
             }
 
-            /// Tells the peer that this was all; it can still be read from.
+            /// Says that this was all. The peer of a socket is told, and can still be read from; files are
+            /// [flushed](Self::flush); a pipe ends when it is dropped, and not before.
             ///
             /// # Errors
-            /// Those of the connection.
+            /// Those of the connection, or of [`flush`](Self::flush).
             pub async fn shutdown(&mut self) -> std::io::Result<()> {
                 crate::net::ops::shutdown(self).await
             }
@@ -186,6 +191,7 @@ macro_rules! writable_stream {
             cx: &mut std::task::Context<'_>,
             bytes: &[u8],
         ) -> std::task::Poll<std::io::Result<usize>> {
+            use crate::net::stream::Outgoing as _;
             let $this = &*self;
             $stream.poll_write(cx, bytes)
         }
@@ -195,23 +201,27 @@ macro_rules! writable_stream {
             cx: &mut std::task::Context<'_>,
             buffers: &[std::io::IoSlice<'_>],
         ) -> std::task::Poll<std::io::Result<usize>> {
+            use crate::net::stream::Outgoing as _;
             let $this = &*self;
             $stream.poll_write_vectored(cx, buffers)
         }
 
         fn poll_flush(
             self: std::pin::Pin<&mut Self>,
-            _cx: &mut std::task::Context<'_>,
+            cx: &mut std::task::Context<'_>,
         ) -> std::task::Poll<std::io::Result<()>> {
-            std::task::Poll::Ready(Ok(()))
+            use crate::net::stream::Outgoing as _;
+            let $this = &*self;
+            $stream.poll_flush(cx)
         }
 
         fn $close(
             self: std::pin::Pin<&mut Self>,
-            _cx: &mut std::task::Context<'_>,
+            cx: &mut std::task::Context<'_>,
         ) -> std::task::Poll<std::io::Result<()>> {
+            use crate::net::stream::Outgoing as _;
             let $this = &*self;
-            std::task::Poll::Ready($stream.shut(std::net::Shutdown::Write))
+            $stream.poll_close(cx)
         }
     };
 }
@@ -518,3 +528,6 @@ macro_rules! datagram_methods {
         }
     };
 }
+
+// For files and pipes.
+pub(crate) use {readable_stream, writable_stream};

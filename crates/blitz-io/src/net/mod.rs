@@ -8,12 +8,12 @@
 //! of the operation that ran into it and of nothing else.
 
 #[macro_use]
-mod macros;
+pub(crate) mod macros;
 mod interest;
-mod ops;
+pub(crate) mod ops;
 mod resolve;
 pub mod split;
-mod stream;
+pub(crate) mod stream;
 pub mod tcp;
 mod udp;
 #[cfg(unix)]

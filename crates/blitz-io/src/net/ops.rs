@@ -6,7 +6,7 @@ use std::io::{self, IoSlice, IoSliceMut};
 use std::pin::Pin;
 
 /// Reads what there is, at most a buffer full; zero bytes are the end of the stream.
-pub(super) async fn read<R: AsyncRead + Unpin>(
+pub(crate) async fn read<R: AsyncRead + Unpin>(
     reader: &mut R,
     buffer: &mut [u8],
 ) -> io::Result<usize> {
@@ -14,7 +14,7 @@ pub(super) async fn read<R: AsyncRead + Unpin>(
 }
 
 /// As [`read`] with several buffers.
-pub(super) async fn read_vectored<R: AsyncRead + Unpin>(
+pub(crate) async fn read_vectored<R: AsyncRead + Unpin>(
     reader: &mut R,
     buffers: &mut [IoSliceMut<'_>],
 ) -> io::Result<usize> {
@@ -22,7 +22,7 @@ pub(super) async fn read_vectored<R: AsyncRead + Unpin>(
 }
 
 /// Fills the buffer.
-pub(super) async fn read_exact<R: AsyncRead + Unpin>(
+pub(crate) async fn read_exact<R: AsyncRead + Unpin>(
     reader: &mut R,
     mut buffer: &mut [u8],
 ) -> io::Result<()> {
@@ -36,7 +36,7 @@ pub(super) async fn read_exact<R: AsyncRead + Unpin>(
 }
 
 /// Appends everything up to the end of the stream, and returns how much that was.
-pub(super) async fn read_to_end<R: AsyncRead + Unpin>(
+pub(crate) async fn read_to_end<R: AsyncRead + Unpin>(
     reader: &mut R,
     bytes: &mut Vec<u8>,
 ) -> io::Result<usize> {
@@ -62,7 +62,7 @@ pub(super) async fn read_to_end<R: AsyncRead + Unpin>(
 }
 
 /// As [`read_to_end`], for text.
-pub(super) async fn read_to_string<R: AsyncRead + Unpin>(
+pub(crate) async fn read_to_string<R: AsyncRead + Unpin>(
     reader: &mut R,
     text: &mut String,
 ) -> io::Result<usize> {
@@ -75,7 +75,7 @@ pub(super) async fn read_to_string<R: AsyncRead + Unpin>(
 }
 
 /// Writes what there is room for, and returns how much that was.
-pub(super) async fn write<W: AsyncWrite + Unpin>(
+pub(crate) async fn write<W: AsyncWrite + Unpin>(
     writer: &mut W,
     bytes: &[u8],
 ) -> io::Result<usize> {
@@ -83,7 +83,7 @@ pub(super) async fn write<W: AsyncWrite + Unpin>(
 }
 
 /// As [`write`] with several buffers.
-pub(super) async fn write_vectored<W: AsyncWrite + Unpin>(
+pub(crate) async fn write_vectored<W: AsyncWrite + Unpin>(
     writer: &mut W,
     buffers: &[IoSlice<'_>],
 ) -> io::Result<usize> {
@@ -91,7 +91,7 @@ pub(super) async fn write_vectored<W: AsyncWrite + Unpin>(
 }
 
 /// Writes everything.
-pub(super) async fn write_all<W: AsyncWrite + Unpin>(
+pub(crate) async fn write_all<W: AsyncWrite + Unpin>(
     writer: &mut W,
     mut bytes: &[u8],
 ) -> io::Result<()> {
@@ -105,11 +105,11 @@ pub(super) async fn write_all<W: AsyncWrite + Unpin>(
 }
 
 /// Sees that what has been written is on its way.
-pub(super) async fn flush<W: AsyncWrite + Unpin>(writer: &mut W) -> io::Result<()> {
+pub(crate) async fn flush<W: AsyncWrite + Unpin>(writer: &mut W) -> io::Result<()> {
     poll_fn(|cx| Pin::new(&mut *writer).poll_flush(cx)).await
 }
 
 /// Tells the peer that this was all.
-pub(super) async fn shutdown<W: AsyncWrite + Unpin>(writer: &mut W) -> io::Result<()> {
+pub(crate) async fn shutdown<W: AsyncWrite + Unpin>(writer: &mut W) -> io::Result<()> {
     poll_fn(|cx| Pin::new(&mut *writer).poll_close(cx)).await
 }

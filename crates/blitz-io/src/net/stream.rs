@@ -1,4 +1,5 @@
-//! What TCP streams and Unix streams have in common: bytes in order, both ways.
+//! What streams have in common: bytes in order. Sockets have both ways, the pipes of child processes one of them, and files have
+//! an implementation of their own.
 
 use crate::driver::{Registered, Way};
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
@@ -22,8 +23,8 @@ pub trait Interior: std::fmt::Debug {
     fn socket(&self) -> &Self::Socket;
 }
 
-/// Reading and writing, each by the one task that has the right to it.
-pub trait Bytes {
+/// Reading, by the one task that has the right to it.
+pub trait Incoming {
     /// Reads into a buffer.
     fn poll_read(&self, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>>;
 
@@ -40,7 +41,10 @@ pub trait Bytes {
         cx: &mut Context<'_>,
         buffers: &mut [IoSliceMut<'_>],
     ) -> Poll<io::Result<usize>>;
+}
 
+/// Writing, by the one task that has the right to it.
+pub trait Outgoing {
     /// Writes.
     fn poll_write(&self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>>;
 
@@ -51,28 +55,48 @@ pub trait Bytes {
         buffers: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>>;
 
+    /// Waits until the system has what was written.
+    fn poll_flush(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>>;
+
+    /// This was all.
+    fn poll_close(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>>;
+}
+
+/// Both.
+pub trait Bytes: Incoming + Outgoing {
     /// Ends one way or both. Nothing happens if the connection is over anyway.
     fn shut(&self, how: Shutdown) -> io::Result<()>;
 }
 
-/// What `mio` does not have a common name for.
-pub trait RawStream: mio::event::Source {
+/// What `mio` does not have a common name for: reading.
+pub trait RawIncoming: mio::event::Source {
     /// Receives into memory that need not be initialised.
     fn receive(&self, buffer: &mut [MaybeUninit<u8>]) -> io::Result<usize>;
+}
 
-    /// Ends one way or both.
-    fn shut(&self, how: Shutdown) -> io::Result<()>;
+/// What `mio` does not have a common name for: writing.
+pub trait RawOutgoing: mio::event::Source {
+    /// Tells the other side that this was all, if there is a way to do that.
+    fn end(&self) -> io::Result<()>;
 }
 
 macro_rules! raw_stream {
     ($socket:ty) => {
-        impl RawStream for $socket {
+        impl RawIncoming for $socket {
             fn receive(&self, buffer: &mut [MaybeUninit<u8>]) -> io::Result<usize> {
                 self.try_io(|| socket2::SockRef::from(self).recv(buffer))
             }
+        }
 
+        impl RawOutgoing for $socket {
+            fn end(&self) -> io::Result<()> {
+                unless_over(self.shutdown(Shutdown::Write))
+            }
+        }
+
+        impl Bytes for Registered<$socket> {
             fn shut(&self, how: Shutdown) -> io::Result<()> {
-                self.shutdown(how)
+                unless_over(self.shutdown(how))
             }
         }
     };
@@ -82,9 +106,16 @@ raw_stream!(mio::net::TcpStream);
 #[cfg(unix)]
 raw_stream!(mio::net::UnixStream);
 
-impl<S: RawStream> Bytes for Registered<S>
+fn unless_over(result: io::Result<()>) -> io::Result<()> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::NotConnected => Ok(()),
+        result => result,
+    }
+}
+
+impl<S: RawIncoming> Incoming for Registered<S>
 where
-    for<'a> &'a S: Read + Write,
+    for<'a> &'a S: Read,
 {
     fn poll_read(&self, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
         self.poll_stream(Way::Read, cx, buffer.len(), |mut socket| {
@@ -110,7 +141,12 @@ where
             socket.read_vectored(buffers)
         })
     }
+}
 
+impl<S: RawOutgoing> Outgoing for Registered<S>
+where
+    for<'a> &'a S: Write,
+{
     fn poll_write(&self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         self.poll_stream(Way::Write, cx, bytes.len(), |mut socket| {
             socket.write(bytes)
@@ -128,10 +164,11 @@ where
         })
     }
 
-    fn shut(&self, how: Shutdown) -> io::Result<()> {
-        match RawStream::shut(&**self, how) {
-            Err(error) if error.kind() == io::ErrorKind::NotConnected => Ok(()),
-            result => result,
-        }
+    fn poll_flush(&self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_close(&self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(self.end())
     }
 }

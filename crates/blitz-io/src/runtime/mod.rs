@@ -9,6 +9,7 @@ pub use builder::Builder;
 pub(crate) use drivers::Drivers;
 pub use metrics::{Metrics, WorkerMetrics};
 
+use crate::blocking::Duty;
 use crate::context;
 use crate::scheduler::Shared;
 use crate::task::JoinHandle;
@@ -233,7 +234,7 @@ impl Handle {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> JoinHandle<T> {
         let _entered = context::enter(Arc::clone(&self.shared));
-        self.shared.blocking.spawn(work)
+        self.shared.blocking.spawn(Duty::MayBeCancelled, work)
     }
 
     /// Runs a computation; see [`spawn_cpu`](crate::spawn_cpu).

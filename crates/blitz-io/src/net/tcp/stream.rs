@@ -3,7 +3,7 @@
 use super::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf};
 use crate::driver::{Registered, Way};
 use crate::net::resolve::first_that_works;
-use crate::net::stream::{Bytes, Interior};
+use crate::net::stream::Interior;
 use crate::net::{ToSocketAddrs, split};
 use socket2::SockRef;
 use std::io;

@@ -3,7 +3,7 @@
 use super::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, SocketAddr, WriteHalf};
 use crate::driver::Registered;
 use crate::net::split;
-use crate::net::stream::{Bytes, Interior};
+use crate::net::stream::Interior;
 use std::io;
 use std::path::Path;
 

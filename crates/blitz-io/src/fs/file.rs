@@ -1,0 +1,302 @@
+//! Open files.
+
+use super::buffered::{Buffered, Call};
+use super::{OpenOptions, on_a_thread};
+use crate::net::macros::{readable_stream, writable_stream};
+use futures_io::AsyncSeek;
+use std::fs::{Metadata, Permissions};
+use std::future::poll_fn;
+use std::io::{self, SeekFrom};
+use std::path::Path;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+/// An open file.
+///
+/// It is read and written with its own methods, or through the traits of `futures-io` (and of tokio with the feature `tokio-io`).
+///
+/// **A write is finished when it is flushed.** [`write`](File::write) copies the bytes and leaves the rest to a thread; it does not wait, unless
+/// that thread is behind by more than a [buffer](File::set_max_buf_size). [`flush`](File::flush) waits until the system has everything, and
+/// [`sync_all`](File::sync_all) until the disk does. A write that fails is reported by the next `write`, `flush`, `shutdown` or `sync`; what was written
+/// after it and before the report is not written. Bytes that have been accepted are written even if the file is dropped, or the
+/// runtime ends; only an error of theirs is then lost.
+///
+/// **Reading** may be cancelled: bytes that arrive too late for one read are there for the next. A write, or a seek relative to the position,
+/// after such a read takes place where the reader is.
+///
+/// ```
+/// # let runtime = blitz_io::Runtime::new().unwrap();
+/// # runtime.block_on(async {
+/// use blitz_io::fs::File;
+/// use std::io::SeekFrom;
+///
+/// let path = std::env::temp_dir().join(format!("blitz-io-file-{}", std::process::id()));
+/// let mut file = File::options().create(true).read(true).write(true).open(&path).await?;
+/// file.write_all(b"hello, world").await?;
+/// file.flush().await?;
+/// file.seek(SeekFrom::Start(7)).await?;
+/// let mut text = String::new();
+/// file.read_to_string(&mut text).await?;
+/// assert_eq!(text, "world");
+/// # std::fs::remove_file(&path)?;
+/// # std::io::Result::Ok(()) }).unwrap();
+/// ```
+#[derive(Debug)]
+pub struct File {
+    io: Buffered,
+    /// What `start_seek` has asked for, and the last position that is known.
+    #[cfg_attr(not(feature = "tokio-io"), allow(dead_code))]
+    seeking: (Option<SeekFrom>, u64),
+}
+
+impl File {
+    /// Opens a file for reading.
+    ///
+    /// # Errors
+    /// Those of [`std::fs::File::open`].
+    ///
+    /// # Panics
+    /// Outside of a runtime.
+    pub async fn open(path: impl AsRef<Path>) -> io::Result<Self> {
+        OpenOptions::new().read(true).open(path).await
+    }
+
+    /// Opens a file for writing; makes it if it is missing, empties it if it is not.
+    ///
+    /// # Errors
+    /// Those of [`std::fs::File::create`].
+    ///
+    /// # Panics
+    /// Outside of a runtime.
+    pub async fn create(path: impl AsRef<Path>) -> io::Result<Self> {
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(true);
+        options.open(path).await
+    }
+
+    /// Makes a file, for reading and writing.
+    ///
+    /// # Errors
+    /// Those of [`std::fs::File::create_new`]: also if it is there already.
+    ///
+    /// # Panics
+    /// Outside of a runtime.
+    pub async fn create_new(path: impl AsRef<Path>) -> io::Result<Self> {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create_new(true);
+        options.open(path).await
+    }
+
+    /// To open a file in other ways.
+    pub fn options() -> OpenOptions {
+        OpenOptions::new()
+    }
+
+    /// Takes over a file of the standard library. Needs no runtime.
+    pub fn from_std(file: std::fs::File) -> Self {
+        File {
+            io: Buffered::new(file),
+            seeking: (None, 0),
+        }
+    }
+
+    /// Gives the file back, after what is under way. An error of a write that nobody has been told of is lost: flush before.
+    pub async fn into_std(self) -> std::fs::File {
+        self.settled().await;
+        if self.io.ahead() > 0 {
+            // Only what cannot seek fails here, and that has no position to put back.
+            let back = Call::Seek(SeekFrom::Current(0));
+            let _ = poll_fn(|cx| self.io.poll_call(cx, back)).await;
+        }
+        match Arc::try_unwrap(self.io.file) {
+            Ok(file) => file,
+            // A call to `metadata`, say, that was cancelled and is still on its way.
+            Err(file) => file.try_clone().expect("a descriptor for the file"),
+        }
+    }
+
+    /// Gives the file back, without waiting.
+    ///
+    /// # Errors
+    /// Gives this one back if something is under way.
+    pub fn try_into_std(mut self) -> Result<std::fs::File, Self> {
+        if !self.io.is_settled() {
+            return Err(self);
+        }
+        match Arc::try_unwrap(self.io.file) {
+            Ok(file) => Ok(file),
+            Err(file) => {
+                self.io.file = file;
+                Err(self)
+            }
+        }
+    }
+
+    /// Writes everything, and waits until the disk has it.
+    ///
+    /// # Errors
+    /// That of an earlier write, or of [`std::fs::File::sync_all`].
+    pub async fn sync_all(&self) -> io::Result<()> {
+        self.written().await?;
+        self.with_file(std::fs::File::sync_all).await
+    }
+
+    /// As [`sync_all`](Self::sync_all), without what is known about the file but its length.
+    ///
+    /// # Errors
+    /// That of an earlier write, or of [`std::fs::File::sync_data`].
+    pub async fn sync_data(&self) -> io::Result<()> {
+        self.written().await?;
+        self.with_file(std::fs::File::sync_data).await
+    }
+
+    /// Cuts the file off, or extends it by zeros, after what has been written so far.
+    ///
+    /// # Errors
+    /// Those of [`std::fs::File::set_len`].
+    pub async fn set_len(&self, length: u64) -> io::Result<()> {
+        let result = poll_fn(|cx| self.io.poll_call(cx, Call::SetLen(length))).await;
+        result.map(drop)
+    }
+
+    /// What the system knows about the file, after what has been written so far.
+    ///
+    /// # Errors
+    /// Those of [`std::fs::File::metadata`].
+    pub async fn metadata(&self) -> io::Result<Metadata> {
+        self.settled().await;
+        self.with_file(std::fs::File::metadata).await
+    }
+
+    /// Changes who may do what with the file.
+    ///
+    /// # Errors
+    /// Those of [`std::fs::File::set_permissions`].
+    pub async fn set_permissions(&self, permissions: Permissions) -> io::Result<()> {
+        self.with_file(move |file| file.set_permissions(permissions))
+            .await
+    }
+
+    /// Another one for the same file. They share the position, but not the buffers: flush one before the other is used.
+    ///
+    /// # Errors
+    /// Those of [`std::fs::File::try_clone`].
+    pub async fn try_clone(&self) -> io::Result<Self> {
+        self.settled().await;
+        let file = self.with_file(std::fs::File::try_clone).await?;
+        let clone = File::from_std(file);
+        clone.set_limit(self.max_buf_size());
+        self.io.position_is_shared();
+        clone.io.position_is_shared();
+        Ok(clone)
+    }
+
+    /// The most that one call to the system reads or writes; what is written while one is under way is kept up to the same limit. 2 MiB
+    /// at first, at least 1.
+    pub fn set_max_buf_size(&mut self, size: usize) {
+        self.set_limit(size);
+    }
+
+    /// See [`set_max_buf_size`](Self::set_max_buf_size).
+    pub fn max_buf_size(&self) -> usize {
+        self.io.limit()
+    }
+
+    /// Moves the position, after what has been written so far; returns the distance from the beginning.
+    ///
+    /// # Errors
+    /// Those of [`std::io::Seek::seek`].
+    pub async fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        poll_fn(|cx| self.io.poll_call(cx, Call::Seek(to))).await
+    }
+
+    /// Moves the position to the beginning.
+    ///
+    /// # Errors
+    /// As for [`seek`](Self::seek).
+    pub async fn rewind(&mut self) -> io::Result<()> {
+        self.seek(SeekFrom::Start(0)).await.map(drop)
+    }
+
+    /// The position: where the next byte is read or written.
+    ///
+    /// # Errors
+    /// As for [`seek`](Self::seek).
+    pub async fn stream_position(&mut self) -> io::Result<u64> {
+        self.seek(SeekFrom::Current(0)).await
+    }
+
+    fn set_limit(&self, size: usize) {
+        self.io.set_limit(size);
+    }
+
+    async fn settled(&self) {
+        poll_fn(|cx| self.io.poll_settled(cx)).await;
+    }
+
+    async fn written(&self) -> io::Result<()> {
+        poll_fn(|cx| self.io.poll_written(cx)).await
+    }
+
+    async fn with_file<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&std::fs::File) -> io::Result<T> + Send + 'static,
+    ) -> io::Result<T> {
+        let file = Arc::clone(&self.io.file);
+        on_a_thread(move || work(&file)).await
+    }
+}
+
+readable_stream!([] File, this => this.io);
+writable_stream!([] File, this => this.io);
+
+impl AsyncSeek for File {
+    fn poll_seek(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        to: SeekFrom,
+    ) -> Poll<io::Result<u64>> {
+        self.io.poll_call(cx, Call::Seek(to))
+    }
+}
+
+#[cfg(feature = "tokio-io")]
+impl tokio::io::AsyncSeek for File {
+    fn start_seek(mut self: Pin<&mut Self>, to: SeekFrom) -> io::Result<()> {
+        self.seeking.0 = Some(to);
+        Ok(())
+    }
+
+    fn poll_complete(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<u64>> {
+        match self.seeking.0 {
+            Some(to) => {
+                let position = std::task::ready!(self.io.poll_call(cx, Call::Seek(to)));
+                self.seeking.0 = None;
+                self.seeking.1 = position?;
+            }
+            None => std::task::ready!(self.io.poll_settled(cx)),
+        }
+        Poll::Ready(Ok(self.seeking.1))
+    }
+}
+
+impl From<std::fs::File> for File {
+    fn from(file: std::fs::File) -> Self {
+        Self::from_std(file)
+    }
+}
+
+#[cfg(unix)]
+impl std::os::fd::AsFd for File {
+    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
+        self.io.file.as_fd()
+    }
+}
+
+#[cfg(unix)]
+impl std::os::fd::AsRawFd for File {
+    fn as_raw_fd(&self) -> std::os::fd::RawFd {
+        self.io.file.as_raw_fd()
+    }
+}

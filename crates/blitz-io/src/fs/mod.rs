@@ -1,0 +1,65 @@
+//! Files and directories, with the names and the manners of tokio's.
+//!
+//! Operating systems have no way to wait for a disk without a thread, so the calls run on the [threads that may
+//! block](crate::spawn_blocking). [`File`] makes up for the detour: it reads what the system has in memory at once (Linux), and it
+//! accepts bytes while a thread writes the previous ones, so that many small writes become a few large ones.
+//!
+//! The functions ([`read`], [`write`], [`rename`] …) each make one trip to such a thread. If their future is dropped, the call is
+//! made nevertheless, unless it has not begun yet when the runtime ends.
+//!
+//! ```
+//! # let runtime = blitz_io::Runtime::new().unwrap();
+//! # runtime.block_on(async {
+//! use blitz_io::fs;
+//!
+//! let path = std::env::temp_dir().join(format!("blitz-io-fs-{}", std::process::id()));
+//! fs::write(&path, "hello").await?;
+//! assert_eq!(fs::read_to_string(&path).await?, "hello");
+//! fs::remove_file(&path).await?;
+//! assert!(!fs::try_exists(&path).await?);
+//! # std::io::Result::Ok(()) }).unwrap();
+//! ```
+
+mod buffered;
+mod dir_builder;
+mod file;
+mod functions;
+mod immediate;
+mod open_options;
+mod read_dir;
+
+pub use self::dir_builder::DirBuilder;
+pub use self::file::File;
+#[cfg(unix)]
+pub use self::functions::symlink;
+pub use self::functions::{
+    canonicalize, copy, create_dir, create_dir_all, hard_link, metadata, read, read_link,
+    read_to_string, remove_dir, remove_dir_all, remove_file, rename, set_permissions,
+    symlink_metadata, try_exists, write,
+};
+#[cfg(windows)]
+pub use self::functions::{symlink_dir, symlink_file};
+pub use self::open_options::OpenOptions;
+pub use self::read_dir::{DirEntry, ReadDir, read_dir};
+
+use std::io;
+
+/// Does what `work` does on a thread that may block.
+///
+/// # Panics
+/// Outside of a runtime, and if `work` does.
+async fn on_a_thread<T: Send + 'static>(
+    work: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> io::Result<T> {
+    match crate::spawn_blocking(work).await {
+        Ok(result) => result,
+        Err(error) => match error.try_into_panic() {
+            Ok(payload) => std::panic::resume_unwind(payload),
+            Err(_) => Err(runtime_is_gone()),
+        },
+    }
+}
+
+fn runtime_is_gone() -> io::Error {
+    io::Error::other("the runtime was shut down before the file operation could begin")
+}

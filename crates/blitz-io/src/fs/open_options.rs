@@ -1,0 +1,96 @@
+//! How a file is opened.
+
+use super::{File, on_a_thread};
+use std::io;
+use std::path::Path;
+
+/// How a file is opened, as [`std::fs::OpenOptions`].
+///
+/// ```
+/// # let runtime = blitz_io::Runtime::new().unwrap();
+/// # runtime.block_on(async {
+/// use blitz_io::fs::OpenOptions;
+///
+/// let path = std::env::temp_dir().join(format!("blitz-io-options-{}", std::process::id()));
+/// for line in ["one\n", "two\n"] {
+///     let mut file = OpenOptions::new().create(true).append(true).open(&path).await?;
+///     file.write_all(line.as_bytes()).await?;
+///     file.flush().await?;
+/// }
+/// assert_eq!(std::fs::read_to_string(&path)?, "one\ntwo\n");
+/// # std::fs::remove_file(&path)?;
+/// # std::io::Result::Ok(()) }).unwrap();
+/// ```
+#[derive(Debug, Clone)]
+pub struct OpenOptions(std::fs::OpenOptions);
+
+/// Defines the options that are on or off.
+macro_rules! switches {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        pub fn $name(&mut self, $name: bool) -> &mut Self {
+            self.0.$name($name);
+            self
+        }
+    )*};
+}
+
+impl OpenOptions {
+    /// Everything is off.
+    #[allow(
+        clippy::new_without_default,
+        reason = "as in the standard library, which has none either"
+    )]
+    pub fn new() -> Self {
+        Self(std::fs::OpenOptions::new())
+    }
+
+    switches! {
+        /// For reading.
+        read;
+        /// For writing.
+        write;
+        /// For writing at the end, wherever that is at that moment.
+        append;
+        /// Empties it.
+        truncate;
+        /// Makes it if it is missing.
+        create;
+        /// Makes it, and fails if it is there.
+        create_new;
+    }
+
+    /// Who may do what with a file that is made.
+    #[cfg(unix)]
+    pub fn mode(&mut self, mode: u32) -> &mut Self {
+        std::os::unix::fs::OpenOptionsExt::mode(&mut self.0, mode);
+        self
+    }
+
+    /// More flags for the system call.
+    #[cfg(unix)]
+    pub fn custom_flags(&mut self, flags: i32) -> &mut Self {
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut self.0, flags);
+        self
+    }
+
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// Those of [`std::fs::OpenOptions::open`].
+    ///
+    /// # Panics
+    /// Outside of a runtime.
+    pub async fn open(&self, path: impl AsRef<Path>) -> io::Result<File> {
+        let path = path.as_ref().to_owned();
+        let options = self.0.clone();
+        let file = on_a_thread(move || options.open(path)).await?;
+        Ok(File::from_std(file))
+    }
+}
+
+impl From<std::fs::OpenOptions> for OpenOptions {
+    fn from(options: std::fs::OpenOptions) -> Self {
+        Self(options)
+    }
+}
