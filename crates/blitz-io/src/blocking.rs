@@ -7,12 +7,18 @@
 
 use crate::context;
 use crate::task::{self, JoinHandle, Queued, Schedule, Task};
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
+
+thread_local! {
+    /// The pool that this thread belongs to.
+    static MINE: Cell<*const BlockingPool> = const { Cell::new(std::ptr::null()) };
+}
 
 /// The threads and their queue.
 pub(crate) struct BlockingPool {
@@ -135,6 +141,7 @@ impl BlockingPool {
     }
 
     fn main(&self) {
+        MINE.set(self);
         let mut queue = self.queue();
         loop {
             if let Some(job) = queue.jobs.pop_front() {
@@ -165,7 +172,7 @@ impl BlockingPool {
         self.changed.notify_all();
     }
 
-    /// Cancels what is queued, and waits for what runs, until `deadline` at most. `false`: something still runs.
+    /// Cancels what is queued, and waits for what runs, for `limit` at most. `false`: something still runs, the caller itself for one.
     pub(crate) fn shut_down(&self, limit: Option<Duration>) -> bool {
         let mut queue = self.queue();
         queue.closed = true;
@@ -178,20 +185,20 @@ impl BlockingPool {
         cancelled.iter().for_each(Job::cancel);
         self.changed.notify_all();
         let queue = self.queue();
-        let busy = |queue: &mut Queue| queue.threads > 0;
-        match limit {
-            None => {
-                drop(self.changed.wait_while(queue, busy));
-                true
-            }
+        // A closure that ends its own runtime cannot wait for itself.
+        let own = usize::from(std::ptr::eq(MINE.get(), self));
+        let busy = |queue: &mut Queue| queue.threads > own;
+        let queue = match limit {
+            None => self
+                .changed
+                .wait_while(queue, busy)
+                .unwrap_or_else(PoisonError::into_inner),
             Some(limit) => {
-                let (queue, _) = self
-                    .changed
-                    .wait_timeout_while(queue, limit, busy)
-                    .unwrap_or_else(PoisonError::into_inner);
-                queue.threads == 0
+                let waited = self.changed.wait_timeout_while(queue, limit, busy);
+                waited.unwrap_or_else(PoisonError::into_inner).0
             }
-        }
+        };
+        queue.threads == 0
     }
 
     /// Threads, idle threads, queued jobs.

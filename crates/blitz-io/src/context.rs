@@ -10,7 +10,16 @@ use std::sync::Arc;
 thread_local! {
     /// What is in `HELD`, for a look that counts no reference.
     static CURRENT: Cell<*const Shared> = const { Cell::new(std::ptr::null()) };
-    static HELD: RefCell<Option<Arc<Shared>>> = const { RefCell::new(None) };
+    static HELD: Held = const { Held(RefCell::new(None)) };
+}
+
+/// The reference behind `CURRENT`. Destructors of other thread-locals may run after this one's, and must not find what it held.
+struct Held(RefCell<Option<Arc<Shared>>>);
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        CURRENT.set(std::ptr::null());
+    }
 }
 
 const MISSING: &str = "there is no Blitz runtime here: call this inside of `Runtime::block_on` or a task, or hold the guard of `Handle::enter`";
@@ -39,6 +48,12 @@ fn try_with<R>(use_it: impl FnOnce(&Arc<Shared>) -> R) -> Option<R> {
     // thread and our callers run nobody's code but what could.
     let shared = ManuallyDrop::new(unsafe { Arc::from_raw(current) });
     Some(use_it(&shared))
+}
+
+/// Is this the runtime that the thread is in?
+#[inline]
+pub(crate) fn is_current(shared: &Arc<Shared>) -> bool {
+    std::ptr::eq(CURRENT.get(), Arc::as_ptr(shared))
 }
 
 /// The runtime that this thread is in, if any.
@@ -78,8 +93,11 @@ pub(crate) fn try_driver() -> Option<Arc<driver::Handle>> {
 
 /// Makes `shared` the thread's runtime, and returns what was it.
 fn replace(shared: Option<Arc<Shared>>) -> Option<Arc<Shared>> {
-    CURRENT.set(shared.as_ref().map_or(std::ptr::null(), Arc::as_ptr));
-    HELD.replace(shared)
+    let current = shared.as_ref().map_or(std::ptr::null(), Arc::as_ptr);
+    // First, since this fails if the thread is about to end.
+    let before = HELD.with(|held| held.0.replace(shared));
+    CURRENT.set(current);
+    before
 }
 
 /// A thread of the runtime begins.

@@ -45,6 +45,8 @@ where
     let short = recall(site).is_some_and(|past| !outlasts_a_wake(past));
     let theirs = Arc::clone(shared);
     let future = RunOnce(Some(move || {
+        // A thread of another pool, or a stand-in for one of ours, does not know the runtime.
+        let _entered = (!context::is_current(&theirs)).then(|| context::enter(Arc::clone(&theirs)));
         if !short {
             theirs.caller_blocks();
         }

@@ -146,6 +146,9 @@ impl<F: Future> Future for ScopedFuture<F> {
 /// ```
 #[track_caller]
 pub fn scope<'env, R>(body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R) -> R {
+    let handle = Handle::current();
+    // Before there is a task that borrows: afterwards nothing may keep us from waiting.
+    handle.assert_may_block();
     let scope = Scope {
         shared: context::with(Arc::clone),
         parts: Arc::default(),
@@ -156,10 +159,22 @@ pub fn scope<'env, R>(body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>)
     if result.is_err() {
         scope.parts.abort_all();
     }
-    Handle::of(&scope.shared).block_on(poll_fn(|cx| scope.parts.poll_through(cx)));
+    let abort = AbortOnUnwind;
+    handle.block_on(poll_fn(|cx| scope.parts.poll_through(cx)));
+    std::mem::forget(abort);
     match result {
         Ok(result) => result,
         Err(panic) => resume_unwind(panic),
+    }
+}
+
+/// Tasks borrow from the frames below: they must not be left while tasks run.
+struct AbortOnUnwind;
+
+impl Drop for AbortOnUnwind {
+    fn drop(&mut self) {
+        eprintln!("blitz-io: a scope cannot wait for its tasks, which borrow from its caller");
+        std::process::abort();
     }
 }
 

@@ -111,10 +111,12 @@ fn drive<F: Future>(shared: &Arc<Shared>, mut polled: Polled<'_, F>) -> F::Outpu
     };
     let driver = &driving.shared.driver;
     loop {
+        // Tasks first: the future has just been polled, and one that only yields is meant to let them run.
+        let ran = shared.run_slice(0);
         if let Some(output) = polled.poll_if_woken() {
             return output;
         }
-        if shared.run_slice(0) {
+        if ran {
             // SAFETY: entered.
             unsafe { driver.look_inside() };
             continue;

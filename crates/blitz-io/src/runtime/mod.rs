@@ -14,6 +14,7 @@ use crate::context;
 use crate::scheduler::Shared;
 use crate::task::JoinHandle;
 use blitz_core::ThreadPool;
+use blitz_core::companion::PoolHandle;
 use std::fmt;
 use std::future::Future;
 use std::io;
@@ -113,12 +114,9 @@ impl Runtime {
         if self.pool.is_some() {
             return owned.wait_until_empty(Some(limit));
         }
-        let deadline = Instant::now() + limit;
-        // Somebody has to run them.
-        while owned.len() > 0 && Instant::now() < deadline {
-            self.block_on(crate::task::yield_now());
-        }
-        owned.len() == 0
+        // Somebody has to run them. The limit goes by the runtime's clock.
+        let drained = async { crate::time::timeout(limit, owned.empty()).await };
+        self.block_on(drained).is_ok()
     }
 
     /// Drops every future, and waits for what is running just then, including closures that block, but not longer than `limit`.
@@ -137,11 +135,12 @@ impl Runtime {
         if shared.ended() {
             return true;
         }
-        let deadline = limit.map(|limit| Instant::now() + limit);
+        let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
         let left = || deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         let _entered = context::enter(Arc::clone(shared));
         shared.shut_down_tasks();
-        if shared.my_core().is_some() {
+        let in_pool = |pool: &PoolHandle| pool.current_thread_index().is_some();
+        if shared.my_core().is_some() || shared.pool().is_some_and(in_pool) {
             // A worker cannot wait for the poll that it is in itself. The others end on their own.
             shared.relief.stop(shared, false);
             drop(self.pool.take());
@@ -188,12 +187,6 @@ impl Handle {
         })
     }
 
-    pub(crate) fn of(shared: &Arc<Shared>) -> Self {
-        Handle {
-            shared: Arc::clone(shared),
-        }
-    }
-
     /// The runtime that the calling code runs in, if any.
     pub fn try_current() -> Option<Self> {
         context::current().map(|shared| Handle { shared })
@@ -212,11 +205,20 @@ impl Handle {
         if self.shared.pool().is_some() {
             return block_on::block_on(&self.shared, future);
         }
+        self.assert_may_block();
+        block_on::block_on_current(&self.shared, future)
+    }
+
+    /// The caller is about to wait for this runtime's tasks.
+    ///
+    /// # Panics
+    /// If it is one of them, and nobody else could run the others.
+    #[track_caller]
+    pub(crate) fn assert_may_block(&self) {
         assert!(
-            self.shared.my_core().is_none(),
+            self.shared.pool().is_some() || self.shared.my_core().is_none(),
             "block_on inside of a task of a current-thread runtime: its thread would wait for itself; await the future instead",
         );
-        block_on::block_on_current(&self.shared, future)
     }
 
     /// Runs a future as a task; see [`spawn`](crate::spawn).

@@ -7,17 +7,19 @@
 
 use crate::task::{Header, Links, Task};
 use crossbeam_utils::CachePadded;
+use std::future::poll_fn;
 use std::mem::ManuallyDrop;
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
 use std::time::Duration;
 
 pub(crate) struct Owned {
     shards: Box<[CachePadded<Shard>]>,
-    /// Threads in `wait_until_empty`, which want to hear of each task that goes.
+    /// Who wants to hear of each task that goes: in `wait_until_empty` or `empty`.
     waiting: AtomicUsize,
-    gate: Mutex<()>,
+    gate: Mutex<Vec<Waker>>,
     changed: Condvar,
 }
 
@@ -40,6 +42,22 @@ impl Shard {
     }
 }
 
+/// Counted among those who wait. Announced before the first look at the lengths; whoever removes a task does it the other way round.
+struct Waiting<'a>(&'a Owned);
+
+impl<'a> Waiting<'a> {
+    fn new(owned: &'a Owned) -> Self {
+        owned.waiting.fetch_add(1, Ordering::SeqCst);
+        Waiting(owned)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.waiting.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
 impl Owned {
     /// For about `workers` threads that spawn at once.
     pub(crate) fn new(workers: usize) -> Self {
@@ -56,7 +74,7 @@ impl Owned {
         Owned {
             shards: (0..shards).map(|_| shard()).collect(),
             waiting: AtomicUsize::new(0),
-            gate: Mutex::new(()),
+            gate: Mutex::default(),
             changed: Condvar::new(),
         }
     }
@@ -123,23 +141,41 @@ impl Owned {
             .store(shard.len.load(Ordering::Relaxed) - 1, Ordering::SeqCst);
         drop(list);
         if self.waiting.load(Ordering::SeqCst) > 0 {
-            drop(self.gate.lock().unwrap_or_else(PoisonError::into_inner));
+            let wakers = std::mem::take(&mut *self.gate());
             self.changed.notify_all();
+            wakers.into_iter().for_each(Waker::wake);
         }
         true
     }
 
     /// Blocks until no task is left, or for `limit` at most. `false`: some are.
     pub(crate) fn wait_until_empty(&self, limit: Option<Duration>) -> bool {
-        self.waiting.fetch_add(1, Ordering::SeqCst);
-        let gate = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
-        let some = |(): &mut ()| self.len() > 0;
+        let _waiting = Waiting::new(self);
+        let gate = self.gate();
+        let some = |_: &mut Vec<Waker>| self.len() > 0;
         match limit {
             None => drop(self.changed.wait_while(gate, some)),
             Some(limit) => drop(self.changed.wait_timeout_while(gate, limit, some)),
         }
-        self.waiting.fetch_sub(1, Ordering::SeqCst);
         self.len() == 0
+    }
+
+    /// As [`Owned::wait_until_empty`], for a thread that runs the tasks itself meanwhile.
+    pub(crate) async fn empty(&self) {
+        let _waiting = Waiting::new(self);
+        poll_fn(|cx| {
+            let mut wakers = self.gate();
+            if self.len() == 0 {
+                return Poll::Ready(());
+            }
+            wakers.push(cx.waker().clone());
+            Poll::Pending
+        })
+        .await;
+    }
+
+    fn gate(&self) -> MutexGuard<'_, Vec<Waker>> {
+        self.gate.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// How many tasks are alive.

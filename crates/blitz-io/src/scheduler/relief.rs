@@ -125,14 +125,15 @@ impl Relief {
         }
     }
 
-    /// An idle worker may sleep elsewhere while nobody watches the driver: the last one there has left it for something long. Woken, it
-    /// will sleep in the driver.
+    /// The caller is busy for long, and somebody is idle. That worker may sleep elsewhere while nobody watches the driver: the last one
+    /// there has left it for something long; woken, it will sleep in the driver. Or it may not know of the task in the caller's slot:
+    /// nobody was told of that, since the caller was to get to it soon.
     fn send_idle_worker(&self, shared: &Shared) {
-        if let Some(pool) = shared.pool()
-            && shared.driver.needs_attendant()
-            && pool.has_idle_thread()
-        {
+        let Some(pool) = shared.pool() else { return };
+        if shared.driver.needs_attendant() && pool.has_idle_thread() {
             pool.wake_one();
+        } else if shared.has_ready_task() {
+            pool.notify();
         }
     }
 
@@ -152,6 +153,8 @@ impl Relief {
         let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
         match &*thread {
             Some((thread, _)) => thread.unpark(),
+            // `stop` has been here: nobody would join a thread that starts now.
+            None if self.is_stopping() => {}
             None => {
                 let shared = shared.arc();
                 let builder = std::thread::Builder::new().name("blitz-io relief".to_owned());

@@ -291,7 +291,8 @@ pub(crate) unsafe fn shield(task: NonNull<Header>, enter: bool) {
     let next = if enter {
         now.checked_add(1).expect("more than 255 nested shields")
     } else {
-        now - 1
+        // A section that was begun in another task, which had the same address, is not counted here.
+        now.saturating_sub(1)
     };
     shields.store(next, Ordering::Relaxed);
 }
@@ -424,7 +425,8 @@ unsafe fn complete<F: Future, S: Schedule>(
                 let _ = catch_unwind(AssertUnwindSafe(|| waker.wake_by_ref()));
             }
             if cell.header.state.join_waker_called() {
-                *cell.join_waker.get() = None;
+                // As foreign.
+                let _ = catch_unwind(AssertUnwindSafe(|| *cell.join_waker.get() = None));
             }
         }
     }

@@ -124,10 +124,8 @@ impl<T: 'static> JoinSet<T> {
 
     /// As [`JoinSet::join_next`], without waiting.
     pub fn try_join_next(&mut self) -> Option<Result<T, JoinError>> {
-        match self.poll_join_next(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(joined) => joined,
-            Poll::Pending => None,
-        }
+        // Whoever waits goes on waiting, and there is nothing to wait for here that a budget would have to limit.
+        self.next_finished(|_| ())
     }
 
     /// As [`JoinSet::join_next`], for hand-written futures.
@@ -136,15 +134,29 @@ impl<T: 'static> JoinSet<T> {
             return Poll::Ready(None);
         }
         let unit = ready!(coop::take_unit(cx));
+        let wait = |waiter: &mut Option<Waker>| *waiter = Some(cx.waker().clone());
+        match self.next_finished(wait) {
+            Some(joined) => Poll::Ready(Some(joined)),
+            None => {
+                unit.refund();
+                Poll::Pending
+            }
+        }
+    }
+
+    /// Joins a task that is through. If there is none, `wait` may say who is told of the next one.
+    fn next_finished(
+        &mut self,
+        wait: impl FnOnce(&mut Option<Waker>),
+    ) -> Option<Result<T, JoinError>> {
         loop {
             let key = {
                 let mut inner = self.finished.lock();
                 match inner.keys.pop_front() {
                     Some(key) => key,
                     None => {
-                        inner.waiter = Some(cx.waker().clone());
-                        unit.refund();
-                        return Poll::Pending;
+                        wait(&mut inner.waiter);
+                        return None;
                     }
                 }
             };
@@ -157,7 +169,7 @@ impl<T: 'static> JoinSet<T> {
             });
             if let Poll::Ready(output) = handle.poll_without_budget(&Waker::from(member)) {
                 self.handles.remove(&key);
-                return Poll::Ready(Some(output));
+                return Some(output);
             }
         }
     }

@@ -105,6 +105,17 @@ impl<'a, T> Swapped<'a, T> {
             .with_borrow_mut(|current| std::mem::swap(current, value));
         Swapped { key, value }
     }
+
+    /// `None`: somebody looks at the value, or the thread is about to end.
+    fn try_new(key: &'static LocalKey<T>, value: &'a mut Option<T>) -> Option<Self> {
+        let swap = |current: &RefCell<Option<T>>| {
+            let mut current = current.try_borrow_mut().ok()?;
+            std::mem::swap(&mut *current, value);
+            Some(())
+        };
+        key.value.try_with(swap).ok()??;
+        Some(Swapped { key, value })
+    }
 }
 
 impl<T> Drop for Swapped<'_, T> {
@@ -146,7 +157,8 @@ impl<T: 'static, F: Future> Future for TaskLocalFuture<T, F> {
 impl<T: 'static, F> Drop for TaskLocalFuture<T, F> {
     fn drop(&mut self) {
         if self.future.is_some() {
-            let _swapped = Swapped::new(self.key, &mut self.value);
+            // Its destructor sees the value, if that is possible here; a destructor must not panic because it is not.
+            let _swapped = Swapped::try_new(self.key, &mut self.value);
             self.future = None;
         }
     }

@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 /// Runs `future` to its end even if its task is aborted meanwhile; the task ends at its next `await` after it.
 ///
 /// For what must not stop half-way: two writes that belong together, a protocol's goodbye. The section
-/// begins with the first poll. The end of the runtime does not wait for it beyond its deadline.
+/// begins with the first poll, and stays in the task that polled it. The end of the runtime does not wait for it.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicBool, Ordering};
@@ -71,12 +71,14 @@ impl<F: Future> Future for Shield<F> {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         // SAFETY: the future is not moved; the other field is not pinned.
         let this = unsafe { self.get_unchecked_mut() };
-        if this.task.is_none()
-            && let Some(task) = cell::current()
+        let current = cell::current();
+        // Once for each task that polls it; a section that has gone to another task stays counted in the one that began it.
+        if this.task != current
+            && let Some(task) = current
         {
             // SAFETY: this thread polls the task.
             unsafe { cell::shield(task, true) };
-            this.task = Some(task);
+            this.task = current;
         }
         // SAFETY: as above.
         let polled = unsafe { Pin::new_unchecked(&mut this.future) }.poll(cx);

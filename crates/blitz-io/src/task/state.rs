@@ -13,6 +13,7 @@
 //! * **RUNNING** is the lock on the future: whoever sets it may touch the future until it clears it or completes the task.
 //! * **CANCELLED** is a request. Whoever polls next, polls now, or (if nobody does) finds the task in the queue because
 //!   of the request, drops the future and completes the task.
+//!   A shielded section defers that, unless the task is **ENDING** with its runtime.
 //! * **JOIN_INTEREST** is there as long as the handle is. **JOIN_WAKER** says whose the waker's cell is: unset, the
 //!   handle's; set, the task's, which reads it once it is complete.
 //! * The rest counts references: the list of owned tasks, the handle, each waker, the queue's entry (which becomes
@@ -32,7 +33,8 @@ const NOTIFIED: usize = 1 << 2;
 const CANCELLED: usize = 1 << 3;
 const JOIN_INTEREST: usize = 1 << 4;
 const JOIN_WAKER: usize = 1 << 5;
-const ONE_REF: usize = 1 << 6;
+const ENDING: usize = 1 << 6;
+const ONE_REF: usize = 1 << 7;
 
 /// What the models break on purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,6 +73,11 @@ pub(crate) enum End {
     Again,
     /// Drop its future and complete it; the caller is still RUNNING.
     Cancel,
+}
+
+/// Has the future of such a task to be dropped rather than polled?
+fn must_end(now: usize, shielded: bool) -> bool {
+    now & CANCELLED != 0 && (!shielded || now & ENDING != 0)
 }
 
 impl State {
@@ -116,7 +123,7 @@ impl State {
                 return (None, Start::Nothing);
             }
             debug_assert!(now & NOTIFIED != 0, "polled without an entry in a queue");
-            let start = if now & CANCELLED != 0 && !shielded {
+            let start = if must_end(now, shielded) {
                 Start::Cancel
             } else {
                 Start::Poll
@@ -130,7 +137,7 @@ impl State {
         let order = self.1.relax(Flaw::RelaxedEnd, Ordering::AcqRel);
         self.update_with(order, |now| {
             debug_assert!(now & RUNNING != 0);
-            if now & CANCELLED != 0 && !shielded {
+            if must_end(now, shielded) {
                 return (None, End::Cancel);
             }
             if now & NOTIFIED != 0 {
@@ -197,7 +204,7 @@ impl State {
             if now & COMPLETE != 0 {
                 (None, false)
             } else if now & RUNNING != 0 {
-                (Some(now | CANCELLED | NOTIFIED), false)
+                (Some(now | CANCELLED | ENDING | NOTIFIED), false)
             } else {
                 (Some(now | RUNNING | CANCELLED), true)
             }

@@ -1,0 +1,318 @@
+//! Corners of the runtime that are easily got wrong: who serves what while somebody blocks, what happens at the end, and where code runs
+//! that nobody expects there (destructors, wakers, closures that own the runtime).
+
+mod common;
+
+use blitz_io::task::{JoinSet, shield, yield_now};
+use blitz_io::{Builder, Handle, spawn};
+use common::{run, runtime};
+use std::cell::RefCell;
+use std::future::{pending, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
+
+/// Runs `test` on a thread of its own, which must come back.
+fn within_a_minute(test: impl FnOnce() + Send + 'static) {
+    let (done, is_done) = mpsc::channel();
+    let thread = std::thread::spawn(move || {
+        let result = catch_unwind(AssertUnwindSafe(test));
+        done.send(()).unwrap();
+        result
+    });
+    is_done
+        .recv_timeout(Duration::from_secs(60))
+        .expect("hangs");
+    if let Err(panic) = thread.join().unwrap() {
+        std::panic::resume_unwind(panic);
+    }
+}
+
+#[test]
+fn a_task_that_blocks_in_place_is_not_in_the_way_of_the_one_it_has_just_spawned() {
+    within_a_minute(|| {
+        for workers in [1, 2, 3] {
+            let runtime = runtime(workers);
+            let task = runtime.spawn(async {
+                let (done, is_done) = mpsc::channel();
+                // Alone in the slot of this worker.
+                spawn(async move { done.send(()).unwrap() });
+                blitz_io::block_in_place(|| is_done.recv().unwrap());
+            });
+            runtime.block_on(task).unwrap();
+        }
+    });
+}
+
+#[test]
+fn whoever_blocks_on_the_task_it_has_just_spawned_gets_its_output() {
+    within_a_minute(|| {
+        for workers in [1, 2, 3] {
+            let runtime = runtime(workers);
+            let task = runtime.spawn(async { Handle::current().block_on(spawn(async { 5 })) });
+            assert_eq!(runtime.block_on(task).unwrap().unwrap(), 5);
+            let job = runtime
+                .handle()
+                .spawn_cpu(|| Handle::current().block_on(spawn(async { 6 })));
+            assert_eq!(runtime.block_on(job).unwrap().unwrap(), 6);
+        }
+    });
+}
+
+#[test]
+fn a_shielded_section_that_never_ends_does_not_keep_the_runtime_from_ending() {
+    within_a_minute(|| {
+        for _ in 0..50 {
+            let runtime = runtime(2);
+            let (running, is_running) = mpsc::channel();
+            let stop = Arc::new(AtomicBool::new(false));
+            let stopped = Arc::clone(&stop);
+            let task = runtime.spawn(shield(async move {
+                running.send(()).unwrap();
+                // Still running when the runtime ends, and idle afterwards.
+                while !stopped.load(Ordering::SeqCst) {
+                    std::thread::yield_now();
+                }
+                pending::<()>().await;
+            }));
+            is_running.recv().unwrap();
+            let stopper = std::thread::spawn(move || {
+                std::thread::sleep(Duration::from_millis(2));
+                stop.store(true, Ordering::SeqCst);
+            });
+            drop(runtime);
+            stopper.join().unwrap();
+            assert!(task.is_finished());
+        }
+    });
+}
+
+#[test]
+fn a_scope_that_could_not_wait_for_its_tasks_is_not_opened() {
+    let runtime = Builder::new_current_thread().build().unwrap();
+    let opened = Arc::new(AtomicBool::new(false));
+    let theirs = Arc::clone(&opened);
+    let task = runtime.spawn(async move {
+        let borrowed = vec![1, 2, 3];
+        blitz_io::scope(|scope| {
+            theirs.store(true, Ordering::SeqCst);
+            // Would be polled after `borrowed` is gone.
+            scope.spawn(async { borrowed.iter().sum::<i32>() });
+        });
+    });
+    let error = runtime.block_on(task).unwrap_err();
+    assert!(
+        error.to_string().contains("would wait for itself"),
+        "{error}"
+    );
+    assert!(!opened.load(Ordering::SeqCst));
+    runtime.block_on(async { yield_now().await });
+}
+
+thread_local! {
+    static LATE: Late = const { Late(RefCell::new(None)) };
+}
+
+/// Looks for a runtime when its thread ends.
+struct Late(RefCell<Option<mpsc::Sender<bool>>>);
+
+impl Drop for Late {
+    fn drop(&mut self) {
+        if let Some(sender) = self.0.take() {
+            let metrics = Handle::try_current().map(|handle| handle.metrics());
+            sender.send(metrics.is_some()).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_guard_that_is_forgotten_leaves_no_runtime_behind_its_thread() {
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || {
+        // Destroyed last, since it was there first.
+        LATE.with(|late| late.0.replace(Some(sender)));
+        let runtime = Builder::new_current_thread().build().unwrap();
+        std::mem::forget(runtime.enter());
+    })
+    .join()
+    .unwrap();
+    assert!(!receiver.recv().unwrap());
+}
+
+#[test]
+fn a_runtime_may_be_dropped_wherever_its_code_runs() {
+    within_a_minute(|| {
+        for workers in [1, 2] {
+            for place in 0..4 {
+                let runtime = runtime(workers);
+                let handle = runtime.handle().clone();
+                let (done, is_done) = mpsc::channel();
+                let end = move || {
+                    drop(runtime);
+                    done.send(()).unwrap();
+                };
+                match place {
+                    0 => drop(handle.spawn_blocking(end)),
+                    1 => drop(handle.spawn_cpu(end)),
+                    2 => drop(handle.spawn(async move { end() })),
+                    _ => end(),
+                }
+                is_done.recv().unwrap();
+            }
+        }
+    });
+}
+
+#[test]
+fn for_ever_is_a_limit_like_any_other() {
+    for runtime in [Builder::new_current_thread().build().unwrap(), runtime(1)] {
+        runtime.spawn(async {
+            yield_now().await;
+            blitz_io::time::sleep(Duration::from_millis(2)).await;
+        });
+        assert!(runtime.drain(Duration::MAX));
+        runtime.spawn(pending::<()>());
+        assert!(!runtime.drain(Duration::from_millis(1)));
+        assert!(runtime.shutdown_timeout(Duration::MAX));
+    }
+}
+
+#[test]
+fn trying_to_join_does_not_take_the_place_of_the_one_who_waits() {
+    run(|| async {
+        let mut set = JoinSet::new();
+        let (go, may_go) = mpsc::channel::<()>();
+        set.spawn(async move {
+            while may_go.try_recv().is_err() {
+                yield_now().await;
+            }
+        });
+        let mut go = Some(go);
+        common::soon(poll_fn(|cx| {
+            let polled = set.poll_join_next(cx);
+            if polled.is_pending() {
+                assert!(set.try_join_next().is_none());
+                if let Some(go) = go.take() {
+                    go.send(()).unwrap();
+                }
+            }
+            polled
+        }))
+        .await
+        .unwrap()
+        .unwrap();
+        // Nor does it run out of budget.
+        for _ in 0..1000 {
+            set.spawn(async {});
+        }
+        while blitz_io::Handle::current().metrics().alive > 1 {
+            yield_now().await;
+        }
+        poll_fn(|_| {
+            for left in (0..1000).rev() {
+                assert!(set.try_join_next().is_some(), "{left} left");
+            }
+            Poll::Ready(())
+        })
+        .await;
+    });
+}
+
+blitz_io::task_local! {
+    static KEY: u32;
+}
+
+#[test]
+fn a_future_with_a_task_local_may_be_dropped_while_that_is_looked_at() {
+    let scoped = KEY.scope(1, async { pending::<()>().await });
+    KEY.sync_scope(2, || {
+        KEY.with(|value| {
+            drop(scoped);
+            assert_eq!(*value, 2);
+        });
+        assert_eq!(KEY.get(), 2);
+    });
+}
+
+#[test]
+fn a_shield_that_changes_its_task_half_way_shields_neither_for_ever() {
+    run(|| async {
+        let mut section = Box::pin(shield(yield_now()));
+        let polled = spawn(async move {
+            let mut cx = Context::from_waker(Waker::noop());
+            assert!(section.as_mut().poll(&mut cx).is_pending());
+            section
+        });
+        let section = polled.await.unwrap();
+        for _ in 0..3 {
+            let task = spawn(async {
+                shield(async {}).await;
+                pending::<()>().await;
+            });
+            yield_now().await;
+            task.abort();
+            assert!(common::soon(task).await.unwrap_err().is_cancelled());
+        }
+        let task = spawn(async move {
+            section.await;
+            pending::<()>().await;
+        });
+        yield_now().await;
+        task.abort();
+        assert!(common::soon(task).await.unwrap_err().is_cancelled());
+    });
+}
+
+#[test]
+fn a_computation_knows_the_runtime_that_it_was_spawned_in() {
+    for runtime in [Builder::new_current_thread().build().unwrap(), runtime(1)] {
+        let inner = runtime.block_on(async {
+            blitz_io::spawn_cpu(|| spawn(async { 3 }))
+                .await
+                .unwrap()
+                .await
+        });
+        assert_eq!(inner.unwrap(), 3);
+    }
+}
+
+#[test]
+fn a_future_that_only_yields_lets_the_tasks_of_its_thread_run() {
+    let runtime = Builder::new_current_thread().build().unwrap();
+    let task = runtime.spawn(async {});
+    runtime.block_on(yield_now());
+    assert!(task.is_finished());
+}
+
+struct Failing(AtomicUsize);
+
+impl Wake for Failing {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        panic!("a waker that fails");
+    }
+}
+
+#[test]
+fn a_waker_that_panics_takes_nobody_else_down() {
+    within_a_minute(|| {
+        let runtime = runtime(2);
+        let failing = Arc::new(Failing(AtomicUsize::new(0)));
+        let waker = Waker::from(Arc::clone(&failing));
+        runtime.block_on(async {
+            let mut cx = Context::from_waker(&waker);
+            let mut nap = Box::pin(blitz_io::time::sleep(Duration::from_millis(2)));
+            assert!(nap.as_mut().poll(&mut cx).is_pending());
+            let mut handle = Box::pin(spawn(blitz_io::time::sleep(Duration::from_millis(4))));
+            assert!(handle.as_mut().poll(&mut cx).is_pending());
+            while failing.0.load(Ordering::SeqCst) < 2 {
+                blitz_io::time::sleep(Duration::from_millis(1)).await;
+            }
+            spawn(blitz_io::time::sleep(Duration::from_millis(2)))
+                .await
+                .unwrap();
+        });
+    });
+}
