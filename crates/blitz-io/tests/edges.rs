@@ -95,7 +95,7 @@ fn a_scope_that_could_not_wait_for_its_tasks_is_not_opened() {
     let opened = Arc::new(AtomicBool::new(false));
     let theirs = Arc::clone(&opened);
     let task = runtime.spawn(async move {
-        let borrowed = vec![1, 2, 3];
+        let borrowed = Box::new([1, 2, 3]);
         blitz_io::scope(|scope| {
             theirs.store(true, Ordering::SeqCst);
             // Would be polled after `borrowed` is gone.
@@ -243,9 +243,9 @@ fn a_shield_that_changes_its_task_half_way_shields_neither_for_ever() {
         let polled = spawn(async move {
             let mut cx = Context::from_waker(Waker::noop());
             assert!(section.as_mut().poll(&mut cx).is_pending());
-            section
+            Some(section)
         });
-        let section = polled.await.unwrap();
+        let section = polled.await.unwrap().unwrap();
         for _ in 0..3 {
             let task = spawn(async {
                 shield(async {}).await;
