@@ -203,13 +203,15 @@ impl Sleep {
         if !self.flaws.has(Flaw::NoSleeperFence) {
             fence(Ordering::SeqCst);
         }
+        // Ends its own sleep without a kick: that would be a system call to itself. If somebody else is faster, their kick comes
+        // late, and costs one look around.
         if !self.flaws.has(Flaw::NoLastLook) && has_work() {
-            self.rouse(thread, ASLEEP);
+            self.claim(thread, ASLEEP);
             return false;
         }
         while state.load(Ordering::Acquire) == ASLEEP {
             if wait(state) {
-                self.rouse(thread, ASLEEP);
+                self.claim(thread, ASLEEP);
             }
         }
         true

@@ -7,6 +7,7 @@
 //! The **interval** says how many tasks of its own a worker runs before it looks at the shared queue *first*: about
 //! a millisecond's worth, from a moving average, but 8 at least and 255 at most.
 
+use super::outlook::Outlook;
 use super::ring::{Full, Ring};
 use crate::task::{Header, Queued};
 use std::cell::Cell;
@@ -42,6 +43,7 @@ pub(crate) struct Core {
     interval: Cell<u32>,
     average_ns: Cell<u64>,
     random: Cell<u64>,
+    pub(crate) outlook: Outlook,
     pub(crate) counts: Counts,
 }
 
@@ -89,6 +91,7 @@ impl Core {
             interval: Cell::new(0),
             average_ns: Cell::new(FIRST_GUESS_NS),
             random: Cell::new(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1),
+            outlook: Outlook::new(),
             counts: Counts::default(),
         };
         core.interval.set(interval_for(FIRST_GUESS_NS));
@@ -218,8 +221,15 @@ impl Core {
         tick.is_multiple_of(self.interval.get())
     }
 
+    /// Should somebody be woken for what is in the ring? For the owner.
+    #[inline]
+    pub(crate) fn asks_for_help(&self) -> bool {
+        self.outlook.asks_for_help(self.ring.len())
+    }
+
     /// `polled` tasks took `elapsed_ns` together.
     pub(crate) fn learn(&self, polled: u64, elapsed_ns: u64) {
+        self.outlook.learn(polled, elapsed_ns);
         if let Some(sample) = elapsed_ns.checked_div(polled) {
             // Nine parts old, one part new.
             let next = (self.average_ns.get() * 9 + sample) / 10;

@@ -7,6 +7,8 @@ mod driver_seat;
 #[cfg(not(loom))]
 mod injector;
 #[cfg(not(loom))]
+mod outlook;
+#[cfg(not(loom))]
 mod owned;
 #[cfg(not(loom))]
 mod placement;

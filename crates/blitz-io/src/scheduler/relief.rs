@@ -126,11 +126,14 @@ impl Relief {
     }
 
     /// The caller is busy for long, and somebody is idle. That worker may sleep elsewhere while nobody watches the driver: the last one
-    /// there has left it for something long; woken, it will sleep in the driver. Or it may not know of the task in the caller's slot:
-    /// nobody was told of that, since the caller was to get to it soon.
+    /// there has left it for something long; woken, it will sleep in the driver. Or it may not know of the tasks in the caller's slot and
+    /// ring: nobody was told of those, since the caller was to get to them soon.
     fn send_idle_worker(&self, shared: &Shared) {
         let Some(pool) = shared.pool() else { return };
-        if shared.driver.needs_attendant() && pool.has_idle_thread() {
+        if !pool.has_idle_thread() {
+            return;
+        }
+        if shared.driver.needs_attendant() {
             pool.wake_one();
         } else if shared.has_ready_task() {
             pool.notify();

@@ -178,16 +178,20 @@ impl Shared {
     #[inline]
     fn schedule_task(&self, task: Queued) {
         match self.my_core() {
-            // SAFETY: this thread owns the core.
-            Some((core, _)) => self.pushed(unsafe { core.push_next(task) }),
+            Some((core, _)) => {
+                // SAFETY: this thread owns the core.
+                let pushed = unsafe { core.push_next(task) };
+                self.pushed(core, pushed);
+            }
             None => self.inject(task),
         }
     }
 
     #[inline]
-    fn pushed(&self, pushed: Pushed) {
+    fn pushed(&self, core: &Core, pushed: Pushed) {
         match pushed {
             Pushed::InSlot => {}
+            Pushed::InRing if !core.asks_for_help() => {}
             Pushed::InRing => self.notify(),
             Pushed::Overflow(tasks) => {
                 let refused = self.injector.push_batch(tasks);
@@ -206,9 +210,11 @@ impl Shared {
                 let pushed = unsafe { core.push_last(task) };
                 match (pushed, self.pool()) {
                     // It was ours and stays ours unless somebody is idle; alone in the ring, it is ours anyway.
-                    (Pushed::InRing, Some(pool)) if core.len() > 1 => pool.hint(),
+                    (Pushed::InRing, Some(pool)) if core.len() > 1 && core.asks_for_help() => {
+                        pool.hint();
+                    }
                     (Pushed::InRing, _) => {}
-                    (pushed, _) => self.pushed(pushed),
+                    (pushed, _) => self.pushed(core, pushed),
                 }
             }
             None => self.inject(task),
@@ -254,14 +260,15 @@ impl Shared {
         let core = self.core(index);
         let start = ticks();
         let mut clock = start;
-        let slice = SLICE_US * ticks_per_us();
+        let end = start + SLICE_US * ticks_per_us();
         let mut polled = 0;
+        core.outlook.slice_begins(start, core.len());
         while polled < SLICE_TASKS {
             // SAFETY: the core is the calling thread's.
             let Some(task) = (unsafe { self.next(core, index) }) else {
                 break;
             };
-            if polled == 0 && (core.len() > 0 || self.injector.len() > 0) {
+            if polled == 0 && (core.asks_for_help() || self.injector.len() > 0) {
                 // We are about to be busy, and there is more.
                 self.notify();
             }
@@ -272,14 +279,20 @@ impl Shared {
             }
             polled += 1;
             if polled % CLOCK_INTERVAL == 0 {
-                clock = ticks();
-                if clock.saturating_sub(start) > slice {
+                let before = std::mem::replace(&mut clock, ticks());
+                core.outlook.stretch_ends(before, clock, core.len());
+                if clock > end {
                     break;
                 }
             }
         }
         if polled % CLOCK_INTERVAL != 0 {
-            clock = ticks();
+            let before = std::mem::replace(&mut clock, ticks());
+            core.outlook.stretch_ends(before, clock, core.len());
+        }
+        if core.len() > 0 {
+            // We are busy for long, or turn to the engine's work now.
+            self.notify();
         }
         core::add(&core.counts.polled, u64::from(polled));
         let elapsed_ns = clock.saturating_sub(start) * 1000 / ticks_per_us().max(1);

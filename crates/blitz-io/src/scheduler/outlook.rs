@@ -1,0 +1,177 @@
+//! Whether a worker asks for help with the tasks in its own ring.
+//!
+//! Waking a thread costs the waker several microseconds, the woken one as many, and on a busy machine the two may end up on one CPU and wait
+//! for each other's time slice. A worker that will be through with its ring before help could arrive therefore asks nobody. No task is
+//! stranded by that: the ring is its owner's, who empties it before it sleeps. It asks
+//! * when the tasks in the ring will take longer than [`HELP_NS`], as far as it can tell;
+//! * when a slice of its time ends with tasks left: it is busy for long, and may turn to something else now;
+//! * when the running task is about to block, or computes for long and says so (see `relief`).
+//!
+//! It tells by what a poll usually takes. What breaks that is a poll that takes a thousand times as long: the tasks behind it wait although
+//! others sleep. Such a poll cannot be foreseen, but it can be remembered: it makes the worker *wary*, which means that it asks for help with
+//! every task for some seconds. Only CPU time counts for that: a thread that the kernel has preempted has not been polling, and waking more of them
+//! would help the least.
+//!
+//! Measured (2 CPUs; echo with 64 connections): a tenth less CPU per request than with a wake for every task in the ring. 100,000 timers within 100 ms:
+//! lateness p99 0.3 to 0.6 ms instead of 4 to 11.
+
+use blitz_core::demand::ticks_per_us;
+use std::cell::Cell;
+
+/// Less work than this is done before help arrives.
+const HELP_NS: u64 = 40_000;
+/// A stretch of polls that should take a few microseconds and takes this long has a long one in it.
+const LONG_US: u64 = 400;
+/// So much of it has to be CPU time.
+const LONG_CPU_US: u64 = 250;
+/// For how long a long poll is remembered.
+const WARY_US: u64 = 2_000_000;
+/// The thread's CPU time is noted this often at most.
+const NOTE_US: u64 = 1_000;
+/// What a poll takes before anything is known.
+const FIRST_GUESS_NS: u64 = 50_000;
+
+/// The owner's alone.
+pub(crate) struct Outlook {
+    /// What a poll usually takes.
+    usual_ns: Cell<u64>,
+    wary: Cell<bool>,
+    wary_until: Cell<u64>,
+    /// The thread's CPU time, in microseconds, and when that was, in ticks.
+    noted: Cell<(u64, u64)>,
+}
+
+impl Outlook {
+    pub(crate) fn new() -> Self {
+        Outlook {
+            usual_ns: Cell::new(FIRST_GUESS_NS),
+            wary: Cell::new(false),
+            wary_until: Cell::new(0),
+            noted: Cell::new((0, 0)),
+        }
+    }
+
+    /// Should somebody be woken, with `waiting` tasks in the ring?
+    #[inline]
+    pub(crate) fn asks_for_help(&self, waiting: usize) -> bool {
+        self.wary.get() || waiting as u64 * self.usual_ns.get() > HELP_NS
+    }
+
+    /// A slice begins, with `waiting` tasks in the ring.
+    #[inline]
+    pub(crate) fn slice_begins(&self, now: u64, waiting: usize) {
+        if self.wary.get() && now > self.wary_until.get() {
+            self.wary.set(false);
+        }
+        if waiting > 0 && now.saturating_sub(self.noted.get().1) > NOTE_US * ticks_per_us() {
+            self.noted.set((thread_cpu_us(), now));
+        }
+    }
+
+    /// A stretch of a few polls has lasted from `start` to `now`, and tasks have been `waiting` in the ring.
+    #[inline]
+    pub(crate) fn stretch_ends(&self, start: u64, now: u64, waiting: usize) {
+        if waiting > 0 && now.saturating_sub(start) > LONG_US * ticks_per_us() {
+            self.was_long(start, now);
+        }
+    }
+
+    #[cold]
+    fn was_long(&self, start: u64, now: u64) {
+        let (cpu_then, then) = self.noted.get();
+        let cpu = thread_cpu_us();
+        self.noted.set((cpu, now));
+        // All that lies between the note and the stretch may have been CPU time, too.
+        let before = start.saturating_sub(then) / ticks_per_us().max(1);
+        if cpu.saturating_sub(cpu_then).saturating_sub(before) > LONG_CPU_US {
+            self.wary.set(true);
+            self.wary_until.set(now + WARY_US * ticks_per_us());
+        }
+    }
+
+    /// `polled` tasks took `elapsed_ns` together.
+    #[inline]
+    pub(crate) fn learn(&self, polled: u64, elapsed_ns: u64) {
+        if let Some(sample) = elapsed_ns.checked_div(polled) {
+            let usual = self.usual_ns.get();
+            // Not more than some times the usual: one preempted slice says nothing about the next ones.
+            let next = (usual * 7 + sample.min(4 * usual)) / 8;
+            self.usual_ns.set(next.max(8));
+        }
+    }
+}
+
+/// The CPU time of the calling thread.
+#[cfg(unix)]
+fn thread_cpu_us() -> u64 {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: a valid clock, and a place for its time. It does not fail; if it did, the time would be zero.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
+    time.tv_sec as u64 * 1_000_000 + time.tv_nsec as u64 / 1_000
+}
+
+/// Elsewhere time is time.
+#[cfg(not(unix))]
+fn thread_cpu_us() -> u64 {
+    blitz_core::demand::ticks() / ticks_per_us().max(1)
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use blitz_core::demand::ticks;
+
+    fn outlook_on(usual_ns: u64) -> Outlook {
+        let outlook = Outlook::new();
+        for _ in 0..200 {
+            outlook.learn(10, 10 * usual_ns);
+        }
+        outlook
+    }
+
+    #[test]
+    fn help_is_asked_for_when_the_ring_takes_longer_than_help_takes_to_arrive() {
+        assert!(Outlook::new().asks_for_help(1), "nothing is known yet");
+        let outlook = outlook_on(1_000);
+        assert!(!outlook.asks_for_help(1));
+        assert!(!outlook.asks_for_help(30));
+        assert!(outlook.asks_for_help(60));
+        assert!(outlook_on(100_000).asks_for_help(1));
+    }
+
+    #[test]
+    fn one_slice_that_took_long_says_little_about_the_usual_poll() {
+        let outlook = outlook_on(1_000);
+        outlook.learn(1, 50_000_000);
+        assert!(!outlook.asks_for_help(20));
+    }
+
+    #[test]
+    fn a_poll_that_takes_long_makes_wary_for_a_while_and_one_that_was_preempted_does_not() {
+        let outlook = outlook_on(1_000);
+        let start = ticks();
+        outlook.slice_begins(start, 3);
+        // It sleeps, as a thread does that has been preempted.
+        std::thread::sleep(std::time::Duration::from_millis(5));
+        outlook.stretch_ends(start, ticks(), 3);
+        #[cfg(unix)]
+        assert!(!outlook.asks_for_help(3));
+        let start = ticks();
+        outlook.slice_begins(start, 3);
+        let cpu = thread_cpu_us();
+        while thread_cpu_us() < cpu + 2 * LONG_US {}
+        outlook.stretch_ends(start, ticks(), 0);
+        assert!(!outlook.asks_for_help(3), "nobody has waited");
+        let start = ticks();
+        outlook.slice_begins(start, 3);
+        let cpu = thread_cpu_us();
+        while thread_cpu_us() < cpu + 2 * LONG_US {}
+        outlook.stretch_ends(start, ticks(), 3);
+        assert!(outlook.asks_for_help(1));
+        outlook.slice_begins(ticks() + 2 * WARY_US * ticks_per_us(), 1);
+        assert!(!outlook.asks_for_help(1));
+    }
+}

@@ -1,0 +1,95 @@
+//! A worker that expects to be through with its ring soon wakes nobody. What keeps tasks from waiting for it in vain.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::{self, ThreadId};
+use std::time::{Duration, Instant};
+
+const CHILDREN: usize = 3;
+
+/// A runtime whose workers have learnt that polls are short.
+fn runtime_of_short_polls() -> blitz_io::Runtime {
+    let runtime = blitz_io::Builder::new_multi_thread()
+        .worker_threads(2)
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let tasks: Vec<_> = (0..8)
+            .map(|_| {
+                blitz_io::spawn(async {
+                    for _ in 0..5_000 {
+                        blitz_io::task::yield_now().await;
+                    }
+                })
+            })
+            .collect();
+        for task in tasks {
+            task.await.unwrap();
+        }
+    });
+    runtime
+}
+
+/// Spawns a few tasks that note whether they ran on another thread than `parent`.
+fn spawn_children(parent: ThreadId) -> Arc<AtomicUsize> {
+    let elsewhere = Arc::new(AtomicUsize::new(0));
+    for _ in 0..CHILDREN {
+        let elsewhere = Arc::clone(&elsewhere);
+        blitz_io::spawn(async move {
+            if thread::current().id() != parent {
+                elsewhere.fetch_add(1, Ordering::SeqCst);
+            }
+        });
+    }
+    elsewhere
+}
+
+fn wait_for(children: &AtomicUsize, limit: Duration, mut meanwhile: impl FnMut()) -> bool {
+    let start = Instant::now();
+    while children.load(Ordering::SeqCst) < CHILDREN {
+        if start.elapsed() > limit {
+            return false;
+        }
+        meanwhile();
+    }
+    true
+}
+
+#[test]
+fn tasks_behind_one_that_blocks_are_taken_by_an_idle_worker() {
+    let runtime = runtime_of_short_polls();
+    for _ in 0..20 {
+        let parent = runtime.spawn(async {
+            let children = spawn_children(thread::current().id());
+            let limit = Duration::from_secs(20);
+            blitz_io::block_in_place(|| wait_for(&children, limit, thread::yield_now))
+        });
+        assert!(runtime.block_on(parent).unwrap());
+    }
+}
+
+#[test]
+fn tasks_behind_a_long_computation_are_taken_by_an_idle_worker() {
+    let runtime = runtime_of_short_polls();
+    for _ in 0..20 {
+        let parent = runtime.spawn(async {
+            let children = spawn_children(thread::current().id());
+            wait_for(&children, Duration::from_secs(20), blitz_core::demand::beat)
+        });
+        assert!(runtime.block_on(parent).unwrap());
+    }
+}
+
+#[test]
+fn long_polls_that_say_nothing_teach_a_worker_to_ask_for_help() {
+    let runtime = runtime_of_short_polls();
+    let tries = 100;
+    let succeeded = (0..tries).any(|_| {
+        let parent = runtime.spawn(async {
+            let children = spawn_children(thread::current().id());
+            wait_for(&children, Duration::from_millis(30), std::hint::spin_loop)
+        });
+        runtime.block_on(parent).unwrap()
+    });
+    assert!(succeeded, "{tries} long polls have taught nothing");
+}
