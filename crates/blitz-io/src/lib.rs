@@ -34,6 +34,8 @@ pub mod fs;
 pub mod future;
 #[cfg(all(feature = "hyper", not(loom)))]
 pub mod hyper;
+#[cfg(not(loom))]
+pub mod io;
 #[cfg(all(test, loom))]
 mod modelling;
 #[cfg(not(loom))]

@@ -70,7 +70,7 @@ macro_rules! readable_stream {
             /// # Errors
             /// Those of the system, such as a reset by the peer of a connection.
             pub async fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-                crate::net::ops::read(self, buffer).await
+                crate::io::ops::read(self, buffer).await
             }
 
             /// As [`read`](Self::read), into several buffers one after the other.
@@ -81,7 +81,7 @@ macro_rules! readable_stream {
                 &mut self,
                 buffers: &mut [std::io::IoSliceMut<'_>],
             ) -> std::io::Result<usize> {
-                crate::net::ops::read_vectored(self, buffers).await
+                crate::io::ops::read_vectored(self, buffers).await
             }
 
             /// Fills the buffer. What has been read is lost if the future is dropped half-way.
@@ -90,7 +90,7 @@ macro_rules! readable_stream {
             /// As for [`read`](Self::read), and [`UnexpectedEof`](std::io::ErrorKind::UnexpectedEof) if the stream
             /// ends before.
             pub async fn read_exact(&mut self, buffer: &mut [u8]) -> std::io::Result<()> {
-                crate::net::ops::read_exact(self, buffer).await
+                crate::io::ops::read_exact(self, buffer).await
             }
 
             /// Appends everything up to the end of the stream, and returns how much that was.
@@ -98,7 +98,7 @@ macro_rules! readable_stream {
             /// # Errors
             /// As for [`read`](Self::read).
             pub async fn read_to_end(&mut self, bytes: &mut Vec<u8>) -> std::io::Result<usize> {
-                crate::net::ops::read_to_end(self, bytes).await
+                crate::io::ops::read_to_end(self, bytes).await
             }
 
             /// As [`read_to_end`](Self::read_to_end), for text.
@@ -107,7 +107,7 @@ macro_rules! readable_stream {
             /// As for [`read`](Self::read), and [`InvalidData`](std::io::ErrorKind::InvalidData) if it is not UTF-8: then
             /// nothing is appended.
             pub async fn read_to_string(&mut self, text: &mut String) -> std::io::Result<usize> {
-                crate::net::ops::read_to_string(self, text).await
+                crate::io::ops::read_to_string(self, text).await
             }
         }
     };
@@ -145,7 +145,7 @@ macro_rules! writable_stream {
             /// # Errors
             /// Those of the system, such as a peer that is gone.
             pub async fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-                crate::net::ops::write(self, bytes).await
+                crate::io::ops::write(self, bytes).await
             }
 
             /// As [`write`](Self::write), from several buffers one after the other.
@@ -156,7 +156,7 @@ macro_rules! writable_stream {
                 &mut self,
                 buffers: &[std::io::IoSlice<'_>],
             ) -> std::io::Result<usize> {
-                crate::net::ops::write_vectored(self, buffers).await
+                crate::io::ops::write_vectored(self, buffers).await
             }
 
             /// Writes everything. How much of it has been written is not known if the future is dropped half-way.
@@ -164,7 +164,7 @@ macro_rules! writable_stream {
             /// # Errors
             /// As for [`write`](Self::write).
             pub async fn write_all(&mut self, bytes: &[u8]) -> std::io::Result<()> {
-                crate::net::ops::write_all(self, bytes).await
+                crate::io::ops::write_all(self, bytes).await
             }
 
             /// Waits until the system has what was written. Sockets and pipes have nothing to wait for; files do.
@@ -172,7 +172,7 @@ macro_rules! writable_stream {
             /// # Errors
             /// That of an earlier write to a file.
             pub async fn flush(&mut self) -> std::io::Result<()> {
-                crate::net::ops::flush(self).await
+                crate::io::ops::flush(self).await
             }
 
             /// Says that this was all. The peer of a socket is told, and can still be read from; files are
@@ -181,7 +181,7 @@ macro_rules! writable_stream {
             /// # Errors
             /// Those of the connection, or of [`flush`](Self::flush).
             pub async fn shutdown(&mut self) -> std::io::Result<()> {
-                crate::net::ops::shutdown(self).await
+                crate::io::ops::shutdown(self).await
             }
         }
     };

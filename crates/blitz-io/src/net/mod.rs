@@ -10,7 +10,6 @@
 #[macro_use]
 pub(crate) mod macros;
 mod interest;
-pub(crate) mod ops;
 mod resolve;
 pub mod split;
 pub(crate) mod stream;

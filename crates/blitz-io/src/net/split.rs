@@ -4,7 +4,7 @@
 //! again. Each half is the only one of its way, so it needs no lock.
 
 use super::stream::{Bytes, Stream};
-use std::fmt;
+use crate::io;
 use std::net::Shutdown;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -87,7 +87,7 @@ impl<S: Stream> OwnedReadHalf<S> {
     /// Gives both back if they are of different streams.
     pub fn reunite(self, write: OwnedWriteHalf<S>) -> Result<S, ReuniteError<S>> {
         if !Arc::ptr_eq(&self.0, &write.stream) {
-            return Err(ReuniteError(self, write));
+            return Err(io::ReuniteError(self, write));
         }
         write.forget();
         Ok(Arc::into_inner(self.0).expect("a stream has two halves"))
@@ -119,13 +119,4 @@ impl<S: Stream> Drop for OwnedWriteHalf<S> {
 }
 
 /// Two halves that do not belong together.
-#[derive(Debug)]
-pub struct ReuniteError<S: Stream>(pub OwnedReadHalf<S>, pub OwnedWriteHalf<S>);
-
-impl<S: Stream> fmt::Display for ReuniteError<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the two halves are of different streams")
-    }
-}
-
-impl<S: Stream> std::error::Error for ReuniteError<S> {}
+pub type ReuniteError<S> = io::ReuniteError<OwnedReadHalf<S>, OwnedWriteHalf<S>>;

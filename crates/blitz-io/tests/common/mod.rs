@@ -1,6 +1,7 @@
 //! Runs a future on a runtime of its own, and does not wait for ever.
 #![allow(dead_code)]
 
+pub mod chaos;
 pub mod elsewhere;
 
 use blitz_io::time::timeout;

@@ -1,0 +1,165 @@
+//! A writer with a buffer.
+
+use super::BUFFER;
+use futures_io::{AsyncSeek, AsyncWrite};
+use pin_project_lite::pin_project;
+use std::io::{self, IoSlice, SeekFrom};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+pin_project! {
+    /// Collects small writes into large ones.
+    ///
+    /// Nothing is written when it is dropped, since that would have to wait: call [`flush`](super::AsyncWriteExt::flush) or
+    /// [`shutdown`](super::AsyncWriteExt::shutdown) before. Reading goes straight to what it wraps.
+    ///
+    /// # Cost
+    /// One allocation, of 8 KiB unless [`with_capacity`](Self::with_capacity) says otherwise. A write that is no smaller than the buffer
+    /// bypasses it.
+    ///
+    /// ```
+    /// use blitz_io::io::{AsyncWriteExt, BufWriter};
+    ///
+    /// # let runtime = blitz_io::Runtime::new().unwrap();
+    /// # runtime.block_on(async {
+    /// let mut writer = BufWriter::new(Vec::new());
+    /// for word in ["many ", "small ", "writes"] {
+    ///     writer.write_all(word.as_bytes()).await?;
+    /// }
+    /// assert!(writer.get_ref().is_empty());
+    /// writer.flush().await?;
+    /// assert_eq!(writer.get_ref(), b"many small writes");
+    /// # std::io::Result::Ok(())
+    /// # }).unwrap();
+    /// ```
+    pub struct BufWriter<W> {
+        #[pin]
+        writer: W,
+        // Never larger than it was made.
+        buffer: Vec<u8>,
+        capacity: usize,
+        // How much of the buffer has been written.
+        written: usize,
+    }
+}
+
+impl<W> BufWriter<W> {
+    /// With a buffer of 8 KiB.
+    pub fn new(writer: W) -> Self {
+        Self::with_capacity(BUFFER, writer)
+    }
+
+    /// With a buffer of `capacity` bytes. With none it writes everything at once.
+    pub fn with_capacity(capacity: usize, writer: W) -> Self {
+        Self {
+            writer,
+            buffer: Vec::with_capacity(capacity),
+            capacity,
+            written: 0,
+        }
+    }
+
+    /// What has not been written yet.
+    pub fn buffer(&self) -> &[u8] {
+        &self.buffer[self.written..]
+    }
+}
+
+impl<W: AsyncWrite> BufWriter<W> {
+    /// Empties the buffer. What has been written is known whatever happens: nothing is lost or written twice.
+    fn poll_flush_buffer(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let mut this = self.project();
+        while *this.written < this.buffer.len() {
+            let rest = &this.buffer[*this.written..];
+            match ready!(this.writer.as_mut().poll_write(cx, rest))? {
+                0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
+                length => *this.written += length,
+            }
+        }
+        this.buffer.clear();
+        *this.written = 0;
+        Poll::Ready(Ok(()))
+    }
+
+    /// Makes room for a write of this length, and says whether it is to bypass the buffer.
+    fn poll_room(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        length: usize,
+    ) -> Poll<io::Result<bool>> {
+        if self.buffer.len() + length > self.capacity {
+            ready!(self.as_mut().poll_flush_buffer(cx))?;
+        }
+        Poll::Ready(Ok(length >= self.capacity))
+    }
+}
+
+inner_access!([W] BufWriter<W>, W, writer);
+delegate_read!([R: futures_io::AsyncRead] BufWriter<R>, writer);
+delegate_buf_read!([R: futures_io::AsyncBufRead] BufWriter<R>, writer);
+
+impl<W: AsyncWrite> AsyncWrite for BufWriter<W> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        if ready!(self.as_mut().poll_room(cx, bytes.len()))? {
+            return self.project().writer.poll_write(cx, bytes);
+        }
+        self.project().buffer.extend_from_slice(bytes);
+        Poll::Ready(Ok(bytes.len()))
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffers: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let length = buffers
+            .iter()
+            .fold(0_usize, |sum, buffer| sum.saturating_add(buffer.len()));
+        if ready!(self.as_mut().poll_room(cx, length))? {
+            return self.project().writer.poll_write_vectored(cx, buffers);
+        }
+        let this = self.project();
+        buffers
+            .iter()
+            .for_each(|bytes| this.buffer.extend_from_slice(bytes));
+        Poll::Ready(Ok(length))
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(self.as_mut().poll_flush_buffer(cx))?;
+        self.project().writer.poll_flush(cx)
+    }
+
+    fn poll_close(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(self.as_mut().poll_flush_buffer(cx))?;
+        self.project().writer.poll_close(cx)
+    }
+}
+
+impl<W: AsyncWrite + AsyncSeek> AsyncSeek for BufWriter<W> {
+    /// Writes what is in the buffer before.
+    fn poll_seek(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        to: SeekFrom,
+    ) -> Poll<io::Result<u64>> {
+        ready!(self.as_mut().poll_flush_buffer(cx))?;
+        self.project().writer.poll_seek(cx, to)
+    }
+}
+
+impl<W: std::fmt::Debug> std::fmt::Debug for BufWriter<W> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("BufWriter")
+            .field("writer", &self.writer)
+            .field(
+                "buffer",
+                &format_args!("{}/{}", self.buffer().len(), self.capacity),
+            )
+            .finish()
+    }
+}

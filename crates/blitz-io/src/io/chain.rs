@@ -1,0 +1,81 @@
+//! One reader after the other.
+
+use futures_io::{AsyncBufRead, AsyncRead};
+use pin_project_lite::pin_project;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+pin_project! {
+    /// Reads the first to its end and then the second. See [`AsyncReadExt::chain`](super::AsyncReadExt::chain).
+    #[derive(Debug)]
+    pub struct Chain<A, B> {
+        #[pin]
+        first: A,
+        #[pin]
+        second: B,
+        first_is_over: bool,
+    }
+}
+
+impl<A, B> Chain<A, B> {
+    pub(super) fn new(first: A, second: B) -> Self {
+        Self {
+            first,
+            second,
+            first_is_over: false,
+        }
+    }
+
+    /// Both readers.
+    pub fn get_ref(&self) -> (&A, &B) {
+        (&self.first, &self.second)
+    }
+
+    /// Both readers.
+    pub fn into_inner(self) -> (A, B) {
+        (self.first, self.second)
+    }
+}
+
+impl<A: AsyncRead, B: AsyncRead> AsyncRead for Chain<A, B> {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut [u8],
+    ) -> Poll<io::Result<usize>> {
+        let this = self.project();
+        if !*this.first_is_over {
+            let length = ready!(this.first.poll_read(cx, buffer))?;
+            // Nothing into an empty buffer is not the end.
+            if length > 0 || buffer.is_empty() {
+                return Poll::Ready(Ok(length));
+            }
+            *this.first_is_over = true;
+        }
+        this.second.poll_read(cx, buffer)
+    }
+}
+
+impl<A: AsyncBufRead, B: AsyncBufRead> AsyncBufRead for Chain<A, B> {
+    fn poll_fill_buf(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<&[u8]>> {
+        let this = self.project();
+        if !*this.first_is_over {
+            let bytes = ready!(this.first.poll_fill_buf(cx))?;
+            if !bytes.is_empty() {
+                return Poll::Ready(Ok(bytes));
+            }
+            *this.first_is_over = true;
+        }
+        this.second.poll_fill_buf(cx)
+    }
+
+    fn consume(self: Pin<&mut Self>, amount: usize) {
+        let this = self.project();
+        if *this.first_is_over {
+            this.second.consume(amount);
+        } else {
+            this.first.consume(amount);
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Reading and writing: what the traits of `futures-io` lack.
+//!
+//! [`AsyncRead`], [`AsyncWrite`], [`AsyncBufRead`] and [`AsyncSeek`] are the standard traits, not our own; whatever implements them gets
+//! the methods of [`AsyncReadExt`], [`AsyncWriteExt`], [`AsyncBufReadExt`] and [`AsyncSeekExt`]. Nothing here needs our runtime.
+//!
+//! ```
+//! use blitz_io::io::{self, AsyncBufReadExt, AsyncWriteExt, BufReader};
+//!
+//! # let runtime = blitz_io::Runtime::new().unwrap();
+//! # runtime.block_on(async {
+//! let (mut client, server) = io::duplex(64);
+//! client.write_all(b"first\nsecond\n").await?;
+//! client.shutdown().await?;
+//! let mut lines = BufReader::new(server).lines();
+//! while let Some(line) = lines.next_line().await? {
+//!     println!("{line}");
+//! }
+//! # std::io::Result::Ok(())
+//! # }).unwrap();
+//! ```
+//!
+//! # How much a peer can make us store
+//!
+//! Buffers here have a fixed size, and [`copy`] stores no more than one of them. What grows is what the caller asks to hold a whole of:
+//! [`read_to_end`](AsyncReadExt::read_to_end), [`read_line`](AsyncBufReadExt::read_line) and
+//! [`read_until`](AsyncBufReadExt::read_until) end when the peer says so. Put a limit on what a stranger may send with
+//! [`take`](AsyncReadExt::take), and on lines with [`Lines::max_length`].
+
+#[macro_use]
+mod delegate;
+mod buf_read_ext;
+mod buf_reader;
+mod buf_stream;
+mod buf_writer;
+mod chain;
+mod copy;
+mod copy_bidirectional;
+mod duplex;
+mod lines;
+pub(crate) mod ops;
+mod read_ext;
+mod seek_ext;
+mod split;
+mod take;
+mod trivial;
+mod write_ext;
+
+pub use self::buf_read_ext::AsyncBufReadExt;
+pub use self::buf_reader::BufReader;
+pub use self::buf_stream::BufStream;
+pub use self::buf_writer::BufWriter;
+pub use self::chain::Chain;
+pub use self::copy::{copy, copy_buf};
+pub use self::copy_bidirectional::{copy_bidirectional, copy_bidirectional_with_sizes};
+pub use self::duplex::{DuplexStream, duplex};
+pub use self::lines::{Lines, Split};
+pub use self::read_ext::AsyncReadExt;
+pub use self::seek_ext::AsyncSeekExt;
+pub use self::split::{ReadHalf, ReuniteError, WriteHalf, split};
+pub use self::take::Take;
+pub use self::trivial::{Empty, Repeat, Sink, empty, repeat, sink};
+pub use self::write_ext::AsyncWriteExt;
+pub use futures_io::{AsyncBufRead, AsyncRead, AsyncSeek, AsyncWrite};
+pub use std::io::{Error, ErrorKind, Result, SeekFrom};
+
+/// The size of a buffer if nobody says another.
+const BUFFER: usize = 8 * 1024;

@@ -1,0 +1,76 @@
+//! The beginning of a reader.
+
+use futures_io::{AsyncBufRead, AsyncRead};
+use pin_project_lite::pin_project;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+pin_project! {
+    /// Ends after a number of bytes. See [`AsyncReadExt::take`](super::AsyncReadExt::take).
+    #[derive(Debug)]
+    pub struct Take<R> {
+        #[pin]
+        reader: R,
+        limit: u64,
+    }
+}
+
+impl<R> Take<R> {
+    pub(super) fn new(reader: R, limit: u64) -> Self {
+        Self { reader, limit }
+    }
+
+    /// How many bytes it may still read.
+    pub fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    /// Changes how many bytes it may still read.
+    pub fn set_limit(&mut self, limit: u64) {
+        self.limit = limit;
+    }
+}
+
+inner_access!([R] Take<R>, R, reader);
+
+/// As many of `length` as the limit allows.
+fn within(limit: u64, length: usize) -> usize {
+    usize::try_from(limit).map_or(length, |limit| limit.min(length))
+}
+
+impl<R: AsyncRead> AsyncRead for Take<R> {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut [u8],
+    ) -> Poll<io::Result<usize>> {
+        let this = self.project();
+        let room = within(*this.limit, buffer.len());
+        if room == 0 {
+            // Also when the reader has more: it is not asked.
+            return Poll::Ready(Ok(0));
+        }
+        let length = ready!(this.reader.poll_read(cx, &mut buffer[..room]))?;
+        *this.limit -= length as u64;
+        Poll::Ready(Ok(length))
+    }
+}
+
+impl<R: AsyncBufRead> AsyncBufRead for Take<R> {
+    fn poll_fill_buf(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<&[u8]>> {
+        let this = self.project();
+        if *this.limit == 0 {
+            return Poll::Ready(Ok(&[]));
+        }
+        let bytes = ready!(this.reader.poll_fill_buf(cx))?;
+        Poll::Ready(Ok(&bytes[..within(*this.limit, bytes.len())]))
+    }
+
+    fn consume(self: Pin<&mut Self>, amount: usize) {
+        let this = self.project();
+        let amount = within(*this.limit, amount);
+        *this.limit -= amount as u64;
+        this.reader.consume(amount);
+    }
+}
