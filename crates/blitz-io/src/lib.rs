@@ -49,6 +49,10 @@ mod runtime;
 mod scheduler;
 #[cfg(not(loom))]
 mod scope;
+#[cfg(not(loom))]
+pub mod shutdown;
+#[cfg(not(loom))]
+pub mod stream;
 #[cfg_attr(loom, allow(dead_code))]
 pub mod task;
 #[cfg(not(loom))]

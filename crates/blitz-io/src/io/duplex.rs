@@ -121,7 +121,7 @@ impl AsyncRead for DuplexStream {
         length += state.bytes.read(&mut buffer[length..])?;
         let writer = (length > 0).then(|| state.writer.take()).flatten();
         drop(state);
-        writer.map(Waker::wake);
+        writer.into_iter().for_each(Waker::wake);
         Poll::Ready(Ok(length))
     }
 }
@@ -144,7 +144,7 @@ impl AsyncWrite for DuplexStream {
         let length = state.bytes.write(&bytes[..room.min(bytes.len())])?;
         let reader = (length > 0).then(|| state.reader.take()).flatten();
         drop(state);
-        reader.map(Waker::wake);
+        reader.into_iter().for_each(Waker::wake);
         Poll::Ready(Ok(length))
     }
 

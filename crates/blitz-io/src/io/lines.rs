@@ -46,6 +46,12 @@ impl<R> Split<R> {
 
 inner_access!([R] Split<R>, R, reader);
 
+/// What is between two delimiters, or after the last.
+struct Piece {
+    bytes: Vec<u8>,
+    is_last: bool,
+}
+
 impl<R: AsyncBufRead> Split<R> {
     /// The next one, or nothing at the end. Nothing is lost if the future is dropped.
     ///
@@ -64,14 +70,10 @@ impl<R: AsyncBufRead> Split<R> {
         cx: &mut Context<'_>,
     ) -> Poll<io::Result<Option<Vec<u8>>>> {
         self.poll_piece(cx)
-            .map_ok(|piece| piece.map(|(bytes, _)| bytes))
+            .map_ok(|piece| piece.map(|piece| piece.bytes))
     }
 
-    /// The next one, and whether a delimiter came after it: if not, it was the end.
-    fn poll_piece(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<io::Result<Option<(Vec<u8>, bool)>>> {
+    fn poll_piece(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<Option<Piece>>> {
         let mut this = self.project();
         loop {
             let chunk = ready!(this.reader.as_mut().poll_fill_buf(cx))?;
@@ -88,7 +90,9 @@ impl<R: AsyncBufRead> Split<R> {
             this.partial.extend_from_slice(text);
             this.reader.as_mut().consume(used);
             if complete {
-                return Poll::Ready(Ok(Some((std::mem::take(this.partial), !is_end))));
+                let bytes = std::mem::take(this.partial);
+                let is_last = is_end;
+                return Poll::Ready(Ok(Some(Piece { bytes, is_last })));
             }
         }
     }
@@ -173,13 +177,13 @@ impl<R: AsyncBufRead> Lines<R> {
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<io::Result<Option<String>>> {
-        let Some((mut line, has_newline)) = ready!(self.project().split.poll_piece(cx))? else {
+        let Some(mut line) = ready!(self.project().split.poll_piece(cx))? else {
             return Poll::Ready(Ok(None));
         };
-        if has_newline && line.last() == Some(&b'\r') {
-            line.pop();
+        if !line.is_last && line.bytes.last() == Some(&b'\r') {
+            line.bytes.pop();
         }
-        Poll::Ready(ops::into_text(line).map(Some))
+        Poll::Ready(ops::into_text(line.bytes).map(Some))
     }
 }
 

@@ -71,7 +71,7 @@ impl Instant {
     }
 
     /// The point in time `duration` later, or one so late that nobody waits for it.
-    pub(super) fn later(&self, duration: Duration) -> Self {
+    pub(crate) fn later(&self, duration: Duration) -> Self {
         const CENTURY: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
         self.checked_add(duration).unwrap_or(*self + CENTURY)
     }

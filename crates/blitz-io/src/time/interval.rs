@@ -2,6 +2,7 @@
 
 use super::Instant;
 use super::sleep::{Sleep, sleep_until};
+use futures_core::Stream;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -131,5 +132,18 @@ impl Interval {
     /// The time between two ticks.
     pub fn period(&self) -> Duration {
         self.period
+    }
+}
+
+/// The ticks, as [`tick`](Interval::tick) returns them. It never ends.
+impl Stream for Interval {
+    type Item = Instant;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Instant>> {
+        self.poll_tick(cx).map(Some)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (usize::MAX, None)
     }
 }

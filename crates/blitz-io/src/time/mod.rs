@@ -16,5 +16,6 @@ pub use self::control::{advance, pause, resume};
 pub use self::instant::Instant;
 pub use self::interval::{Interval, MissedTickBehavior, interval, interval_at};
 pub use self::sleep::{Sleep, sleep, sleep_until};
+pub(crate) use self::timeout::elapsed;
 pub use self::timeout::{Elapsed, Timeout, timeout, timeout_at};
 pub use std::time::Duration;

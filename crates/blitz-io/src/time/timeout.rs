@@ -97,6 +97,11 @@ impl<F: Future> Future for Timeout<F> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Elapsed(());
 
+/// The error, for others who measure time.
+pub(crate) fn elapsed() -> Elapsed {
+    Elapsed(())
+}
+
 impl fmt::Display for Elapsed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the deadline has elapsed")

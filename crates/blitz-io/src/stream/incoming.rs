@@ -1,0 +1,40 @@
+//! Connections as a stream.
+
+use crate::net::{TcpListener, TcpStream};
+#[cfg(unix)]
+use crate::net::{UnixListener, UnixStream};
+use futures_core::Stream;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+/// The connections of a listener, without end. See [`TcpListener::incoming`].
+#[derive(Debug)]
+#[must_use = "streams do nothing unless polled"]
+pub struct Incoming<'a, L> {
+    listener: &'a L,
+}
+
+macro_rules! incoming {
+    ($listener:ty, $stream:ty) => {
+        impl $listener {
+            /// The connections as a stream, which never ends. One task at a time: of several only the last is woken.
+            pub fn incoming(&self) -> Incoming<'_, Self> {
+                Incoming { listener: self }
+            }
+        }
+
+        impl Stream for Incoming<'_, $listener> {
+            type Item = io::Result<$stream>;
+
+            fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+                let accepted = self.listener.poll_accept(cx);
+                accepted.map(|result| Some(result.map(|(stream, _)| stream)))
+            }
+        }
+    };
+}
+
+incoming!(TcpListener, TcpStream);
+#[cfg(unix)]
+incoming!(UnixListener, UnixStream);
