@@ -20,7 +20,7 @@ impl Random {
     }
 }
 
-const PATTERNS: [&str; 14] = [
+const PATTERNS: [&str; 17] = [
     "random",
     "small range",
     "sorted",
@@ -29,6 +29,9 @@ const PATTERNS: [&str; 14] = [
     "sixteen values",
     "one percent swapped",
     "sorted with random tail",
+    "descending, then random",
+    "two sorted halves",
+    "random, then sorted",
     "saw",
     "crowded with outliers",
     "around zero",
@@ -56,6 +59,13 @@ fn numbers(len: usize, pattern: &str) -> Vec<i64> {
             }
         }
         "sorted with random tail" => v[..len * 9 / 10].sort_unstable(),
+        "descending, then random" => v[..len * 6 / 10].sort_unstable_by_key(|x| Reverse(*x)),
+        "random, then sorted" => v[len / 10..].sort_unstable(),
+        "two sorted halves" => {
+            let (left, right) = v.split_at_mut(len / 2);
+            left.sort_unstable();
+            right.sort_unstable();
+        }
         "saw" => v
             .iter_mut()
             .enumerate()

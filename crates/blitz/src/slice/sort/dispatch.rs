@@ -4,7 +4,9 @@
 //! and the compiler answers when it generates the code; other types pay nothing. For the types listed here the order of the
 //! bits is the order of `Ord`, and elements that are equal are the same bits, so neither order nor stability can differ.
 
+use super::plan;
 use super::radix::{self, RadixKey};
+use super::runs;
 use std::any::TypeId;
 use std::marker::PhantomData;
 
@@ -96,11 +98,33 @@ pub(super) fn bits<K>(key: &K) -> Option<u64> {
     short_bits(key).or_else(|| long_bits(key))
 }
 
+/// What the caller asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Need {
+    /// Equal elements stay in order.
+    Stable,
+    /// They may change places.
+    Any,
+}
+
+/// A comparison by key that takes less than this many nanoseconds only loads the keys.
+const CHEAP_NS: f64 = 4.0;
+
+/// Whether elements of this type are better compared by keys that are cheap than sorted by their bits: keys with positions are twice
+/// as wide as a narrow element, and the elements follow one by one through memory at the end. As measured.
+fn comparing_pays<T>(len: usize, need: Need) -> bool {
+    match size_of::<T>() {
+        0..=8 => true,
+        9..=16 => need == Need::Any || len >= 1 << 19,
+        _ => need == Need::Any,
+    }
+}
+
 /// Sorts `v` by `key_of`, stable, if the keys are of a type that sorts by its bits and that pays; says whether it did.
 ///
 /// All such types are brought to two, so that a caller with any other key type does not carry a copy of the sort for each.
 #[inline]
-pub(super) fn sort_by_key_bits<T, K, F>(v: &mut [T], key_of: &F) -> bool
+pub(super) fn sort_by_key_bits<T, K, F>(v: &mut [T], key_of: &F, need: Need) -> bool
 where
     T: Send,
     F: Fn(&T) -> K + Sync,
@@ -109,6 +133,16 @@ where
         return false;
     }
     let first_key = key_of(&v[0]);
+    if bits(&first_key).is_none() {
+        return false;
+    }
+    let is_less = |a: &T, b: &T| bits(&key_of(a)) < bits(&key_of(b));
+    // Runs are merged where they are.
+    if comparing_pays::<T>(v.len(), need) && plan::comparison_ns(v, &is_less) < CHEAP_NS
+        || runs::is_mostly_runs(v, &is_less)
+    {
+        return false;
+    }
     if short_bits(&first_key).is_some() {
         radix::sort_by_key(v, &|x| {
             (short_bits(&key_of(x)).unwrap_or_default() >> 32) as u32

@@ -8,7 +8,7 @@
 //! | [`par_sort_radix_by_key`], and by integer keys | yes | as much as the slice, and the keys with positions twice |
 //!
 //! All of them follow one plan. Time a few comparisons ([`plan`]): if the whole sort takes less than a wake-up of another thread
-//! is worth, the calling thread does it at once. Otherwise look whether the slice is one run already ([`runs`]), and only then split.
+//! is worth, the calling thread does it at once. Otherwise look whether the slice is, or starts with, one run ([`runs`]), and only then split.
 //! Pieces are sorted by the standard library ([`leaf`], [`guarded`]): there is no better sequential sort to be had. What is ours is
 //! what happens between the pieces: exact merging ([`merge`], [`stable`]), partitioning in place ([`partition`], [`multiway`],
 //! [`unstable`]) or into other memory ([`sample`]), and sorting by bits where the order is one of plain numbers ([`dispatch`],
@@ -38,6 +38,7 @@ mod stable;
 mod tree;
 mod unstable;
 
+use self::dispatch::Need;
 pub use self::named::{sort_asc, sort_by_cached_key, sort_by_key, sort_desc};
 use self::order::{By, ByKey, Natural, Order, Watched};
 use self::plan::{Plan, plan};
@@ -68,7 +69,7 @@ where
     K: Ord,
     F: Fn(&T) -> K + Sync,
 {
-    if !dispatch::sort_by_key_bits(v, &key) {
+    if !dispatch::sort_by_key_bits(v, &key, Need::Stable) {
         sort_stable(v, &ByKey::new(key));
     }
 }
@@ -97,7 +98,7 @@ where
     F: Fn(&T) -> K + Sync,
 {
     // Keys of wide elements are not sorted apart from them: the elements would have to follow one by one through memory.
-    if leaf::is_wide::<T>() || !dispatch::sort_by_key_bits(v, &key) {
+    if leaf::is_wide::<T>() || !dispatch::sort_by_key_bits(v, &key, Need::Any) {
         sort_unstable(v, &ByKey::new(key));
     }
 }
@@ -127,14 +128,28 @@ where
 }
 
 fn sort_stable<T: Send, O: Order<T>>(v: &mut [T], order: &O) {
-    let order = &Watched::new(order);
+    sort_stable_watched(v, &Watched::new(order));
+}
+
+fn sort_stable_watched<T: Send, O: Order<T>>(v: &mut [T], order: &O) {
     let is_less = |a: &T, b: &T| order.is_less(a, b);
     match plan(v, &is_less) {
         Plan::Sequential => leaf::sort_stable(v, order),
         Plan::Parallel(grain) => {
-            if !runs::finish_if_single_run(v, &is_less, grain.pass)
-                && !sample::sort(v, order, grain)
+            let middle = v.len() / 2;
+            let run = runs::order_leading_run(v, &is_less, grain.pass);
+            if run == v.len() {
+                return;
+            }
+            if run >= middle {
+                sort_stable_watched(&mut v[run..], order);
+                stable::merge_neighbours(v, run, order, grain);
+            } else if runs::order_leading_run(&mut v[middle..], &is_less, grain.pass)
+                == v.len() - middle
             {
+                sort_stable_watched(&mut v[..middle], order);
+                stable::merge_neighbours(v, middle, order, grain);
+            } else if !sample::sort(v, order, grain) {
                 stable::merge_sort(v, order, grain);
             }
         }
@@ -147,7 +162,7 @@ fn sort_unstable<T: Send, O: Order<T>>(v: &mut [T], order: &O) {
     match plan(v, &is_less) {
         Plan::Sequential => leaf::sort_unstable(v, order),
         Plan::Parallel(grain) => {
-            if !runs::finish_if_single_run(v, &is_less, grain.pass) {
+            if runs::order_leading_run(v, &is_less, grain.pass) < v.len() {
                 unstable::quicksort(v, order, grain);
             }
         }

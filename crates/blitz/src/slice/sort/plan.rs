@@ -66,7 +66,7 @@ pub(crate) fn plan<T>(v: &[T], is_less: &impl Fn(&T, &T) -> bool) -> Plan {
 }
 
 /// Nanoseconds of one comparison, as the nearest pairs at the front of the slice cost them.
-fn comparison_ns<T>(v: &[T], is_less: &impl Fn(&T, &T) -> bool) -> f64 {
+pub(super) fn comparison_ns<T>(v: &[T], is_less: &impl Fn(&T, &T) -> bool) -> f64 {
     let pairs = if v.len() >= LONG_ENOUGH_TO_PROBE {
         PROBES
     } else {

@@ -30,13 +30,35 @@ where
         ..grain
     };
     let mut scratch = Scratch::new(v.len());
-    let mut all = Region {
-        home: Shared::new(v.as_mut_ptr()),
-        away: Shared::new(scratch.as_mut_ptr()),
-        len: v.len(),
-        is_away: false,
-    };
+    // SAFETY: the scratch buffer is as long as the slice, which is borrowed exclusively, and both outlive the region.
+    let mut all = unsafe { Region::covering(v, &mut scratch) };
     sort_region(&mut all, order, grain);
+    all.bring_home();
+}
+
+/// Merges two sorted neighbours, `v[..at]` and `v[at..]`, stable. Allocates memory for the elements that have to move.
+pub(super) fn merge_neighbours<T, O>(v: &mut [T], at: usize, order: &O, grain: Grain)
+where
+    T: Send,
+    O: Order<T>,
+{
+    // What is in its place already: the left ones that belong before all of the right, and the right ones behind all of the left.
+    let (left, right) = v.split_at(at);
+    let (Some(last_left), Some(first_right)) = (left.last(), right.first()) else {
+        return;
+    };
+    let start = left.partition_point(|x| !order.is_less(first_right, x));
+    let end = at + right.partition_point(|x| order.is_less(x, last_left));
+    let v = &mut v[start..end];
+    let at = at - start;
+    if at == 0 || at == v.len() {
+        return;
+    }
+    let mut scratch = Scratch::new(v.len());
+    // SAFETY: the scratch buffer is as long as the slice, which is borrowed exclusively, and both outlive the region.
+    let mut all = unsafe { Region::covering(v, &mut scratch) };
+    let (left, right) = all.split_at(at);
+    all.is_away = merge_halves(&left, &right, order, grain);
     all.bring_home();
 }
 
@@ -58,6 +80,19 @@ impl<T: Send> Region<T> {
             away,
             len,
             is_away,
+        }
+    }
+
+    /// A region for all of `v`, whose elements are at home.
+    ///
+    /// # Safety
+    /// The scratch buffer is as long as the slice, and until the region is gone nobody else touches either.
+    unsafe fn covering(v: &mut [T], scratch: &mut Scratch<T>) -> Self {
+        Region {
+            home: Shared::new(v.as_mut_ptr()),
+            away: Shared::new(scratch.as_mut_ptr()),
+            len: v.len(),
+            is_away: false,
         }
     }
 

@@ -18,6 +18,7 @@ pub(super) use self::element::Keyed;
 use self::element::{Element, Places};
 use self::parallel::Cut;
 use super::nearly;
+use super::order::By;
 use super::permute::rearrange;
 use super::raw::Scratch;
 use super::runs;
@@ -35,9 +36,20 @@ const ALONE: usize = 16 << 10;
 
 /// Sorts keys by their bits; says whether it did. It does not if there is no memory for as many keys again.
 pub(super) fn sort<K: RadixKey>(v: &mut [K]) -> bool {
-    if v.len() >= SHORTEST && suits_quicksort(v) {
-        super::sort_in_order_of_bits(v);
-        return true;
+    if v.len() >= SHORTEST {
+        let is_less = |a: &K, b: &K| compare(*a, *b).is_lt();
+        let run = runs::order_leading_run(v, &is_less, ALONE);
+        if run == v.len() {
+            return true;
+        }
+        if run >= v.len() / 2 || runs::is_mostly_runs(v, &is_less) {
+            super::sort_stable(v, &By(|a: &K, b: &K| compare(*a, *b)));
+            return true;
+        }
+        if suits_quicksort(v) {
+            super::sort_in_order_of_bits(v);
+            return true;
+        }
     }
     sort_elements(v)
 }
@@ -122,7 +134,8 @@ fn sort_elements<E: Element>(v: &mut [E]) -> bool {
         v.sort_unstable_by(E::compare);
         return true;
     }
-    if runs::finish_if_single_run(v, &|a, b| E::compare(a, b).is_lt(), ALONE) {
+    let is_less = |a: &E, b: &E| E::compare(a, b).is_lt();
+    if runs::order_leading_run(v, &is_less, ALONE) == v.len() {
         return true;
     }
     let Some(mut scratch) = Scratch::try_new(v.len()) else {

@@ -19,6 +19,7 @@ use super::leaf;
 use super::order::{By, Order};
 use super::plan::Grain;
 use super::raw::{Scratch, Shared};
+use super::runs;
 use super::stable::{Region, merge_sort};
 use super::unstable::stitch;
 use crate::{current_num_threads, join};
@@ -97,7 +98,7 @@ where
     let Some(cut) = Cut::choose::<T>(v.len(), current_num_threads()) else {
         return false;
     };
-    if !looks_mixed(v, order) {
+    if runs::is_mostly_runs(v, &|a, b| order.is_less(a, b)) {
         return false;
     }
     let ranked = ranked_sample(v, cut, order);
@@ -123,23 +124,6 @@ where
     drop(ids);
     sort_buckets(&mut all, &ends, 0, order, grain);
     true
-}
-
-/// Whether the slice is not made of long runs: those are better merged.
-fn looks_mixed<T, O: Order<T>>(v: &[T], order: &O) -> bool {
-    const WINDOWS: usize = 32;
-    const WINDOW: usize = 128;
-    let step = v.len() / WINDOWS;
-    let runs = (0..WINDOWS)
-        .filter(|i| {
-            let window = &v[i * step..][..WINDOW.min(step)];
-            let descends = order.is_less(&window[1], &window[0]);
-            window
-                .windows(2)
-                .all(|pair| order.is_less(&pair[1], &pair[0]) == descends)
-        })
-        .count();
-    runs <= WINDOWS / 2
 }
 
 /// Positions all over the slice, in the order of their elements.
