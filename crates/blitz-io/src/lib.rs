@@ -49,7 +49,7 @@ mod runtime;
 mod scheduler;
 #[cfg(not(loom))]
 mod scope;
-#[cfg(not(loom))]
+#[cfg_attr(loom, allow(dead_code))]
 pub mod shutdown;
 #[cfg(not(loom))]
 pub mod stream;
@@ -102,7 +102,11 @@ pub use scope::{Scope, ScopedJoinHandle, scope};
 #[cfg(not(loom))]
 pub use task::{JoinError, JoinHandle, spawn};
 
-// The book's chapter, as doc tests.
+// The book's chapters, as doc tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guide/async.md")]
 struct AsyncChapter;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/async-toolkit.md")]
+struct ToolkitChapter;

@@ -8,16 +8,18 @@
 //! wait. Who finds, under the lock, that it has to wait is in the line before either can change, so no wake-up is lost; and a guard is either
 //! made before the trigger, and waited for, or refused. A future that is dropped takes itself out of the line.
 
+#[cfg(all(test, loom))]
+mod models;
+
 use crate::primitives::{AtomicBool, Ordering};
-use crate::time::{Elapsed, timeout};
 use crate::waiters::{Node, State, Waiters};
+use blitz_core::checking::Flaws;
 use std::fmt;
 use std::future::Future;
 use std::ops::ControlFlow;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 /// A handle to an orderly end. Clones are handles to the same one.
 ///
@@ -52,10 +54,23 @@ pub struct Shutdown {
     inner: Arc<Inner>,
 }
 
+/// What a model gets wrong on purpose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(not(all(test, loom)), allow(dead_code))]
+enum Flaw {
+    /// A guard is given to whoever has seen no trigger a moment ago.
+    AsksBeforeTheLock,
+    /// The last guard believes that there is another one.
+    LooksTooEarly,
+    /// The flag says nothing about what came before it.
+    RelaxedFlag,
+}
+
 struct Inner {
     /// What is in the lock as well: for a look without it.
     triggered: AtomicBool,
     waiters: Waiters<Facts>,
+    flaws: Flaws<Flaw>,
 }
 
 #[derive(Default)]
@@ -82,6 +97,7 @@ impl Default for Inner {
         Self {
             triggered: AtomicBool::new(false),
             waiters: Waiters::new(Facts::default()),
+            flaws: Flaws::NONE,
         }
     }
 }
@@ -99,7 +115,8 @@ impl Shutdown {
         self.inner.waiters.release_all(State::Dismissed, |facts| {
             let first = !std::mem::replace(&mut facts.triggered, true);
             // Release: what the caller did before comes before what is done by those who see this.
-            self.inner.triggered.store(true, Ordering::Release);
+            let order = self.inner.flaws.relax(Flaw::RelaxedFlag, Ordering::Release);
+            self.inner.triggered.store(true, order);
             first
         })
     }
@@ -136,19 +153,24 @@ impl Shutdown {
     ///
     /// # Panics
     /// If the thread is in no runtime.
-    pub async fn drain(&self, limit: Duration) -> Result<(), StillBusy> {
+    #[cfg(not(loom))]
+    pub async fn drain(&self, limit: std::time::Duration) -> Result<(), StillBusy> {
         self.trigger();
-        let result = timeout(limit, self.drained()).await;
-        result.map_err(|Elapsed { .. }| StillBusy {
+        let result = crate::time::timeout(limit, self.drained()).await;
+        result.map_err(|_elapsed| StillBusy {
             guards: self.guards(),
         })
     }
 
     /// Work begins that is to be waited for. Nothing if the end has begun already: do not begin it then.
     pub fn guard(&self) -> Option<WorkGuard> {
+        let flawed = self.inner.flaws.has(Flaw::AsksBeforeTheLock);
+        if flawed && self.is_shutdown() {
+            return None;
+        }
         self.inner.waiters.locked(|guarded| {
             let facts = &mut guarded.state;
-            if facts.triggered {
+            if facts.triggered && !flawed {
                 return None;
             }
             facts.guards += 1;
@@ -204,7 +226,11 @@ impl Drop for WorkGuard {
     fn drop(&mut self) {
         let waiters = &self.shutdown.inner.waiters;
         waiters.release_all(State::Dismissed, |facts| {
+            let too_early = facts.are(Stage::Drained);
             facts.guards -= 1;
+            if self.shutdown.inner.flaws.has(Flaw::LooksTooEarly) {
+                return too_early;
+            }
             facts.are(Stage::Drained)
         });
     }

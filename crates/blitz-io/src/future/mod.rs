@@ -27,7 +27,7 @@
 //! | `flush`, `shutdown` | safe: to be called again |
 //! | `JoinHandle`, `JoinSet::join_next` | safe: the task runs on |
 //! | `stream::next`, and all streams of this crate | safe: an item is taken when it is returned, not before |
-//! | `Shutdown::wait`, `Shutdown::idle` | safe |
+//! | `Shutdown::wait`, `Shutdown::drained` | safe |
 //! | an `async` block of your own | it stops at the `await` that it is at |
 
 mod join;
