@@ -115,12 +115,11 @@ trait Wanted: Copy + Default + Send {
     /// The better of two hits, left before right.
     fn better<T>(left: Option<T>, right: Option<T>) -> Option<T>;
 
-    /// The wanted one of the hit before and those in `iter`.
+    /// The wanted hit in `iter`, unless `stop`, which is told whether there has been one, says that it is pointless.
     fn hit_in<T, I>(
-        before: Option<T>,
         iter: I,
         predicate: impl Fn(&T) -> bool,
-        stop: impl Fn() -> bool,
+        stop: impl Fn(bool) -> bool,
     ) -> Option<T>
     where
         I: Iterator<Item = T>;
@@ -152,15 +151,14 @@ impl Wanted for Leftmost {
 
     #[inline]
     fn hit_in<T, I>(
-        before: Option<T>,
         iter: I,
         predicate: impl Fn(&T) -> bool,
-        stop: impl Fn() -> bool,
+        stop: impl Fn(bool) -> bool,
     ) -> Option<T>
     where
         I: Iterator<Item = T>,
     {
-        before.or_else(|| first_hit(iter, predicate, stop))
+        first_hit(iter, predicate, || stop(false))
     }
 }
 
@@ -187,16 +185,14 @@ impl Wanted for Rightmost {
 
     #[inline]
     fn hit_in<T, I>(
-        before: Option<T>,
-        iter: I,
+        mut iter: I,
         predicate: impl Fn(&T) -> bool,
-        stop: impl Fn() -> bool,
+        stop: impl Fn(bool) -> bool,
     ) -> Option<T>
     where
         I: Iterator<Item = T>,
     {
-        let mut iter = iter;
-        let mut last = before;
+        let mut last = None;
         loop {
             let mut left = LOOK_UP_AFTER;
             let search = iter.try_for_each(|item| {
@@ -206,7 +202,7 @@ impl Wanted for Rightmost {
                 left -= 1;
                 if left == 0 { Break(()) } else { Continue(()) }
             });
-            if search.is_continue() || stop() {
+            if search.is_continue() || stop(last.is_some()) {
                 break;
             }
         }
@@ -335,25 +331,21 @@ where
     where
         I: IntoIterator<Item = T>,
     {
-        let found = Cell::new(false);
-        let predicate = |item: &T| {
-            let hit = (self.predicate)(item);
-            if hit {
-                found.set(true);
-            }
-            hit
-        };
-        let stop = || {
+        if W::ONE_HIT_IS_ENOUGH && self.hit.is_some() {
+            return self;
+        }
+        let stop = |found| {
             // Others must hear of a hit before a long piece is over: it may be all that lets them stop.
-            if found.get() {
+            if found {
                 W::record(self.best, self.interval);
             }
             W::beats(self.best, self.interval)
         };
-        self.hit = W::hit_in(self.hit, iter.into_iter(), predicate, stop);
-        if found.get() {
+        let hit = W::hit_in(iter.into_iter(), self.predicate, stop);
+        if hit.is_some() {
             W::record(self.best, self.interval);
         }
+        self.hit = W::better(self.hit, hit);
         self
     }
 
