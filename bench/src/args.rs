@@ -49,6 +49,17 @@ pub struct Options {
 }
 
 impl Options {
+    /// Whether `--only` lets this bench run.
+    pub fn wants(&self, bench: &str) -> bool {
+        let any_of = |texts: &String| texts.split(',').any(|text| bench.contains(text));
+        self.only.as_ref().is_none_or(any_of)
+    }
+
+    /// So many rounds as `--effort` says, but at least one.
+    pub fn scaled(&self, rounds: usize) -> usize {
+        (rounds * self.effort as usize / 100).max(1)
+    }
+
     /// The flags that [`parse`] reads these options from, for a child process.
     pub fn flags(&self) -> Vec<String> {
         let mut flags = Vec::new();

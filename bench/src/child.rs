@@ -124,12 +124,19 @@ pub fn run_hidden(words: &[&str]) -> Outcome {
 }
 
 /// Runs several hidden measurements in turn, so many times, and returns the median of each of their figures.
-pub fn interleaved(rounds: usize, programs: impl Iterator<Item = Vec<String>>) -> Vec<Row> {
+pub fn interleaved(
+    options: &Options,
+    rounds: usize,
+    programs: impl Iterator<Item = Vec<String>>,
+) -> Vec<Row> {
     let programs: Vec<_> = programs.collect();
     let mut all: Vec<Row> = Vec::new();
-    for _ in 0..rounds {
+    for _ in 0..options.scaled(rounds) {
         for words in &programs {
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            if options.format == Format::Rows {
+                note(&words.join(" "));
+            }
             match run_hidden(&words) {
                 Outcome::Rows(rows) => all.extend(rows),
                 Outcome::Killed => fail(&words, "killed by a signal"),

@@ -7,6 +7,9 @@
 //! One file per group in `groups/`, one per library in `arms/`, one per workload in `workloads/`. The rest is the
 //! harness: `measure` (rounds and medians), `report` (tables and JSON), `disturbance` (was the machine quiet?), `pin`, `spin`,
 //! `usage`, `child`.
+//!
+//! Without the feature `full` the library has what the tour of the program `blitz` shows, and of some groups only a part:
+//! [`has_all_of`] tells.
 
 pub mod args;
 pub mod arms;
@@ -54,6 +57,18 @@ pub fn main(way_in: &'static [&'static str], words: &[String]) -> ExitCode {
     }
 }
 
+/// Does this build have every bench and every peer that these words ask for?
+///
+/// `true` also for words that make no sense: [`main`] says what is wrong with them.
+pub fn has_all_of(words: &[String]) -> bool {
+    match args::parse(words) {
+        Ok(Command::Run { groups, options }) if options.format != Format::Rows => groups
+            .iter()
+            .all(|name| groups::named(name).is_some_and(|group| group.complete)),
+        _ => true,
+    }
+}
+
 /// Writes to standard output; a reader that has gone away (`| head`) is no error.
 fn say(text: &str) {
     let _ = std::io::stdout().lock().write_all(text.as_bytes());
@@ -63,6 +78,15 @@ fn run(group: &str, options: &Options) -> ExitCode {
     let group = groups::named(group).expect("the command line lets only known groups through");
     match group.kind {
         Kind::Checks(check) => check(options),
+        #[cfg(not(feature = "full"))]
+        Kind::Absent => {
+            eprintln!(
+                "{}: this build has no group '{name}'; run: cargo run --release -p blitz-bench -- {name}",
+                child::invoked_as(),
+                name = group.name,
+            );
+            ExitCode::from(2)
+        }
         Kind::Measures(measure) => {
             let pinned = options.placement != Placement::Free;
             let cpus = Cpus::new(pinned);
@@ -125,5 +149,23 @@ fn run_hidden(words: &[String]) -> ExitCode {
             eprintln!("{}: {message}", child::invoked_as());
             ExitCode::from(2)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_full_build_has_all_of_everything() {
+        let asks = |line: &str| {
+            let words: Vec<String> = line.split_whitespace().map(str::to_string).collect();
+            has_all_of(&words)
+        };
+        assert!(asks("join entry --quick"));
+        assert_eq!(asks("join ops"), cfg!(feature = "full"));
+        assert_eq!(asks("sort"), cfg!(feature = "full"));
+        assert!(asks("sort --rows"), "the tour takes what there is");
+        assert!(asks("nonsense"), "the command line says what is wrong");
     }
 }

@@ -24,6 +24,7 @@ pub mod sorts {
 }
 
 /// Loops over collections and text.
+#[cfg(feature = "full")]
 pub mod sources {
     use ::blitz::prelude::*;
     crate::workloads::sources::source_loops!(par_iter par_lines par_split_whitespace par_chars par_windows);

@@ -2,11 +2,13 @@
 
 mod blitz;
 mod named;
+#[cfg(feature = "full")]
 mod smol;
 mod tokio;
 
 pub use blitz::Blitz;
 pub use named::AsyncLib;
+#[cfg(feature = "full")]
 pub use smol::Smol;
 pub use tokio::Tokio;
 

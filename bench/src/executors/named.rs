@@ -1,6 +1,8 @@
 //! The runtimes by name, for measurements that have one of them in a process of its own.
 
-use super::{Blitz, Executor, Smol, Tokio, start};
+#[cfg(feature = "full")]
+use super::Smol;
+use super::{Blitz, Executor, Tokio, start};
 use crate::arms::Cpus;
 use std::future::Future;
 
@@ -12,18 +14,25 @@ pub enum AsyncLib {
     /// tokio, multi-threaded.
     Tokio,
     /// smol: async-executor and async-io.
+    #[cfg(feature = "full")]
     Smol,
 }
 
 impl AsyncLib {
     /// Every arm, in the order of the tables.
-    pub const ALL: &[AsyncLib] = &[AsyncLib::Blitz, AsyncLib::Tokio, AsyncLib::Smol];
+    pub const ALL: &[AsyncLib] = &[
+        AsyncLib::Blitz,
+        AsyncLib::Tokio,
+        #[cfg(feature = "full")]
+        AsyncLib::Smol,
+    ];
 
     /// The name in tables and JSON.
     pub fn name(self) -> &'static str {
         match self {
             AsyncLib::Blitz => Blitz::NAME,
             AsyncLib::Tokio => Tokio::NAME,
+            #[cfg(feature = "full")]
             AsyncLib::Smol => Smol::NAME,
         }
     }
@@ -39,6 +48,7 @@ impl AsyncLib {
         match self {
             AsyncLib::Blitz => start::<Blitz>(cpus),
             AsyncLib::Tokio => start::<Tokio>(cpus),
+            #[cfg(feature = "full")]
             AsyncLib::Smol => start::<Smol>(cpus),
         }
     }
@@ -48,6 +58,7 @@ impl AsyncLib {
         match self {
             AsyncLib::Blitz => Blitz::detach(Blitz::spawn(future)),
             AsyncLib::Tokio => Tokio::detach(Tokio::spawn(future)),
+            #[cfg(feature = "full")]
             AsyncLib::Smol => Smol::detach(Smol::spawn(future)),
         }
     }

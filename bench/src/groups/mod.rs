@@ -11,8 +11,10 @@ pub mod join;
 pub mod loops;
 pub mod mixed;
 pub mod net;
+#[cfg(feature = "full")]
 pub mod ops;
 pub mod sort;
+#[cfg(feature = "full")]
 pub mod sources;
 pub mod spawn;
 pub mod stress;
@@ -35,6 +37,8 @@ pub struct Group {
     pub what: &'static str,
     /// What it does.
     pub kind: Kind,
+    /// Does this build have all of its benches and arms? Without the feature `full` some groups are there in part.
+    pub complete: bool,
     /// Its measurements that need a process of their own.
     pub hidden: Option<Hidden>,
 }
@@ -46,6 +50,9 @@ pub enum Kind {
     Measures(fn(&Options, &Cpus) -> Vec<Row>),
     /// Checks; reports and decides about the exit code by itself.
     Checks(fn(&Options) -> ExitCode),
+    /// Nothing: this build does without it.
+    #[cfg(not(feature = "full"))]
+    Absent,
 }
 
 /// A measurement that the program starts itself for.
@@ -68,7 +75,16 @@ impl Group {
             name,
             what,
             kind: Kind::Measures(run),
+            complete: true,
             hidden: None,
+        }
+    }
+
+    /// A group of which a build without the feature `full` has only a part.
+    const fn in_full(self) -> Self {
+        Group {
+            complete: cfg!(feature = "full"),
+            ..self
         }
     }
 
@@ -84,10 +100,27 @@ impl Group {
         }
     }
 
-    /// Does it return rows?
+    /// Does it time something, if not in this build then in a full one?
     pub fn measures(&self) -> bool {
-        matches!(self.kind, Kind::Measures(_))
+        !matches!(self.kind, Kind::Checks(_))
     }
+}
+
+/// A group that only a full build has.
+macro_rules! only_in_full {
+    ($name:literal, $what:literal, $run:path) => {{
+        #[cfg(feature = "full")]
+        let group = Group::measuring($name, $what, $run);
+        #[cfg(not(feature = "full"))]
+        let group = Group {
+            name: $name,
+            what: $what,
+            kind: Kind::Absent,
+            complete: false,
+            hidden: None,
+        };
+        group
+    }};
 }
 
 /// Every group, in the order of the help text.
@@ -134,39 +167,43 @@ pub const GROUPS: &[Group] = &[
         "iterator chains on identical data: sum, find, min_by_key, zip, collect, flat_map, lines …",
         iter::run,
     ),
-    Group::measuring(
+    only_in_full!(
         "sources",
         "loops over maps, sets, lists, heaps and text, of 10 to 1M items: never slower than plain code?",
-        sources::run,
+        sources::run
     ),
     Group::measuring(
         "tasks",
         "async tasks: spawn, join, yield, ping-pong, offload, memory; against tokio and smol",
         tasks::run,
     )
-    .with_child(tasks::CHILD, tasks::run_child),
+    .with_child(tasks::CHILD, tasks::run_child)
+    .in_full(),
     Group::measuring(
         "time",
         "100k timers within 100 ms: how late they are, and what they cost",
         time::run,
     )
-    .with_child(time::CHILD, time::run_child),
+    .with_child(time::CHILD, time::run_child)
+    .in_full(),
     Group::measuring(
         "sort",
         "u64, f64, pairs, strings and 64-byte structs; random, sorted, reversed, few values …; also radix sorts",
         sort::run,
-    ),
-    Group::measuring(
+    )
+    .in_full(),
+    only_in_full!(
         "ops",
         "scan, group_by, pack, histogram, shuffle, min_max, dot and transpose of 10M elements",
-        ops::run,
+        ops::run
     ),
     Group::measuring(
         "net",
         "echo and HTTP servers with 64 and 512 connections: CPU time per request, latency, throughput",
         net::run,
     )
-    .with_child(net::CHILD, net::run_child),
+    .with_child(net::CHILD, net::run_child)
+    .in_full(),
     Group::measuring(
         "mixed",
         "an echo server beside fork-join computations: latencies and computations, against tokio + rayon",
@@ -177,6 +214,7 @@ pub const GROUPS: &[Group] = &[
         name: "stress",
         what: "random nested work with panics on many pools and guests; checks, does not time",
         kind: Kind::Checks(stress::run),
+        complete: true,
         hidden: None,
     },
 ];

@@ -22,7 +22,9 @@ use std::time::{Duration, Instant};
 use crate::args::Options;
 use crate::arms::{self, Cpus};
 use crate::child::{self, Outcome};
-use crate::executors::{self, Blitz, Executor, Smol, Tokio};
+#[cfg(feature = "full")]
+use crate::executors::Smol;
+use crate::executors::{self, AsyncLib, Blitz, Executor, Tokio};
 use crate::measure::{Arm, Gap, Session, wrong_result};
 use crate::report::Row;
 use crate::spin::{Calibration, spin};
@@ -42,9 +44,9 @@ const PARKED: usize = 1_000_000;
 pub fn run(options: &Options, cpus: &Cpus) -> Vec<Row> {
     let threads = crate::pin::cpus_at_start().len().max(1);
     let rayon = arms::rayon::pool(threads, cpus);
-    executors::start::<Blitz>(cpus);
-    executors::start::<Tokio>(cpus);
-    executors::start::<Smol>(cpus);
+    for lib in AsyncLib::ALL {
+        lib.start(cpus);
+    }
     arms::place_main(cpus);
     let mut session = Session::new("tasks", options.clone());
     programs(&mut session);
@@ -210,12 +212,13 @@ fn programs(session: &mut Session) {
             fn timed<$E: Executor>(calls: u32) -> Duration {
                 $program(calls)
             }
-            let arms = vec![
+            let arms = [
                 arm::<Blitz>(timed::<Blitz>),
                 arm::<Tokio>(timed::<Tokio>),
+                #[cfg(feature = "full")]
                 arm::<Smol>(timed::<Smol>),
             ];
-            session.bench($name, $size as u64, Gap::BackToBack, arms);
+            session.bench($name, $size as u64, Gap::BackToBack, arms.into());
         }};
     }
     program!("spawn/local", SPAWNS, E => |calls| time(calls, || inside::<E>(spawn_many::<E>(SPAWNS))));
@@ -286,7 +289,7 @@ fn memory(session: &mut Session) {
     if !session.wants("memory") {
         return;
     }
-    for lib in [Blitz::NAME, Tokio::NAME, Smol::NAME] {
+    for lib in AsyncLib::ALL.iter().map(|lib| lib.name()) {
         match child::run_hidden(&[CHILD, lib]) {
             Outcome::Rows(rows) => rows.into_iter().for_each(|row| session.push(row)),
             Outcome::Killed => eprintln!("blitz-bench: memory: the child of {lib} was killed"),
@@ -300,11 +303,11 @@ pub fn run_child(words: &[String]) -> Result<Vec<Row>, String> {
         return Err("tasks needs LIB".into());
     };
     let cpus = Cpus::new(false);
-    let bytes = match lib.as_str() {
-        Blitz::NAME => bytes_per_task::<Blitz>(&cpus),
-        Tokio::NAME => bytes_per_task::<Tokio>(&cpus),
-        Smol::NAME => bytes_per_task::<Smol>(&cpus),
-        _ => return Err("no such runtime".into()),
+    let bytes = match AsyncLib::named(lib).ok_or("no such runtime")? {
+        AsyncLib::Blitz => bytes_per_task::<Blitz>(&cpus),
+        AsyncLib::Tokio => bytes_per_task::<Tokio>(&cpus),
+        #[cfg(feature = "full")]
+        AsyncLib::Smol => bytes_per_task::<Smol>(&cpus),
     };
     Ok(vec![Row {
         group: "tasks".into(),

@@ -27,6 +27,7 @@ const LEAD: Duration = Duration::from_millis(500);
 pub fn run(options: &Options, cpus: &Cpus) -> Vec<Row> {
     let rounds = if options.quick { 3 } else { 9 };
     child::interleaved(
+        options,
         rounds,
         AsyncLib::ALL.iter().map(|lib| {
             let placement = child::placement_word(cpus.pinned());
@@ -116,6 +117,7 @@ fn lateness(lib: AsyncLib) -> Vec<u32> {
                 tokio::time::sleep_until(deadline.into()).await;
                 notes.fired(number, deadline);
             }),
+            #[cfg(feature = "full")]
             AsyncLib::Smol => lib.spawn(async move {
                 smol::Timer::at(deadline).await;
                 notes.fired(number, deadline);

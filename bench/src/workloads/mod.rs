@@ -7,9 +7,11 @@
 
 pub mod fib;
 pub mod iterators;
+#[cfg(feature = "full")]
 pub mod ops;
 pub mod queens;
 pub mod sorts;
+#[cfg(feature = "full")]
 pub mod sources;
 pub mod tree;
 pub mod uts;

@@ -247,6 +247,7 @@ macro_rules! parallel_sorts {
     ($library:ident) => {
         use ::$library::prelude::*;
 
+        #[cfg(feature = "full")]
         use $crate::workloads::sorts::Record;
 
         /// By the elements' own order.
@@ -275,16 +276,19 @@ macro_rules! parallel_sorts {
         }
 
         /// Doubles, stable.
+        #[cfg(feature = "full")]
         pub fn stable_f64(v: &mut [f64]) {
             v.par_sort_by(f64::total_cmp);
         }
 
         /// Records by their key.
+        #[cfg(feature = "full")]
         pub fn unstable_record(v: &mut [Record]) {
             v.par_sort_unstable_by_key(|record| record.key);
         }
 
         /// Records by their key, stable.
+        #[cfg(feature = "full")]
         pub fn stable_record(v: &mut [Record]) {
             v.par_sort_by_key(|record| record.key);
         }

@@ -1,16 +1,15 @@
 //! `blitz`: see what Blitz does on this machine.
 //!
-//! One file per subcommand: [`tour`], [`doctor`], [`tools`] (profile and trace); `bench` and `stress` are the library of
-//! `blitz-bench`. [`words`] reads the command line, [`terminal`] writes to a person or to a file, [`machine`] collects facts.
+//! One file per subcommand: [`tour`], [`doctor`]; `bench` and `stress` are the library of `blitz-bench`; [`second`] passes on what
+//! this program does not have (profiles, traces, benchmarks against everybody). [`words`] reads the command line, [`terminal`] writes to a person or to a file, [`machine`] collects facts.
 
 mod chart;
 mod doctor;
-mod gallery;
 mod html;
 mod machine;
+mod second;
 mod svg;
 mod terminal;
-mod tools;
 mod tour;
 mod words;
 
@@ -29,9 +28,10 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Ok(Command::Tour(options)) => tour::run(&options),
+        Ok(Command::Bench(words)) if !blitz_bench::has_all_of(&words) => second::full_bench(&words),
         Ok(Command::Bench(words)) => blitz_bench::main(&["bench"], &words),
         Ok(Command::Doctor) => doctor::run(),
-        Ok(Command::Tool(options)) => tools::run(&options),
+        Ok(Command::Tool(options)) => second::tool(&options),
         Err(message) => {
             eprintln!("blitz: {message}");
             ExitCode::from(2)

@@ -2,7 +2,7 @@
 //!
 //! Parsing is pure, so that every rule here has a test.
 
-use crate::gallery::{self, EXAMPLES};
+use blitz_gallery::{self as gallery, EXAMPLES};
 use lexopt::prelude::*;
 use std::path::PathBuf;
 

@@ -5,7 +5,7 @@
 //! workers, and rayon's threads for the computations. The load is open: 5,000 and 20,000 requests a second at random moments, from a process
 //! of its own; latencies count from the moment a request was meant to be sent.
 //!
-//! Rows, each with the rate as its size: `p50`, `p99` and `p999` of the latencies, `job`, the time per computation. `alone` has no
+//! `--only` is matched with `alone/RATE` and `mixed/RATE`. Rows, each with the rate as its size: `p50`, `p99` and `p999` of the latencies, `job`, the time per computation. `alone` has no
 //! computations. Each server is a child process; the parent interleaves them.
 
 mod load;
@@ -39,14 +39,10 @@ pub fn run(options: &Options, cpus: &Cpus) -> Vec<Row> {
     let (rounds, seconds) = if options.quick { (3, "2") } else { (7, "5") };
     let mut programs = Vec::new();
     for what in [ALONE, MIXED] {
-        if !options
-            .only
-            .as_ref()
-            .is_none_or(|only| what.contains(only.as_str()))
-        {
-            continue;
-        }
         for rate in RATES {
+            if !options.wants(&format!("{what}/{rate}")) {
+                continue;
+            }
             for lib in [AsyncLib::Blitz, AsyncLib::Tokio] {
                 let placement = child::placement_word(cpus.pinned());
                 let words = [CHILD, "serve", lib.name(), what, rate, seconds, placement];
@@ -54,7 +50,7 @@ pub fn run(options: &Options, cpus: &Cpus) -> Vec<Row> {
             }
         }
     }
-    child::interleaved(rounds, programs.into_iter())
+    child::interleaved(options, rounds, programs.into_iter())
 }
 
 /// The hidden measurements: `serve LIB WHAT RATE SECONDS PLACEMENT`, which starts `load ADDRESS RATE SECONDS`.

@@ -15,6 +15,7 @@ pub const WARM: &str = "warm";
 const WARM_UP: Duration = Duration::from_millis(300);
 /// Bytes of an echo.
 const ECHO: usize = 64;
+#[cfg(feature = "full")]
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n";
 
 /// What to do.
@@ -85,6 +86,7 @@ impl Client {
                 check(request.starts_with(&self.got), "not what was sent")?;
                 Ok(self.got.len() == request.len())
             }
+            #[cfg(feature = "full")]
             Service::Hello => {
                 let complete = self.got.ends_with(super::servers::HELLO.as_bytes());
                 if complete {
@@ -108,6 +110,7 @@ impl Load {
     pub fn run(&self, mut say: impl FnMut(&str) -> io::Result<()>) -> io::Result<()> {
         let request = match self.service {
             Service::Echo => vec![b'x'; ECHO],
+            #[cfg(feature = "full")]
             Service::Hello => REQUEST.to_vec(),
         };
         let mut poll = Poll::new()?;

@@ -32,21 +32,27 @@ pub enum Service {
     /// Sends back what it gets.
     Echo,
     /// Answers HTTP requests, always the same.
+    #[cfg(feature = "full")]
     Hello,
 }
 
 impl Service {
-    const ALL: [Service; 2] = [Service::Echo, Service::Hello];
+    const ALL: &[Service] = &[
+        Service::Echo,
+        #[cfg(feature = "full")]
+        Service::Hello,
+    ];
 
     fn name(self) -> &'static str {
         match self {
             Service::Echo => "echo",
+            #[cfg(feature = "full")]
             Service::Hello => "hello",
         }
     }
 
     fn named(name: &str) -> Option<Self> {
-        let mut all = Self::ALL.into_iter();
+        let mut all = Self::ALL.iter().copied();
         all.find(|service| service.name() == name)
     }
 
@@ -54,6 +60,7 @@ impl Service {
     fn libs(self) -> &'static [AsyncLib] {
         match self {
             Service::Echo => AsyncLib::ALL,
+            #[cfg(feature = "full")]
             Service::Hello => &[AsyncLib::Blitz, AsyncLib::Tokio],
         }
     }
@@ -68,9 +75,8 @@ pub fn start_server(lib: AsyncLib, service: Service) -> std::net::SocketAddr {
 pub fn run(options: &Options, cpus: &Cpus) -> Vec<Row> {
     let (rounds, seconds) = if options.quick { (3, "1") } else { (7, "2") };
     let mut programs = Vec::new();
-    for service in Service::ALL {
-        let wanted = |only: &String| only.split(',').any(|text| service.name().contains(text));
-        if !options.only.as_ref().is_none_or(wanted) {
+    for &service in Service::ALL {
+        if !options.wants(service.name()) {
             continue;
         }
         for connections in CONNECTIONS {
@@ -88,7 +94,7 @@ pub fn run(options: &Options, cpus: &Cpus) -> Vec<Row> {
             }
         }
     }
-    child::interleaved(rounds, programs.into_iter())
+    child::interleaved(options, rounds, programs.into_iter())
 }
 
 /// The hidden measurements: `serve LIB SERVICE CONNECTIONS SECONDS PLACEMENT`, which starts

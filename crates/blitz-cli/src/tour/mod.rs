@@ -11,12 +11,12 @@ pub mod waiting;
 use crate::chart::{Chart, short_count};
 use crate::html;
 use crate::machine::Machine;
+use crate::second::target_directory;
 use crate::svg::{Plot, Series};
 use crate::terminal::{Ink, Progress, print, terminal};
-use crate::tools::target_directory;
 use crate::words::TourOptions;
 use blitz_bench::disturbance::Watch;
-use blitz_bench::report::{Row, SEQ, human_time};
+use blitz_bench::report::{Row, SEQ};
 use promises::Promise;
 use section::{Effort, Part, Section, find, measure, sizes};
 use std::process::{ExitCode, Stdio};
@@ -33,7 +33,7 @@ struct Tour {
 }
 
 /// Stops that show a progress bar.
-const STEPS: usize = 10;
+const STEPS: usize = 11;
 const CHEAP: &str = "loop/cheap/backtoback";
 const DEAR: &str = "loop/dear/backtoback";
 
@@ -122,7 +122,8 @@ impl Tour {
         self.scopes()?;
         self.unbalanced()?;
         self.idle()?;
-        self.tasks()?;
+        let offload = self.tasks()?;
+        self.mixed(offload)?;
         self.locks();
         self.stress();
         Ok(())
@@ -261,7 +262,8 @@ impl Tour {
         Ok(())
     }
 
-    fn tasks(&mut self) -> Result<(), String> {
+    /// Returns what an offload takes: here, and with tokio and rayon.
+    fn tasks(&mut self) -> Result<Option<(f64, f64)>, String> {
         let parts = [part("tasks", "spawn/local,yield,pingpong,offload", 12)];
         let section = Section::new(
             "Async tasks, on the same threads",
@@ -277,21 +279,35 @@ impl Tour {
                 .find(|row| row.bench == "offload" && row.lib == lib);
             row.map(|row| row.ns / row.size as f64)
         };
-        let offload = of("blitz").zip(of("tokio+rayon"));
-        self.promises.push(Promise {
-            number: 5,
-            name: "One pool for compute and async",
-            kept: offload.map(|(blitz, tokio)| blitz < tokio),
-            figure: match offload {
-                Some((blitz, tokio)) => format!(
-                    "a computation of 1 us, sent away by an async task and awaited: {} (tokio with rayon: {})",
-                    human_time(blitz),
-                    human_time(tokio)
-                ),
-                None => "no figures".into(),
+        Ok(of("blitz").zip(of("tokio+rayon")))
+    }
+
+    fn mixed(&mut self, offload: Option<(f64, f64)>) -> Result<(), String> {
+        let parts = [part("mixed", "mixed/20000", 15)];
+        let section = Section::new(
+            "A server that answers while its threads compute",
+            "An echo server with 64 connections and 20,000 requests a second, and beside it two tasks that send away one computation after \
+             the other, 20 ms of work each. Blitz has one pool for both; tokio has its workers, and rayon's threads beside them.",
+        );
+        let rows = self.stop(
+            "a server that computes",
+            &parts,
+            section,
+            |rows, section| {
+                let latency = |title, bench| {
+                    Chart::of_times(title, rows, bench, |_| "from request to answer".into())
+                };
+                section.charts = vec![
+                    latency("half of the requests are answered within", "mixed/p50"),
+                    latency("99 of 100 requests are answered within", "mixed/p99"),
+                    Chart::of_times("time per computation", rows, "mixed/job", |_| {
+                        "from one result to the next".into()
+                    }),
+                ];
             },
-            command: "blitz bench tasks --only offload".into(),
-        });
+        )?;
+        let promise = promises::one_pool(&rows, offload);
+        self.promises.push(promise);
         Ok(())
     }
 

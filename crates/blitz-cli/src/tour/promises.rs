@@ -107,6 +107,39 @@ pub fn idle_is_silent(idle: &[Row]) -> Promise {
     }
 }
 
+/// Promise 5, from a server that computes, and from what it takes to send a computation away: here, and with tokio and rayon.
+pub fn one_pool(mixed: &[Row], offload: Option<(f64, f64)>) -> Promise {
+    let of = |bench: &str, lib: &str| {
+        let row = mixed
+            .iter()
+            .find(|row| row.bench == bench && row.lib == lib);
+        row.map(|row| row.ns)
+    };
+    let both = |bench: &str| of(bench, "blitz").zip(of(bench, "tokio+rayon"));
+    let (kept, figure) = match (both("mixed/p99"), both("mixed/job"), offload) {
+        (Some(p99), Some(job), Some(offload)) => (
+            Some(p99.0 < p99.1 && offload.0 < offload.1),
+            format!(
+                "an echo server beside two computations: 99 of 100 answers within {} (tokio with rayon: {}), at {:.2} of their computations a \
+                 second. A computation of 1 us, sent away by a task and awaited: {} ({}).",
+                human_time(p99.0),
+                human_time(p99.1),
+                job.1 / job.0,
+                human_time(offload.0),
+                human_time(offload.1),
+            ),
+        ),
+        _ => (None, "no figures".into()),
+    };
+    Promise {
+        number: 5,
+        name: "One pool for compute and async",
+        kept,
+        figure,
+        command: "blitz bench mixed; blitz bench tasks --only offload".into(),
+    }
+}
+
 /// Writes the table.
 pub fn print_table(promises: &[Promise]) {
     let terminal = terminal();
@@ -175,6 +208,25 @@ mod tests {
     fn without_figures_nothing_is_claimed() {
         assert_eq!(never_slower(&[], "l").kept, None);
         assert_eq!(idle_is_silent(&[]).kept, None);
+        assert_eq!(one_pool(&[], Some((1.0, 2.0))).kept, None);
+    }
+
+    #[test]
+    fn a_server_that_answers_later_than_its_peer_breaks_the_fifth() {
+        let rows = |p99| {
+            [
+                row("mixed/p99", 1, "blitz", p99, 0),
+                row("mixed/p99", 1, "tokio+rayon", 4e6, 0),
+                row("mixed/job", 1, "blitz", 10e6, 0),
+                row("mixed/job", 1, "tokio+rayon", 9e6, 0),
+            ]
+        };
+        let quick = Some((1e3, 17e3));
+        let promise = one_pool(&rows(2e5), quick);
+        assert_eq!(promise.kept, Some(true));
+        assert!(promise.figure.contains("0.90"), "{}", promise.figure);
+        assert_eq!(one_pool(&rows(5e6), quick).kept, Some(false));
+        assert_eq!(one_pool(&rows(2e5), Some((18e3, 17e3))).kept, Some(false));
     }
 
     #[test]

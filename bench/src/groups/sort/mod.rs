@@ -6,22 +6,37 @@
 //! library must be asked for a radix sort, that is an arm of its own (`blitz-radix`). Every sort runs inside its library's pool
 //! on a fresh copy of the input; copying and checking are not timed.
 //!
+//! What the tour shows is here: numbers, unstable. All other kinds and types, and the radix sorts, are in `more`, which only the
+//! full build has.
+//!
 //! A quick run leaves out ten million elements, and sorts arrangements other than random ones as a million `u64` only.
+
+#[cfg(feature = "full")]
+mod more;
 
 use std::time::{Duration, Instant};
 
 use ::blitz::prelude::ParallelSliceMut;
-use ::rdst::RadixSort as _;
-use ::voracious_radix_sort::RadixSort as _;
 
 use crate::args::Options;
 use crate::arms::{self, Cpus, Lib, blitz, rayon};
 use crate::measure::{Arm, Gap, Session, wrong_result};
 use crate::report::Row;
-use crate::workloads::sorts::{Element, Expected, Input, Record};
+use crate::workloads::sorts::{Element, Expected, Input};
 
 const SIZES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];
 const LARGEST: usize = 10_000_000;
+
+/// What is sorted in the tour, and all that the full build has besides.
+macro_rules! with_more {
+    ($more:path, $kind:ident) => {{
+        #[cfg(feature = "full")]
+        let kinds = $more($kind);
+        #[cfg(not(feature = "full"))]
+        let kinds = vec![$kind];
+        kinds
+    }};
+}
 
 /// A library's way to sort.
 struct Sorter<T> {
@@ -69,88 +84,24 @@ impl<T> Kind<T> {
 }
 
 fn integers() -> Vec<Kind<u64>> {
-    use {blitz::sorts as b, rayon::sorts as r};
-    vec![
-        Kind::new("unstable", |v| v.sort_unstable(), b::unstable, r::unstable)
-            .and("rdst", |v| v.radix_sort_unstable())
-            .and("voracious", |v| {
-                v.voracious_mt_sort(::rayon::current_num_threads())
-            }),
-        Kind::new("stable", |v| v.sort(), b::stable, r::stable),
-        Kind::new(
-            "unstable_by",
-            |v| v.sort_unstable_by(Ord::cmp),
-            b::unstable_by,
-            r::unstable_by,
-        ),
-        Kind::new(
-            "stable_by",
-            |v| v.sort_by(Ord::cmp),
-            b::stable_by,
-            r::stable_by,
-        ),
-    ]
+    let unstable = Kind::new(
+        "unstable",
+        |v| v.sort_unstable(),
+        blitz::sorts::unstable,
+        rayon::sorts::unstable,
+    );
+    with_more!(more::integers, unstable)
 }
 
 fn floats() -> Vec<Kind<f64>> {
-    use {blitz::sorts as b, rayon::sorts as r};
-    vec![
-        Kind::new(
-            "unstable",
-            |v| v.sort_unstable_by(f64::total_cmp),
-            b::unstable_f64,
-            r::unstable_f64,
-        )
-        .and("blitz-radix", |v| v.par_sort_radix())
-        .and("rdst", |v| v.radix_sort_unstable())
-        .and("voracious", |v| {
-            v.voracious_mt_sort(::rayon::current_num_threads())
-        }),
-        Kind::new(
-            "stable",
-            |v| v.sort_by(f64::total_cmp),
-            b::stable_f64,
-            r::stable_f64,
-        ),
-    ]
-}
-
-fn pairs() -> Vec<Kind<(u32, u32)>> {
-    use {blitz::sorts as b, rayon::sorts as r};
-    vec![
-        Kind::new("unstable", |v| v.sort_unstable(), b::unstable, r::unstable)
-            .and("blitz-radix", |v| v.par_sort_radix()),
-        Kind::new("stable", |v| v.sort(), b::stable, r::stable),
-    ]
-}
-
-fn strings() -> Vec<Kind<String>> {
-    use {blitz::sorts as b, rayon::sorts as r};
-    vec![
-        Kind::new("unstable", |v| v.sort_unstable(), b::unstable, r::unstable),
-        Kind::new("stable", |v| v.sort(), b::stable, r::stable),
-    ]
-}
-
-fn records() -> Vec<Kind<Record>> {
-    use {blitz::sorts as b, rayon::sorts as r};
-    vec![
-        Kind::new(
-            "unstable",
-            |v| v.sort_unstable_by_key(|record| record.key),
-            b::unstable_record,
-            r::unstable_record,
-        ),
-        Kind::new(
-            "stable",
-            |v| v.sort_by_key(|record| record.key),
-            b::stable_record,
-            r::stable_record,
-        )
-        .and("blitz-radix", |v| {
-            v.par_sort_radix_by_key(|record| record.key)
-        }),
-    ]
+    let unstable = Kind::new(
+        "unstable",
+        |v| v.sort_unstable_by(f64::total_cmp),
+        blitz::sorts::unstable_f64,
+        rayon::sorts::unstable_f64,
+    );
+    let unstable = unstable.and("blitz-radix", |v| v.par_sort_radix());
+    with_more!(more::floats, unstable)
 }
 
 /// Runs the group.
@@ -177,9 +128,12 @@ pub fn run(options: &Options, cpus: &Cpus) -> Vec<Row> {
         }
     }
     sort_type(&mut session, &floats(), random_in_quick_runs);
-    sort_type(&mut session, &pairs(), random_in_quick_runs);
-    sort_type(&mut session, &strings(), random_in_quick_runs);
-    sort_type(&mut session, &records(), random_in_quick_runs);
+    #[cfg(feature = "full")]
+    {
+        sort_type(&mut session, &more::pairs(), random_in_quick_runs);
+        sort_type(&mut session, &more::strings(), random_in_quick_runs);
+        sort_type(&mut session, &more::records(), random_in_quick_runs);
+    }
     session.into_rows()
 }
 
@@ -260,8 +214,11 @@ mod tests {
     fn every_library_sorts_every_input_of_every_type() {
         check(integers());
         check(floats());
-        check(pairs());
-        check(strings());
-        check(records());
+        #[cfg(feature = "full")]
+        {
+            check(more::pairs());
+            check(more::strings());
+            check(more::records());
+        }
     }
 }

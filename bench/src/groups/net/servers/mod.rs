@@ -1,24 +1,16 @@
 //! The servers, one of each kind and runtime: accept, and a task per connection.
 
+#[cfg(feature = "full")]
+mod hello;
+
 use super::Service;
 use crate::executors::{AsyncLib, Blitz, Executor, Tokio};
-use http_body_util::Full;
-use hyper::body::{Bytes, Incoming};
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper::{Request, Response};
-use std::convert::Infallible;
 use std::net::SocketAddr;
 
-/// What the HTTP server says.
-pub const HELLO: &str = "Hello, world!";
-const ANYWHERE: &str = "127.0.0.1:0";
+#[cfg(feature = "full")]
+pub use hello::HELLO;
 
-async fn hello(_: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
-    Ok(Response::new(Full::new(Bytes::from_static(
-        HELLO.as_bytes(),
-    ))))
-}
+const ANYWHERE: &str = "127.0.0.1:0";
 
 /// Reads and writes back until the peer is gone.
 macro_rules! echo {
@@ -51,6 +43,7 @@ pub fn start(lib: AsyncLib, service: Service) -> SocketAddr {
     match lib {
         AsyncLib::Blitz => start_blitz(service),
         AsyncLib::Tokio => start_tokio(service),
+        #[cfg(feature = "full")]
         AsyncLib::Smol => start_smol(service),
     }
 }
@@ -61,15 +54,15 @@ fn start_blitz(service: Service) -> SocketAddr {
     let address = listener.local_addr().expect("it has an address");
     match service {
         Service::Echo => accept!(AsyncLib::Blitz, listener, stream => echo!(stream)),
-        Service::Hello => accept!(AsyncLib::Blitz, listener, stream => {
-            let _ = http1::Builder::new().serve_connection(stream, service_fn(hello)).await;
-        }),
+        #[cfg(feature = "full")]
+        Service::Hello => {
+            accept!(AsyncLib::Blitz, listener, stream => hello::serve(stream).await);
+        }
     }
     address
 }
 
 fn start_tokio(service: Service) -> SocketAddr {
-    use hyper_util::rt::TokioIo;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
     let listener =
@@ -77,14 +70,15 @@ fn start_tokio(service: Service) -> SocketAddr {
     let address = listener.local_addr().expect("it has an address");
     match service {
         Service::Echo => accept!(AsyncLib::Tokio, listener, stream => echo!(stream)),
+        #[cfg(feature = "full")]
         Service::Hello => accept!(AsyncLib::Tokio, listener, stream => {
-            let stream = TokioIo::new(stream);
-            let _ = http1::Builder::new().serve_connection(stream, service_fn(hello)).await;
+            hello::serve(hyper_util::rt::TokioIo::new(stream)).await;
         }),
     }
     address
 }
 
+#[cfg(feature = "full")]
 fn start_smol(service: Service) -> SocketAddr {
     use smol::io::{AsyncReadExt, AsyncWriteExt};
 
