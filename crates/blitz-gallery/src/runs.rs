@@ -1,0 +1,133 @@
+//! What the examples do. Each checks its own result.
+
+use blitz::prelude::*;
+use std::hint::black_box;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+type Outcome = Result<(), String>;
+
+pub fn fib() -> Outcome {
+    check(fibonacci(22), 17_711)
+}
+
+pub fn dear_loop() -> Outcome {
+    let sum = (0..2_000_000_u64)
+        .into_par_iter()
+        .map(|i| spin(20, i) & 1)
+        .sum();
+    check(sum, (0..2_000_000_u64).map(|i| spin(20, i) & 1).sum())
+}
+
+pub fn sort() -> Outcome {
+    let mut numbers: Vec<u64> = (0..1_000_000).map(|i| spin(3, i)).collect();
+    numbers.par_sort_unstable();
+    check(u64::from(numbers.is_sorted()), 1)
+}
+
+pub fn scope() -> Outcome {
+    let total = AtomicU64::new(0);
+    blitz::scope(|s| {
+        for task in 0..500_u64 {
+            let total = &total;
+            s.spawn(move |_| {
+                black_box(spin(task * task / 4, task));
+                total.fetch_add(1, Ordering::Relaxed);
+            });
+        }
+    });
+    check(total.into_inner(), 500)
+}
+
+pub fn queens() -> Outcome {
+    check(solutions(Row::first(10)), 724)
+}
+
+pub fn half() -> Outcome {
+    let alone = black_box(spin(20_000_000, 1));
+    let shared: u64 = (0..2000_u64)
+        .into_par_iter()
+        .map(|i| spin(10_000, i) & 1)
+        .sum();
+    check(alone & shared, spin(20_000_000, 1) & shared)
+}
+
+fn check(result: u64, expected: u64) -> Outcome {
+    if result == expected {
+        Ok(())
+    } else {
+        Err(format!("wrong result: {result} instead of {expected}"))
+    }
+}
+
+fn fibonacci(n: u32) -> u64 {
+    if n < 2 {
+        return u64::from(n);
+    }
+    let (a, b) = blitz::join(|| fibonacci(n - 1), || fibonacci(n - 2));
+    a + b
+}
+
+/// The next row of a board of queens: which columns are there, and which of them a queen above attacks, straight or aslant.
+#[derive(Clone, Copy)]
+struct Row {
+    columns: u32,
+    straight: u32,
+    left: u32,
+    right: u32,
+}
+
+impl Row {
+    fn first(columns: u32) -> Self {
+        Row {
+            columns: (1 << columns) - 1,
+            straight: 0,
+            left: 0,
+            right: 0,
+        }
+    }
+
+    /// The row below a queen in one column.
+    fn below(self, queen: u32) -> Self {
+        Row {
+            columns: self.columns,
+            straight: self.straight | queen,
+            left: (self.left | queen) << 1,
+            right: (self.right | queen) >> 1,
+        }
+    }
+}
+
+/// In how many ways the board can be completed from this row on.
+fn solutions(row: Row) -> u64 {
+    if row.straight == row.columns {
+        return 1;
+    }
+    let free = row.columns & !(row.straight | row.left | row.right);
+    let places = (0..32)
+        .map(|column| 1 << column)
+        .filter(|place| free & place != 0);
+    let places: Vec<u32> = places.collect();
+    places
+        .par_iter()
+        .map(|&queen| solutions(row.below(queen)))
+        .sum()
+}
+
+/// Dependent steps of about a nanosecond each.
+#[inline(never)]
+fn spin(steps: u64, seed: u64) -> u64 {
+    (0..steps).fold(seed | 1, |value, _| {
+        (value ^ (value >> 29)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn boards_have_the_known_numbers_of_solutions() {
+        let counts: Vec<u64> = (1..=8).map(|size| solutions(Row::first(size))).collect();
+        assert_eq!(counts, [1, 0, 0, 2, 10, 4, 40, 92]);
+    }
+}
