@@ -15,6 +15,7 @@ pub fn tool(options: &ToolOptions) -> ExitCode {
         package: "blitz-gallery",
         flags: &["--features", "tools"],
         why: "the engine again, with measuring hooks",
+        takes: "half a minute to a minute on two cores",
     };
     program.run(|cargo| {
         cargo.args([options.tool.name(), options.example, "--out"]);
@@ -28,6 +29,7 @@ pub fn full_bench(words: &[String]) -> ExitCode {
         package: "blitz-bench",
         flags: &[],
         why: "the benchmarks with all libraries to compare with",
+        takes: "two to four minutes on two cores",
     };
     program.run(|cargo| {
         cargo.args(words);
@@ -39,6 +41,7 @@ struct Program {
     package: &'static str,
     flags: &'static [&'static str],
     why: &'static str,
+    takes: &'static str,
 }
 
 impl Program {
@@ -62,8 +65,8 @@ impl Program {
         let target = target_directory().join(self.package);
         if !target.exists() {
             eprintln!(
-                "blitz: building {}, once; this takes about as long as the first build did",
-                self.why
+                "blitz: building {}, once; this takes {}",
+                self.why, self.takes
             );
         }
         let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));

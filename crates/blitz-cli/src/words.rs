@@ -72,7 +72,7 @@ struct Sub {
 const SUBS: &[Sub] = &[
     Sub {
         name: "tour",
-        what: "two minutes on this machine: every promise, measured, with a report to open in a browser",
+        what: "a minute on this machine: every promise, measured, with a report to open in a browser",
         usage: "blitz tour [--quick] [--out FILE]",
         details: "  --quick      everything once, in some seconds; the figures are rough\n  \
                   --out FILE   write the report there instead of target/blitz-tour.html\n\n\
@@ -83,7 +83,8 @@ const SUBS: &[Sub] = &[
         name: "bench",
         what: "groups of benchmarks against plain code, rayon and chili",
         usage: "blitz bench GROUP… [--quick] [--json]",
-        details: "`blitz bench --help` lists the groups and all flags.",
+        details: "`blitz bench --help` lists the groups and all flags. For groups with many peers (sort, tasks, net …) it builds a second program,\n\
+                  with all of them, the first time.",
         example: "blitz bench join entry --quick",
     },
     Sub {

@@ -1,4 +1,4 @@
-//! `blitz tour`: every promise, shown on this machine in about two minutes, and a report to keep.
+//! `blitz tour`: every promise, shown on this machine in about a minute, and a report to keep.
 //!
 //! Each stop runs a part of the benchmarks in a child process (placement and pools are decided once per process), draws the
 //! result as bars, and goes on. At the end stands a table of the promises. Nothing here measures anything itself: a command to
@@ -46,7 +46,7 @@ pub fn run(options: &TourOptions) -> ExitCode {
     let about = if options.quick {
         "A quick look; the figures are rough."
     } else {
-        "About two minutes on this machine. Ctrl-C stops at any time."
+        "About a minute on this machine. Ctrl-C stops at any time."
     };
     terminal.paragraph(about);
     let watch = Watch::start();
