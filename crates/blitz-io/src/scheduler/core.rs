@@ -10,6 +10,7 @@
 use super::outlook::Outlook;
 use super::ring::{Full, Ring};
 use crate::task::{Header, Queued};
+use crossbeam_utils::CachePadded;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 
@@ -49,6 +50,15 @@ pub(crate) struct Core {
 
 // SAFETY: the cells are the owner's, and the methods that use them are `unsafe` for that reason.
 unsafe impl Sync for Core {}
+
+/// One for each of `count` threads, in memory of their own.
+pub(crate) type Cores = Box<[CachePadded<Core>]>;
+
+/// See [`Cores`].
+pub(crate) fn all(count: usize, seed: u64) -> Cores {
+    let core = |index: usize| CachePadded::new(Core::new(seed.wrapping_add(index as u64 + 1)));
+    (0..count).map(core).collect()
+}
 
 /// What a worker has done; written by its owner, read by everybody.
 #[derive(Default)]
@@ -270,5 +280,33 @@ mod tests {
             core.learn(1000, 1000 * 500);
         }
         assert_eq!(core.interval.get(), 255);
+    }
+
+    #[test]
+    fn bug_11_the_interval_decides_when_the_shared_queue_comes_first() {
+        let core = Core::new(1);
+        let times = || {
+            (1..=2040)
+                .filter(|&tick| core.shared_queue_first(tick))
+                .count()
+        };
+        for _ in 0..100 {
+            core.learn(1, 10_000_000);
+        }
+        assert_eq!(times(), 2040 / 8, "tasks are slow");
+        for _ in 0..200 {
+            core.learn(1000, 1000);
+        }
+        assert_eq!(times(), 2040 / 255, "tasks are quick");
+    }
+
+    #[test]
+    fn bug_20_workers_share_no_cache_line() {
+        let cores = all(3, 1);
+        for pair in cores.windows(2) {
+            let end = (&raw const *pair[0]).addr() + size_of::<Core>();
+            let next = (&raw const *pair[1]).addr();
+            assert!(next.is_multiple_of(64) && end.next_multiple_of(64) <= next);
+        }
     }
 }

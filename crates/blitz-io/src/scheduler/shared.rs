@@ -9,7 +9,7 @@
 //! fence, then counters); a worker announces its sleep before its last look. The one push that tells nobody is into the
 //! empty slot of the worker that pushes: that worker is awake, and looks into its slot before it sleeps.
 
-use super::core::{self, Core, Pushed};
+use super::core::{self, Core, Cores, Pushed};
 use super::driver_seat::DriverSeat;
 use super::injector::Injector;
 use super::owned::Owned;
@@ -39,7 +39,7 @@ const DRIVER_INTERVAL: u32 = 64;
 pub(crate) struct Shared {
     this: Weak<Shared>,
     /// One for each thread of the pool, then those of relief threads.
-    cores: Box<[CachePadded<Core>]>,
+    cores: Cores,
     workers: usize,
     pub(crate) injector: CachePadded<Injector>,
     pub(crate) owned: Owned,
@@ -69,10 +69,9 @@ impl Shared {
         blocking: Arc<BlockingPool>,
         poll_times: bool,
     ) -> Arc<Self> {
-        let core = |index: usize| CachePadded::new(Core::new(seed.wrapping_add(index as u64 + 1)));
         Arc::new_cyclic(|this| Shared {
             this: this.clone(),
-            cores: (0..workers + reliefs).map(core).collect(),
+            cores: core::all(workers + reliefs, seed),
             workers,
             injector: CachePadded::new(Injector::new()),
             owned: Owned::new(workers),
