@@ -77,21 +77,29 @@ fn tasks_run_on_more_than_one_thread_at_once() {
 }
 
 #[test]
-fn bug_4_a_task_that_spawns_two_and_blocks_is_helped() {
-    // Local pushes wake an idle worker: the spawning task waits for its children without giving up its thread.
+fn bug_4_what_a_worker_has_queued_is_run_by_another_while_it_is_busy() {
     let runtime = runtime(2);
-    let both = Arc::new(Barrier::new(2));
-    let task = runtime.spawn(async move {
-        let theirs = Arc::clone(&both);
-        let first = spawn(async move {
-            theirs.wait();
+    for round in 0..50 {
+        if round % 2 == 0 {
+            // The other worker is asleep.
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let both = Arc::new(Barrier::new(2));
+        let task = runtime.spawn(async move {
+            let theirs = Arc::clone(&both);
+            let first = spawn(async move {
+                theirs.wait();
+            });
+            // Pushes the first one out of the slot in every other round.
+            let second = (round % 4 < 2).then(|| spawn(async {}));
+            blitz_io::block_in_place(|| both.wait());
+            first.await.unwrap();
+            if let Some(second) = second {
+                second.await.unwrap();
+            }
         });
-        let second = spawn(async {});
-        both.wait();
-        first.await.unwrap();
-        second.await.unwrap();
-    });
-    runtime.block_on(task).unwrap();
+        runtime.block_on(task).unwrap();
+    }
 }
 
 #[test]
@@ -146,10 +154,13 @@ fn a_task_that_aborts_itself_ends_at_its_next_pause() {
 fn bug_16_the_end_of_a_runtime_drops_every_future_idle_queued_or_running() {
     all_flavours(|runtime| {
         let dropped = Arc::new(AtomicUsize::new(0));
-        for kind in 0..300 {
+        let polled = Arc::new(AtomicUsize::new(0));
+        let spawn = |kind: u32| {
             let counted = Counted::new(&dropped);
+            let polled = Arc::clone(&polled);
             runtime.spawn(async move {
                 let _counted = counted;
+                polled.fetch_add(1, Ordering::SeqCst);
                 match kind % 3 {
                     0 => pending::<()>().await,
                     1 => loop {
@@ -158,7 +169,15 @@ fn bug_16_the_end_of_a_runtime_drops_every_future_idle_queued_or_running() {
                     _ => blitz_io::time::sleep(Duration::from_secs(3600)).await,
                 }
             });
-        }
+        };
+        (0..200).for_each(spawn);
+        // These are idle by now, or run; of the next ones some are still queued.
+        runtime.block_on(async {
+            while polled.load(Ordering::SeqCst) < 200 {
+                yield_now().await;
+            }
+        });
+        (0..100).for_each(spawn);
         drop(runtime);
         assert_eq!(dropped.load(Ordering::SeqCst), 300);
     });
@@ -323,12 +342,13 @@ fn bug_10_a_loop_of_ready_steps_lets_its_neighbours_run() {
     let stop = Arc::new(AtomicBool::new(false));
     let theirs = Arc::clone(&stop);
     runtime.block_on(async {
+        // The one that was spawned last runs first.
+        let stopper = spawn(async move { stop.store(true, Ordering::SeqCst) });
         let busy = spawn(async move {
             while !theirs.load(Ordering::SeqCst) {
                 blitz_io::coop::consume_budget().await;
             }
         });
-        let stopper = spawn(async move { stop.store(true, Ordering::SeqCst) });
         stopper.await.unwrap();
         busy.await.unwrap();
     });
@@ -336,24 +356,34 @@ fn bug_10_a_loop_of_ready_steps_lets_its_neighbours_run() {
 
 #[test]
 fn bug_1_a_self_waking_task_on_every_worker_does_not_starve_spawns() {
-    let runtime = runtime(2);
-    let stop = Arc::new(AtomicBool::new(false));
-    let mut busy = Vec::new();
-    for _ in 0..2 {
-        let stop = Arc::clone(&stop);
-        busy.push(runtime.spawn(async move {
-            while !stop.load(Ordering::SeqCst) {
-                yield_now().await;
-            }
-        }));
+    for workers in [1, 2] {
+        // Nobody else would take them, so the workers have to.
+        let mut builder = Builder::new_multi_thread();
+        let builder = builder.worker_threads(workers).relief_thread(false);
+        let runtime = builder.build().unwrap();
+        let stop = Arc::new(AtomicBool::new(false));
+        let threads: Arc<Mutex<HashSet<_>>> = Arc::default();
+        let mut busy = Vec::new();
+        for _ in 0..4 {
+            let (stop, threads) = (Arc::clone(&stop), Arc::clone(&threads));
+            busy.push(runtime.spawn(async move {
+                while !stop.load(Ordering::SeqCst) {
+                    threads.lock().unwrap().insert(std::thread::current().id());
+                    yield_now().await;
+                }
+            }));
+        }
+        while threads.lock().unwrap().len() < workers {
+            std::thread::yield_now();
+        }
+        for n in 0..100 {
+            let task = runtime.spawn(async move { n });
+            assert_eq!(runtime.block_on(task).unwrap(), n);
+        }
+        stop.store(true, Ordering::SeqCst);
+        busy.into_iter()
+            .for_each(|task| runtime.block_on(task).unwrap());
     }
-    for n in 0..100 {
-        let task = runtime.spawn(async move { n });
-        assert_eq!(runtime.block_on(task).unwrap(), n);
-    }
-    stop.store(true, Ordering::SeqCst);
-    busy.into_iter()
-        .for_each(|task| runtime.block_on(task).unwrap());
 }
 
 #[test]

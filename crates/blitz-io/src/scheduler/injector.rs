@@ -4,10 +4,12 @@
 //! locking, and the length is readable without the lock. It can be closed; what is pushed later comes back to the
 //! pusher, so that no task is forgotten in a runtime that ends.
 
+use crate::primitives::{AtomicUsize, Mutex, Ordering};
 use crate::task::{Header, Queued};
+use blitz_core::checking::Flaws;
+use std::ops::DerefMut;
 use std::ptr;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
 
 /// The fewest and the most tasks that a worker takes at once.
 const BATCH: std::ops::RangeInclusive<usize> = 4..=64;
@@ -17,9 +19,18 @@ pub(crate) fn fair_batch(len: usize, workers: usize) -> usize {
     (len / workers.max(1)).clamp(*BATCH.start(), *BATCH.end())
 }
 
+/// What the models break on purpose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(dead_code, reason = "constructed by loom models only")]
+pub(crate) enum Flaw {
+    AcceptsAfterClosing,
+    ForgetsWhatWasQueued,
+}
+
 pub(crate) struct Injector {
     list: Mutex<List>,
     len: AtomicUsize,
+    flaws: Flaws<Flaw>,
 }
 
 struct List {
@@ -63,6 +74,10 @@ impl List {
 
 impl Injector {
     pub(crate) fn new() -> Self {
+        Self::with_flaws(Flaws::NONE)
+    }
+
+    pub(crate) fn with_flaws(flaws: Flaws<Flaw>) -> Self {
         Injector {
             list: Mutex::new(List {
                 first: ptr::null(),
@@ -70,10 +85,11 @@ impl Injector {
                 closed: false,
             }),
             len: AtomicUsize::new(0),
+            flaws,
         }
     }
 
-    fn list(&self) -> MutexGuard<'_, List> {
+    fn list(&self) -> impl DerefMut<Target = List> + '_ {
         self.list.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -86,7 +102,7 @@ impl Injector {
     /// Adds a task, or gives it back if the queue is closed.
     pub(crate) fn push(&self, task: Queued) -> Result<(), Queued> {
         let mut list = self.list();
-        if list.closed {
+        if list.closed && !self.flaws.has(Flaw::AcceptsAfterClosing) {
             return Err(task);
         }
         list.append(task);
@@ -135,8 +151,18 @@ impl Injector {
     pub(crate) fn close(&self) -> Vec<Queued> {
         let mut list = self.list();
         list.closed = true;
+        if self.flaws.has(Flaw::ForgetsWhatWasQueued) {
+            return Vec::new();
+        }
         self.len.store(0, Ordering::SeqCst);
         std::iter::from_fn(|| list.take_first()).collect()
+    }
+}
+
+/// Entries that no queue takes: the runtime has ended, and their tasks are shut down, or will be by whoever polls them.
+pub(crate) fn refuse(tasks: impl IntoIterator<Item = Queued>) {
+    for task in tasks {
+        task.task().shutdown();
     }
 }
 
@@ -146,7 +172,7 @@ impl Drop for Injector {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 

@@ -4,11 +4,11 @@
 mod core;
 #[cfg(not(loom))]
 mod driver_seat;
-#[cfg(not(loom))]
+#[cfg(all(test, loom))]
+mod end_models;
 mod injector;
 #[cfg(not(loom))]
 mod outlook;
-#[cfg(not(loom))]
 mod owned;
 #[cfg(not(loom))]
 mod placement;
@@ -18,7 +18,7 @@ mod ring;
 #[cfg(not(loom))]
 mod shared;
 
-#[cfg(not(loom))]
+#[cfg_attr(loom, allow(unused_imports))]
 pub(crate) use owned::Owned;
 #[cfg(not(loom))]
 pub(crate) use shared::Shared;

@@ -5,15 +5,27 @@
 //! and its spawner shuts it down; so a spawn that races with the runtime's end is either in a list that is still to
 //! be emptied, or refused.
 
+use super::injector::{Injector, refuse};
+use crate::primitives::{AtomicUsize, Condvar, Mutex, Ordering};
 use crate::task::{Header, Links, Task};
+use blitz_core::checking::Flaws;
 use crossbeam_utils::CachePadded;
 use std::future::poll_fn;
 use std::mem::ManuallyDrop;
+use std::ops::DerefMut;
 use std::ptr;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
 use std::task::{Poll, Waker};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// What the models break on purpose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(dead_code, reason = "constructed by loom models only")]
+pub(crate) enum Flaw {
+    AdmitsAfterClosing,
+    LooksBeforeClosing,
+    LeavesIdleTasks,
+}
 
 pub(crate) struct Owned {
     shards: Box<[CachePadded<Shard>]>,
@@ -21,6 +33,7 @@ pub(crate) struct Owned {
     waiting: AtomicUsize,
     gate: Mutex<Vec<Waker>>,
     changed: Condvar,
+    flaws: Flaws<Flaw>,
 }
 
 struct Shard {
@@ -37,7 +50,7 @@ struct List {
 unsafe impl Send for List {}
 
 impl Shard {
-    fn list(&self) -> MutexGuard<'_, List> {
+    fn list(&self) -> impl DerefMut<Target = List> + '_ {
         self.list.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -62,6 +75,10 @@ impl Owned {
     /// For about `workers` threads that spawn at once.
     pub(crate) fn new(workers: usize) -> Self {
         let shards = (4 * workers).next_power_of_two().min(256);
+        Self::with_flaws(shards, Flaws::NONE)
+    }
+
+    pub(crate) fn with_flaws(shards: usize, flaws: Flaws<Flaw>) -> Self {
         let shard = || {
             CachePadded::new(Shard {
                 list: Mutex::new(List {
@@ -74,8 +91,9 @@ impl Owned {
         Owned {
             shards: (0..shards).map(|_| shard()).collect(),
             waiting: AtomicUsize::new(0),
-            gate: Mutex::default(),
+            gate: Mutex::new(Vec::new()),
             changed: Condvar::new(),
+            flaws,
         }
     }
 
@@ -85,11 +103,21 @@ impl Owned {
         &self.shards[(hash >> (usize::BITS - 16)) & (self.shards.len() - 1)]
     }
 
-    /// Adds a task. `Err`: the runtime has ended; shut the task down.
-    pub(crate) fn insert(&self, task: Task) -> Result<(), Task> {
+    /// Adds a new task. `false`: the runtime has ended, and the task with it; its handle reports a cancellation.
+    pub(crate) fn admit(&self, task: Task) -> bool {
+        match self.insert(task) {
+            Ok(()) => true,
+            Err(refused) => {
+                refused.shutdown();
+                false
+            }
+        }
+    }
+
+    fn insert(&self, task: Task) -> Result<(), Task> {
         let shard = self.shard(&task);
         let mut list = shard.list();
-        if list.closed {
+        if list.closed && !self.flaws.has(Flaw::AdmitsAfterClosing) {
             return Err(task);
         }
         let task = task.into_raw();
@@ -141,7 +169,10 @@ impl Owned {
             .store(shard.len.load(Ordering::Relaxed) - 1, Ordering::SeqCst);
         drop(list);
         if self.waiting.load(Ordering::SeqCst) > 0 {
-            let wakers = std::mem::take(&mut *self.gate());
+            let wakers = {
+                let mut gate = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
+                std::mem::take(&mut *gate)
+            };
             self.changed.notify_all();
             wakers.into_iter().for_each(Waker::wake);
         }
@@ -150,13 +181,25 @@ impl Owned {
 
     /// Blocks until no task is left, or for `limit` at most. `false`: some are.
     pub(crate) fn wait_until_empty(&self, limit: Option<Duration>) -> bool {
+        let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
         let _waiting = Waiting::new(self);
-        let gate = self.gate();
-        let some = |_: &mut Vec<Waker>| self.len() > 0;
-        match limit {
-            None => drop(self.changed.wait_while(gate, some)),
-            Some(limit) => drop(self.changed.wait_timeout_while(gate, limit, some)),
+        let mut gate = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
+        while self.len() > 0 {
+            let Some(deadline) = deadline else {
+                gate = self
+                    .changed
+                    .wait(gate)
+                    .unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            let waited = self.changed.wait_timeout(gate, left);
+            gate = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
+        drop(gate);
         self.len() == 0
     }
 
@@ -164,7 +207,7 @@ impl Owned {
     pub(crate) async fn empty(&self) {
         let _waiting = Waiting::new(self);
         poll_fn(|cx| {
-            let mut wakers = self.gate();
+            let mut wakers = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
             if self.len() == 0 {
                 return Poll::Ready(());
             }
@@ -172,10 +215,6 @@ impl Owned {
             Poll::Pending
         })
         .await;
-    }
-
-    fn gate(&self) -> MutexGuard<'_, Vec<Waker>> {
-        self.gate.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// How many tasks are alive.
@@ -194,7 +233,7 @@ impl Owned {
             let mut tasks = Vec::with_capacity(shard.len.load(Ordering::Relaxed));
             {
                 let mut list = shard.list();
-                list.closed = true;
+                list.closed = !self.flaws.has(Flaw::LooksBeforeClosing);
                 let mut next = list.first;
                 while !next.is_null() {
                     // SAFETY: the list has a reference to each of its tasks, and we hold its lock. We take references of our
@@ -205,8 +244,23 @@ impl Owned {
                     }
                 }
             }
+            if self.flaws.has(Flaw::LooksBeforeClosing) {
+                shard.list().closed = true;
+            }
+            if self.flaws.has(Flaw::LeavesIdleTasks) {
+                tasks.clear();
+            }
             // Drops futures, which is user code: outside of the lock.
             tasks.iter().for_each(Task::shutdown);
         }
     }
+}
+
+/// The end of a runtime: drops every future, and refuses new ones. Tasks that are being polled end at their next `Pending`.
+///
+/// A task that is spawned meanwhile is refused, or in the list in time. One that is woken meanwhile is in the shared queue before it
+/// closes, or comes back to whoever woke it; so no entry is left behind that would keep its task's memory.
+pub(crate) fn end(owned: &Owned, injector: &Injector) {
+    owned.close_and_shut_down();
+    refuse(injector.close());
 }

@@ -11,8 +11,8 @@
 
 use super::core::{self, Core, Cores, Pushed};
 use super::driver_seat::DriverSeat;
-use super::injector::Injector;
-use super::owned::Owned;
+use super::injector::{Injector, refuse};
+use super::owned::{Owned, end};
 use super::relief::Relief;
 use crate::blocking::BlockingPool;
 use crate::context;
@@ -146,16 +146,9 @@ impl Shared {
     }
 
     fn launch(&self, listed: Task, queued: Queued) {
-        match self.owned.insert(listed) {
-            Ok(()) => {
-                self.count_spawn();
-                self.schedule_task(queued);
-            }
-            Err(refused) => {
-                // The runtime has ended. The handle reports a cancelled task.
-                refused.shutdown();
-                drop(queued);
-            }
+        if self.owned.admit(listed) {
+            self.count_spawn();
+            self.schedule_task(queued);
         }
     }
 
@@ -194,7 +187,7 @@ impl Shared {
             Pushed::InRing => self.notify(),
             Pushed::Overflow(tasks) => {
                 let refused = self.injector.push_batch(tasks);
-                drop_refused(refused.err().unwrap_or_default());
+                refuse(refused.err().unwrap_or_default());
                 self.notify();
             }
         }
@@ -222,7 +215,7 @@ impl Shared {
 
     fn inject(&self, task: Queued) {
         if let Err(refused) = self.injector.push(task) {
-            drop_refused(vec![refused]);
+            refuse([refused]);
             return;
         }
         self.notify();
@@ -338,7 +331,7 @@ impl Shared {
             }
         });
         if !overflow.is_empty() {
-            drop_refused(self.injector.push_batch(overflow).err().unwrap_or_default());
+            refuse(self.injector.push_batch(overflow).err().unwrap_or_default());
         }
         if first.is_some() {
             core::add(&core.counts.batches, 1);
@@ -376,15 +369,7 @@ impl Shared {
 
     /// Drops every future, and refuses new ones. Tasks that are being polled end at their next `Pending`.
     pub(crate) fn shut_down_tasks(&self) {
-        self.owned.close_and_shut_down();
-        drop_refused(self.injector.close());
-    }
-}
-
-/// Entries that no queue takes: the runtime has ended, and their tasks are shut down, or will be by whoever polls them.
-fn drop_refused(tasks: Vec<Queued>) {
-    for task in tasks {
-        task.task().shutdown();
+        end(&self.owned, &self.injector);
     }
 }
 

@@ -8,8 +8,9 @@
 //! * `next`: whoever holds the queue's entry.
 
 use super::error::JoinError;
-use super::state::{End, Start, State};
+use super::state::{End, Flaw, Start, State};
 use crate::coop;
+use blitz_core::checking::Flaws;
 use std::cell::{Cell as StdCell, UnsafeCell};
 use std::future::Future;
 use std::mem::ManuallyDrop;
@@ -97,9 +98,26 @@ where
     F: Future,
     S: Schedule,
 {
+    // SAFETY: passed on.
+    unsafe { new_with_flaws(future, scheduler, Flaws::NONE) }
+}
+
+/// As [`new`], for models.
+///
+/// # Safety
+/// As for [`new`].
+pub(crate) unsafe fn new_with_flaws<F, S>(
+    future: F,
+    scheduler: S,
+    flaws: Flaws<Flaw>,
+) -> (Task, Queued, Task)
+where
+    F: Future,
+    S: Schedule,
+{
     let cell = Box::new(TaskCell {
         header: Header {
-            state: State::new(),
+            state: State::with_flaws(flaws),
             vtable: &VTable {
                 poll: poll::<F, S>,
                 schedule: schedule::<F, S>,

@@ -207,12 +207,8 @@ where
     // SAFETY: the set polls and drops its tasks on its own thread only, and keeps each in its list until it is complete. A
     // handle to an output that is not `Send` is not `Send` either.
     let (listed, queued, handle) = unsafe { cell::new(future, Arc::clone(shared)) };
-    match shared.owned.insert(listed) {
-        Ok(()) => shared.push(queued),
-        Err(refused) => {
-            refused.shutdown();
-            drop(queued);
-        }
+    if shared.owned.admit(listed) {
+        shared.push(queued);
     }
     JoinHandle::new(handle)
 }

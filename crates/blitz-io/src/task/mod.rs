@@ -1,8 +1,6 @@
 //! Tasks: futures that run on their own, and the handles to them.
 
-#[cfg(not(loom))]
 mod cell;
-#[cfg(not(loom))]
 mod error;
 #[cfg(not(loom))]
 mod join_handle;
@@ -18,9 +16,10 @@ mod state;
 #[cfg(not(loom))]
 mod yield_now;
 
-#[cfg(not(loom))]
+#[cfg(all(test, loom))]
+pub(crate) use cell::new_with_flaws;
+#[cfg_attr(loom, allow(unused_imports))]
 pub(crate) use cell::{Header, Links, Queued, Schedule, Task, new};
-#[cfg(not(loom))]
 pub use error::JoinError;
 #[cfg(not(loom))]
 pub use join_handle::{AbortHandle, Id, JoinHandle};
@@ -32,6 +31,8 @@ pub use local_key::{LocalKey, TaskLocalFuture};
 pub use local_set::{LocalSet, spawn_local};
 #[cfg(not(loom))]
 pub use shield::{Shield, shield};
+#[cfg(all(test, loom))]
+pub(crate) use state::Flaw as StateFlaw;
 #[cfg(not(loom))]
 pub use yield_now::{YieldNow, yield_now};
 

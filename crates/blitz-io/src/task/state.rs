@@ -47,6 +47,7 @@ pub(crate) enum Flaw {
     WakesSilently,
     CancelsSilently,
     GivesWakerBlindly,
+    LeavesRunningTasks,
 }
 
 /// The word.
@@ -82,10 +83,6 @@ fn must_end(now: usize, shielded: bool) -> bool {
 
 impl State {
     /// A task that is about to be queued for the first time: references for the owned list, the queue, the handle.
-    pub(crate) fn new() -> Self {
-        Self::with_flaws(Flaws::NONE)
-    }
-
     pub(crate) fn with_flaws(flaws: Flaws<Flaw>) -> Self {
         let word = NOTIFIED | JOIN_INTEREST | (3 * ONE_REF);
         State(AtomicUsize::new(word), flaws)
@@ -202,6 +199,8 @@ impl State {
     pub(crate) fn seize(&self) -> bool {
         self.update(|now| {
             if now & COMPLETE != 0 {
+                (None, false)
+            } else if now & RUNNING != 0 && self.1.has(Flaw::LeavesRunningTasks) {
                 (None, false)
             } else if now & RUNNING != 0 {
                 (Some(now | CANCELLED | ENDING | NOTIFIED), false)

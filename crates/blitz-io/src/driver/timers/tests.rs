@@ -257,7 +257,8 @@ fn bug_22_a_timer_beyond_the_next_boundary_is_on_time() {
     for level in 1..8u32 {
         let boundary = 3u64 << (6 * level);
         for before in [1, 2, 63] {
-            for after in [0, 1, 62] {
+            // The last one but one is 128 slots of level 1 away, and less than 128 times as long as such a slot.
+            for after in [0, 1, 62, 100, 4000, 8190, 1 << 18] {
                 let mut checked = Checked::new(boundary - before);
                 checked.insert(before + after);
                 checked.advance_to(boundary + after - 1);
@@ -306,8 +307,8 @@ fn bug_24_a_cancelled_timer_is_out_of_the_wheel_at_once() {
         assert_eq!(armed, Armed::First(after));
         shard.cancel(&entry);
         assert_eq!(shard.next_look(), u64::MAX);
-        drop(entry);
         assert_eq!(Arc::strong_count(&flag), 1, "its waker is gone, too");
+        drop(entry);
     }
     let mut batch = WakeBatch::new();
     assert!(!shard.fire(1 << 41, &mut batch));
