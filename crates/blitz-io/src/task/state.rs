@@ -198,9 +198,8 @@ impl State {
     /// does.
     pub(crate) fn seize(&self) -> bool {
         self.update(|now| {
-            if now & COMPLETE != 0 {
-                (None, false)
-            } else if now & RUNNING != 0 && self.1.has(Flaw::LeavesRunningTasks) {
+            let skips_running = self.1.has(Flaw::LeavesRunningTasks) && now & RUNNING != 0;
+            if now & COMPLETE != 0 || skips_running {
                 (None, false)
             } else if now & RUNNING != 0 {
                 (Some(now | CANCELLED | ENDING | NOTIFIED), false)
