@@ -54,6 +54,8 @@ pub mod shutdown;
 #[cfg(not(loom))]
 pub mod stream;
 #[cfg_attr(loom, allow(dead_code))]
+pub mod sync;
+#[cfg_attr(loom, allow(dead_code))]
 pub mod task;
 #[cfg(not(loom))]
 pub mod time;

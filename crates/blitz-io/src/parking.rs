@@ -87,7 +87,6 @@ pub(crate) fn block_on<F: Future>(future: F, mut before_sleep: impl FnMut()) -> 
 /// # Panics
 /// Inside of a current-thread runtime: its one thread would wait for itself.
 #[track_caller]
-#[allow(dead_code)]
 pub(crate) fn wait<F: Future>(method: &str, future: F) -> F::Output {
     let mut future = pin!(future);
     // Nobody else waits for this thread to yield.

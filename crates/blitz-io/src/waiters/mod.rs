@@ -85,6 +85,11 @@ pub(crate) struct Line {
     departures: u64,
 }
 
+/// Somebody is about to leave: what [`Line::departures`] said then.
+#[must_use = "see them off"]
+#[derive(Debug)]
+pub(crate) struct Leaving(Option<u64>);
+
 impl Line {
     const fn new() -> Self {
         Self {
@@ -127,6 +132,12 @@ impl Line {
         let last = self.waiting.last().map(std::ptr::from_ref);
         // SAFETY: linked.
         last.is_some_and(|node| unsafe { self.release(node, verdict, batch) })
+    }
+
+    /// Tells everybody who waits to leave. Whoever calls this has to call [`Waiters::see_off`] after the lock has been released.
+    pub(crate) fn send_off(&mut self) -> Leaving {
+        self.leaving.append(&mut self.waiting);
+        Leaving((!self.leaving.is_empty()).then_some(self.departures))
     }
 
     /// Releases those who are to leave until the batch is full. Returns whether there are more.
@@ -206,35 +217,28 @@ impl<S> Waiters<S> {
         result
     }
 
-    /// Releases everybody who waits, if `decide` says so under the same lock. Returns what it says.
-    ///
-    /// Those who come after that are not released, also if they come while wakers are being called.
-    pub(crate) fn release_all(&self, verdict: State, decide: impl FnOnce(&mut S) -> bool) -> bool {
-        let mut batch = WakeBatch::new();
-        let mut turn = None;
-        let released = self.locked(|guarded| {
-            if !decide(&mut guarded.state) {
-                return false;
-            }
-            let line = &mut guarded.line;
-            line.leaving.append(&mut line.waiting);
-            if line.release_leaving(verdict, &mut batch) {
-                turn = Some(line.departures);
-            }
-            true
+    /// Releases everybody who waits at the moment when `decide` is called, under the lock.
+    pub(crate) fn release_all(&self, verdict: State, decide: impl FnOnce(&mut S)) {
+        let leaving = self.locked(|guarded| {
+            decide(&mut guarded.state);
+            guarded.line.send_off()
         });
-        batch.wake();
+        self.see_off(verdict, leaving);
+    }
+
+    /// Releases those whom [`Line::send_off`] has told to leave, and calls their wakers. Those who come meanwhile are not released.
+    pub(crate) fn see_off(&self, verdict: State, Leaving(mut departures): Leaving) {
+        let mut batch = WakeBatch::new();
         // Those who left with others of a second call are gone just the same: no reason to see that one to its end.
-        while let Some(departures) = turn {
+        while let Some(turn) = departures {
             self.locked(|guarded| {
                 let line = &mut guarded.line;
-                if line.departures != departures || !line.release_leaving(verdict, &mut batch) {
-                    turn = None;
+                if line.departures != turn || !line.release_leaving(verdict, &mut batch) {
+                    departures = None;
                 }
             });
             batch.wake();
         }
-        released
     }
 
     /// A future that is in no list may have to wait: `decide` says, under the lock, how much it needs, or that it need not wait after all.
