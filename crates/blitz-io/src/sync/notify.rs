@@ -177,6 +177,7 @@ impl Notify {
                 };
                 ControlFlow::<(), _>::Continue((word & !STATE | state).wrapping_add(CALL))
             });
+            true
         });
     }
 

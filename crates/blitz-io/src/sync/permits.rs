@@ -265,6 +265,7 @@ impl Permits {
                 let _ = self.change(order, |word| {
                     ControlFlow::<(), _>::Continue((word.0 | CLOSED) & !WAITING)
                 });
+                true
             });
         }
     }

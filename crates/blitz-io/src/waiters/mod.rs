@@ -217,13 +217,17 @@ impl<S> Waiters<S> {
         result
     }
 
-    /// Releases everybody who waits at the moment when `decide` is called, under the lock.
-    pub(crate) fn release_all(&self, verdict: State, decide: impl FnOnce(&mut S)) {
-        let leaving = self.locked(|guarded| {
-            decide(&mut guarded.state);
-            guarded.line.send_off()
-        });
-        self.see_off(verdict, leaving);
+    /// Releases everybody who waits, if `decide` says so under the same lock. Returns what it says.
+    pub(crate) fn release_all(&self, verdict: State, decide: impl FnOnce(&mut S) -> bool) -> bool {
+        let leaving =
+            self.locked(|guarded| decide(&mut guarded.state).then(|| guarded.line.send_off()));
+        match leaving {
+            Some(leaving) => {
+                self.see_off(verdict, leaving);
+                true
+            }
+            None => false,
+        }
     }
 
     /// Releases those whom [`Line::send_off`] has told to leave, and calls their wakers. Those who come meanwhile are not released.

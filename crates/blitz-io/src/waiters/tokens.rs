@@ -30,7 +30,7 @@ impl Tokens {
 
     /// Tells everybody who waits that it is over for them; they take no token.
     pub(super) fn dismiss_all(&self) {
-        self.waiters.release_all(State::Dismissed, |_| {});
+        self.waiters.release_all(State::Dismissed, |_| true);
     }
 
     pub(super) fn take(&self, flaws: Flaws<Flaw>) -> Take<'_> {
