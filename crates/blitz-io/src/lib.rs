@@ -43,12 +43,16 @@ pub mod net;
 #[cfg(not(loom))]
 mod parking;
 mod primitives;
+#[cfg(all(unix, not(loom)))]
+pub mod process;
 #[cfg(not(loom))]
 mod runtime;
 #[cfg_attr(loom, allow(dead_code))]
 mod scheduler;
 #[cfg(not(loom))]
 mod scope;
+#[cfg(unix)]
+pub mod signal;
 #[cfg_attr(loom, allow(dead_code))]
 pub mod shutdown;
 #[cfg(not(loom))]

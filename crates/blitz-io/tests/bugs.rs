@@ -64,6 +64,15 @@ fn bug_6_an_idle_runtime_does_not_wake_up() {
             .unwrap();
         let _ = timeout(Duration::from_secs(3600), listener.accept()).await;
     });
+    // For a signal, and for the end of a process.
+    runtime.spawn(async {
+        use blitz_io::signal::unix::{SignalKind, signal};
+        signal(SignalKind::user_defined1()).unwrap().recv().await;
+    });
+    runtime.spawn(async {
+        let mut sleeper = blitz_io::process::Command::new("sleep");
+        let _ = sleeper.arg("3600").kill_on_drop(true).status().await;
+    });
     let naps = || -> u64 {
         let tasks = std::fs::read_dir("/proc/self/task").unwrap();
         let of_thread = |path: std::path::PathBuf| -> Option<u64> {

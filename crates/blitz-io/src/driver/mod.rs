@@ -9,6 +9,8 @@
 
 mod alarm;
 pub(crate) mod clock;
+#[cfg(all(unix, not(loom)))]
+mod descriptor;
 mod readiness;
 #[cfg(not(loom))]
 mod registration;
@@ -16,6 +18,8 @@ mod source;
 pub(crate) mod timers;
 
 pub(crate) use self::clock::Clock;
+#[cfg(all(unix, not(loom)))]
+pub(crate) use self::descriptor::Descriptor;
 pub use self::readiness::Ready;
 #[cfg(not(loom))]
 pub use self::registration::Registered;

@@ -33,9 +33,20 @@ impl<S: mio::event::Source> Registered<S> {
         Self::with_handle(socket, crate::context::driver())
     }
 
-    pub(super) fn with_handle(mut socket: S, handle: Arc<Handle>) -> io::Result<Self> {
+    /// As [`new`](Self::new), for what has one way only.
+    #[cfg(unix)]
+    #[track_caller]
+    pub(crate) fn with_interest(socket: S, interest: mio::Interest) -> io::Result<Self> {
+        Self::register(socket, crate::context::driver(), interest)
+    }
+
+    pub(super) fn with_handle(socket: S, handle: Arc<Handle>) -> io::Result<Self> {
+        let both = mio::Interest::READABLE | mio::Interest::WRITABLE;
+        Self::register(socket, handle, both)
+    }
+
+    fn register(mut socket: S, handle: Arc<Handle>, interest: mio::Interest) -> io::Result<Self> {
         let (key, source) = handle.sources.add().ok_or_else(gone)?;
-        let interest = mio::Interest::READABLE | mio::Interest::WRITABLE;
         if let Err(error) = handle
             .registry
             .register(&mut socket, mio::Token(key), interest)
@@ -49,6 +60,12 @@ impl<S: mio::event::Source> Registered<S> {
             source,
             handle,
         })
+    }
+
+    /// Whether it is registered there.
+    #[cfg(unix)]
+    pub(crate) fn belongs_to(&self, handle: &Arc<Handle>) -> bool {
+        Arc::ptr_eq(&self.handle, handle)
     }
 
     /// The token of its events.

@@ -1,0 +1,196 @@
+//! A process that was spawned.
+
+use super::exit::Watch;
+use super::orphans;
+use super::pipes::{ChildStderr, ChildStdin, ChildStdout};
+use crate::net::ops;
+use futures_io::AsyncRead;
+use std::future::poll_fn;
+use std::io;
+use std::process::{ExitStatus, Output};
+use std::task::{Context, Poll, ready};
+
+/// A process that was [spawned](super::Command::spawn).
+///
+/// ```
+/// # let runtime = blitz_io::Runtime::new().unwrap();
+/// # runtime.block_on(async {
+/// use blitz_io::process::{Command, Stdio};
+///
+/// let mut child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+/// let mut stdin = child.stdin.take().unwrap();
+/// stdin.write_all(b"meow").await?;
+/// drop(stdin);
+/// let output = child.wait_with_output().await?;
+/// assert_eq!(output.stdout, b"meow");
+/// # std::io::Result::Ok(()) }).unwrap();
+/// ```
+#[derive(Debug)]
+pub struct Child {
+    /// To write to it, if that is [piped](std::process::Stdio::piped).
+    pub stdin: Option<ChildStdin>,
+    /// What it prints, if that is [piped](std::process::Stdio::piped).
+    pub stdout: Option<ChildStdout>,
+    /// Its complaints, if these are [piped](std::process::Stdio::piped).
+    pub stderr: Option<ChildStderr>,
+    life: Life,
+    kill_on_drop: bool,
+}
+
+#[derive(Debug)]
+enum Life {
+    /// Not reaped yet.
+    Unreaped(std::process::Child, Watch),
+    Over(ExitStatus),
+    /// Only while it is being dropped.
+    GivenAway,
+}
+
+impl Child {
+    /// Takes over a child. If that is not possible, it is killed.
+    #[track_caller]
+    pub(super) fn new(mut child: std::process::Child, kill_on_drop: bool) -> io::Result<Self> {
+        match Self::take_over(&mut child) {
+            Ok((watch, stdin, stdout, stderr)) => Ok(Child {
+                stdin,
+                stdout,
+                stderr,
+                life: Life::Unreaped(child, watch),
+                kill_on_drop,
+            }),
+            Err(error) => {
+                // The caller hears that there is none, so there must be none.
+                let _ = child.kill();
+                orphans::leave_behind(child);
+                Err(error)
+            }
+        }
+    }
+
+    #[allow(clippy::type_complexity, reason = "the parts of a child, in one place")]
+    #[track_caller]
+    fn take_over(
+        child: &mut std::process::Child,
+    ) -> io::Result<(
+        Watch,
+        Option<ChildStdin>,
+        Option<ChildStdout>,
+        Option<ChildStderr>,
+    )> {
+        let stdin = child.stdin.take().map(ChildStdin::from_std).transpose()?;
+        let stdout = child.stdout.take().map(ChildStdout::from_std).transpose()?;
+        let stderr = child.stderr.take().map(ChildStderr::from_std).transpose()?;
+        Ok((Watch::new(child)?, stdin, stdout, stderr))
+    }
+
+    /// The number of the process; `None` once it has been waited for, when the number may be another one's.
+    pub fn id(&self) -> Option<u32> {
+        match &self.life {
+            Life::Unreaped(child, _) => Some(child.id()),
+            _ => None,
+        }
+    }
+
+    /// Waits until the process has ended. Closes its standard input first, which it may wait for.
+    ///
+    /// May be cancelled, and called again.
+    ///
+    /// # Errors
+    /// If the runtime has been shut down, or somebody else has waited for the process.
+    pub async fn wait(&mut self) -> io::Result<ExitStatus> {
+        drop(self.stdin.take());
+        poll_fn(|cx| self.poll_wait(cx)).await
+    }
+
+    fn poll_wait(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<ExitStatus>> {
+        if let Life::Unreaped(child, watch) = &mut self.life {
+            let status = ready!(watch.poll(cx, || child.try_wait()))?;
+            self.life = Life::Over(status);
+        }
+        Poll::Ready(self.known())
+    }
+
+    /// What is known of its end, without waiting.
+    ///
+    /// # Errors
+    /// If somebody else has waited for the process.
+    pub fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
+        if let Life::Unreaped(child, _) = &mut self.life {
+            match child.try_wait()? {
+                Some(status) => self.life = Life::Over(status),
+                None => return Ok(None),
+            }
+        }
+        self.known().map(Some)
+    }
+
+    fn known(&self) -> io::Result<ExitStatus> {
+        match self.life {
+            Life::Over(status) => Ok(status),
+            _ => Err(io::Error::other("the process is not this handle's")),
+        }
+    }
+
+    /// Kills the process (SIGKILL), and does not wait for its end.
+    ///
+    /// # Errors
+    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if it has been waited for.
+    pub fn start_kill(&mut self) -> io::Result<()> {
+        match &mut self.life {
+            Life::Unreaped(child, _) => child.kill(),
+            _ => Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "cannot kill a process that has ended",
+            )),
+        }
+    }
+
+    /// Kills the process (SIGKILL), and waits for its end.
+    ///
+    /// # Errors
+    /// As [`start_kill`](Self::start_kill) and [`wait`](Self::wait).
+    pub async fn kill(&mut self) -> io::Result<()> {
+        self.start_kill()?;
+        self.wait().await.map(drop)
+    }
+
+    /// Reads standard output and standard error to their ends and waits for the process, all at the same time: however much it prints, and
+    /// wherever, nothing waits for something that waits for it. Closes its standard input first.
+    ///
+    /// What is not [piped](std::process::Stdio::piped) is empty. If the future is dropped, so is the child.
+    ///
+    /// # Errors
+    /// Those of reading and waiting.
+    pub async fn wait_with_output(mut self) -> io::Result<Output> {
+        let (stdout, stderr) = (self.stdout.take(), self.stderr.take());
+        let (status, stdout, stderr) =
+            crate::try_join!(self.wait(), everything(stdout), everything(stderr))?;
+        Ok(Output {
+            status,
+            stdout,
+            stderr,
+        })
+    }
+}
+
+async fn everything(pipe: Option<impl AsyncRead + Unpin>) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    if let Some(mut pipe) = pipe {
+        ops::read_to_end(&mut pipe, &mut bytes).await?;
+    }
+    Ok(bytes)
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        if self.kill_on_drop {
+            // It may have ended on its own.
+            let _ = self.start_kill();
+        }
+        if let Life::Unreaped(mut child, watch) = std::mem::replace(&mut self.life, Life::GivenAway)
+            && let Ok(None) = child.try_wait()
+        {
+            orphans::adopt(child, watch);
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Children that nobody waits for any more: they are reaped when they end.
+//!
+//! An orphan is its own waker. It leaves itself with whatever watches the process, and is kept alive by that alone; when the process ends, the driver's
+//! thread wakes it, which reaps the process and lets go of everything. No task, no thread, no polling.
+//!
+//! If the runtime ends first, the orphan is told, and its process is put on a list that the next one to spawn a process looks through.
+
+use super::exit::Watch;
+use crate::coop;
+use std::process::Child;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Wake, Waker};
+
+/// Sees to it that a child is reaped.
+pub(super) fn adopt(child: Child, watch: Watch) {
+    Arc::new(Orphan(Mutex::new(Some((child, watch))))).look();
+}
+
+struct Orphan(Mutex<Option<(Child, Watch)>>);
+
+impl Orphan {
+    /// Reaps the child if it has ended, and otherwise waits for that.
+    fn look(self: &Arc<Self>) {
+        let waker = Waker::from(Arc::clone(self));
+        let mut place = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some((child, watch)) = &mut *place else {
+            return;
+        };
+        let mut cx = Context::from_waker(&waker);
+        match coop::without_budget(|| watch.poll(&mut cx, || child.try_wait())) {
+            Poll::Pending => {}
+            Poll::Ready(result) => {
+                let through = place.take();
+                drop(place);
+                if let (Err(_), Some((child, _))) = (result, through) {
+                    leave_behind(child);
+                }
+            }
+        }
+    }
+}
+
+impl Wake for Orphan {
+    fn wake(self: Arc<Self>) {
+        self.look();
+    }
+}
+
+/// Children whose runtimes have ended before them.
+static LEFT_BEHIND: Mutex<Vec<Child>> = Mutex::new(Vec::new());
+
+/// There is no runtime to watch this child. One that cannot be waited for is forgotten.
+pub(super) fn leave_behind(mut child: Child) {
+    if let Ok(None) = child.try_wait() {
+        let mut left = LEFT_BEHIND.lock().unwrap_or_else(PoisonError::into_inner);
+        left.push(child);
+    }
+}
+
+/// Looks after children that have been left behind, in the runtime that this thread is in.
+pub(super) fn adopt_those_left_behind() {
+    let mut left = LEFT_BEHIND.lock().unwrap_or_else(PoisonError::into_inner);
+    let left = std::mem::take(&mut *left);
+    for mut child in left {
+        if let Ok(None) = child.try_wait() {
+            match Watch::new(&child) {
+                Ok(watch) => adopt(child, watch),
+                Err(_) => leave_behind(child),
+            }
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! Counts of signals, and who listens.
+//!
+//! Each signal has a bell. A handler *rings* it: one atomic addition, no lock, nothing that could be interrupted half-way. Then it writes to
+//! a pipe. Whoever reads the pipe *answers*: empties it, and wakes the listeners of all bells that have rung since the last time.
+//!
+//! **No signal is missed.** A listener notes the count when it is made. It has something to hear whenever the count is another one, whether or
+//! not it has been polled before.
+//!
+//! **No wake-up is lost.** The count goes up before the byte is written, and the answer looks at counts after it has emptied the pipe. So a
+//! byte that is swallowed together with others (or that did not fit) stands for a ring that the answer sees. A listener leaves its waker under the
+//! lock, after another look at the count: if it is before the answer, the answer finds the waker; if it is after, it sees
+//! the count that the answer has seen.
+
+use crate::primitives::{AtomicUsize, Mutex, Ordering};
+use crate::wake_batch::WakeBatch;
+use blitz_core::checking::Flaws;
+use slab::Slab;
+use std::ops::Deref;
+use std::sync::PoisonError;
+use std::task::{Context, Poll, Waker};
+
+#[cfg(all(test, loom))]
+mod models;
+
+/// What a model gets wrong on purpose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Flaw {
+    /// Note the count at the first poll only.
+    ListensLate,
+    /// Leave a waker without another look at the count.
+    WaitsBlindly,
+    /// Look at the counts, and empty the pipe afterwards.
+    EmptiesLate,
+}
+
+/// A bell for each signal.
+#[derive(Debug)]
+pub(super) struct Bells {
+    bells: Vec<Bell>,
+    flaws: Flaws<Flaw>,
+}
+
+#[derive(Debug)]
+struct Bell {
+    /// How often it has rung. What counts is only whether it has changed.
+    rung: AtomicUsize,
+    listeners: Mutex<Listeners>,
+}
+
+#[derive(Debug, Default)]
+struct Listeners {
+    /// The count at the last answer.
+    answered: usize,
+    wakers: Slab<Option<Waker>>,
+}
+
+impl Bells {
+    pub(super) fn new(number: usize) -> Self {
+        Self::with_flaws(number, Flaws::NONE)
+    }
+
+    fn with_flaws(number: usize, flaws: Flaws<Flaw>) -> Self {
+        let bell = |_| Bell {
+            rung: AtomicUsize::new(0),
+            listeners: Mutex::new(Listeners::default()),
+        };
+        Bells {
+            bells: (0..number).map(bell).collect(),
+            flaws,
+        }
+    }
+
+    /// How many there are.
+    pub(super) fn number(&self) -> usize {
+        self.bells.len()
+    }
+
+    /// Called in signal handlers.
+    pub(super) fn ring(&self, number: usize) {
+        self.bells[number].rung.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// There is something in the pipe, which `empty` empties: wakes the listeners of the bells that have rung.
+    pub(super) fn answer(&self, empty: impl FnOnce()) {
+        if self.flaws.has(Flaw::EmptiesLate) {
+            self.wake_those_with_news();
+            empty();
+        } else {
+            empty();
+            self.wake_those_with_news();
+        }
+    }
+
+    fn wake_those_with_news(&self) {
+        self.wake(|listeners, rung| std::mem::replace(&mut listeners.answered, rung) != rung);
+    }
+
+    /// Wakes everybody.
+    pub(super) fn wake_all(&self) {
+        self.wake(|_, _| true);
+    }
+
+    fn wake(&self, mut whom: impl FnMut(&mut Listeners, usize) -> bool) {
+        let mut batch = WakeBatch::new();
+        for bell in &self.bells {
+            bell.locked(|listeners| {
+                if whom(listeners, bell.count()) {
+                    let wakers = listeners.wakers.iter_mut();
+                    batch.extend(wakers.filter_map(|(_, waker)| waker.take()));
+                }
+            });
+        }
+        batch.wake();
+    }
+}
+
+impl Bell {
+    fn count(&self) -> usize {
+        self.rung.load(Ordering::Acquire)
+    }
+
+    fn locked<R>(&self, access: impl FnOnce(&mut Listeners) -> R) -> R {
+        let listeners = self.listeners.lock();
+        access(&mut listeners.unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Somebody who listens to one bell.
+#[derive(Debug)]
+pub(super) struct Listener<B: Deref<Target = Bells>> {
+    bells: B,
+    number: usize,
+    /// The count of the last ring that has been heard.
+    heard: usize,
+    place: Option<usize>,
+}
+
+impl<B: Deref<Target = Bells>> Listener<B> {
+    /// Hears every ring from now on.
+    pub(super) fn new(bells: B, number: usize) -> Self {
+        Listener {
+            heard: bells.bells[number].count(),
+            bells,
+            number,
+            place: None,
+        }
+    }
+
+    /// Whether it has rung since this was ready the last time.
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let Self {
+            bells,
+            number,
+            heard,
+            place,
+        } = self;
+        let bell = &bells.bells[*number];
+        if bells.flaws.has(Flaw::ListensLate) && place.is_none() {
+            *heard = bell.count();
+        }
+        let mut news = || {
+            let count = bell.count();
+            std::mem::replace(heard, count) != count
+        };
+        if news() {
+            return Poll::Ready(());
+        }
+        let (heard_it, replaced) = bell.locked(|listeners| {
+            if !bells.flaws.has(Flaw::WaitsBlindly) && news() {
+                return (Poll::Ready(()), None);
+            }
+            let place = *place.get_or_insert_with(|| listeners.wakers.insert(None));
+            let place = &mut listeners.wakers[place];
+            match place {
+                Some(present) if present.will_wake(cx.waker()) => (Poll::Pending, None),
+                _ => (Poll::Pending, place.replace(cx.waker().clone())),
+            }
+        });
+        // Dropping a waker may run anything.
+        drop(replaced);
+        heard_it
+    }
+}
+
+impl<B: Deref<Target = Bells>> Drop for Listener<B> {
+    fn drop(&mut self) {
+        if let Some(place) = self.place {
+            let bell = &self.bells.bells[self.number];
+            let waker = bell.locked(|listeners| listeners.wakers.remove(place));
+            drop(waker);
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Signals of the operating system, as something to await. Unix only.
+//!
+//! A handler may do next to nothing: it counts the signal and writes a byte to a pipe. The driver of every runtime with listeners watches
+//! the pipe, and wakes the listeners, which compare the count with what they have heard. So a signal that comes after
+//! [`signal`](unix::signal) has returned is never missed, whether or not somebody awaits it at that moment; several that come in quick
+//! succession are heard as one, as with signals in general. Nothing wakes up while there are no signals.
+//!
+//! ```no_run
+//! # async fn serve() {}
+//! # async fn example() -> std::io::Result<()> {
+//! use blitz_io::signal::unix::{SignalKind, signal};
+//!
+//! let mut terminate = signal(SignalKind::terminate())?;
+//! blitz_io::select! {
+//!     _ = serve() => {}
+//!     _ = terminate.recv() => println!("asked to end"),
+//!     result = blitz_io::signal::ctrl_c() => result?,
+//! }
+//! # Ok(()) }
+//! ```
+
+#[cfg_attr(not(loom), allow(dead_code, reason = "flaws are for models"))]
+mod bells;
+#[cfg(not(loom))]
+mod handler;
+#[cfg(not(loom))]
+mod relay;
+#[cfg(not(loom))]
+pub mod unix;
+
+/// Waits until somebody presses Ctrl-C (SIGINT).
+///
+/// From the first call on, and until the process ends, Ctrl-C does not end the process any more: it is for the program to do that. A Ctrl-C
+/// between two calls is not heard; to hear all, keep a [listener](unix::signal).
+///
+/// # Errors
+/// If the system refuses the handler or the pipe.
+///
+/// # Panics
+/// If the thread is in no runtime.
+///
+/// ```
+/// # let runtime = blitz_io::Runtime::new().unwrap();
+/// # runtime.block_on(async {
+/// use std::future::Future;
+///
+/// let mut ctrl_c = Box::pin(blitz_io::signal::ctrl_c());
+/// // The first poll installs the handler.
+/// let early = std::future::poll_fn(|cx| std::task::Poll::Ready(ctrl_c.as_mut().poll(cx))).await;
+/// assert!(early.is_pending());
+/// // As a terminal does it.
+/// # extern crate libc;
+/// unsafe { libc::raise(libc::SIGINT) };
+/// ctrl_c.await.unwrap();
+/// # });
+/// ```
+#[cfg(not(loom))]
+pub async fn ctrl_c() -> std::io::Result<()> {
+    match unix::signal(unix::SignalKind::interrupt())?.recv().await {
+        Some(()) => Ok(()),
+        None => Err(std::io::Error::other(
+            "the runtime that waits for Ctrl-C has been shut down",
+        )),
+    }
+}
