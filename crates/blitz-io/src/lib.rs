@@ -52,6 +52,7 @@ mod scheduler;
 #[cfg(not(loom))]
 mod scope;
 #[cfg(unix)]
+#[cfg_attr(loom, allow(dead_code))]
 pub mod signal;
 #[cfg_attr(loom, allow(dead_code))]
 pub mod shutdown;
@@ -116,3 +117,7 @@ struct AsyncChapter;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guide/async-toolkit.md")]
 struct ToolkitChapter;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/files-processes-signals.md")]
+struct FilesChapter;

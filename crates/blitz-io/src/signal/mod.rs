@@ -19,7 +19,6 @@
 //! # Ok(()) }
 //! ```
 
-#[cfg_attr(not(loom), allow(dead_code, reason = "flaws are for models"))]
 mod bells;
 #[cfg(not(loom))]
 mod handler;
