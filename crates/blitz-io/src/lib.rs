@@ -51,11 +51,11 @@ mod runtime;
 mod scheduler;
 #[cfg(not(loom))]
 mod scope;
+#[cfg_attr(loom, allow(dead_code))]
+pub mod shutdown;
 #[cfg(unix)]
 #[cfg_attr(loom, allow(dead_code))]
 pub mod signal;
-#[cfg_attr(loom, allow(dead_code))]
-pub mod shutdown;
 #[cfg(not(loom))]
 pub mod stream;
 #[cfg_attr(loom, allow(dead_code))]
