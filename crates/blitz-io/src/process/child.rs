@@ -3,7 +3,7 @@
 use super::exit::Watch;
 use super::orphans;
 use super::pipes::{ChildStderr, ChildStdin, ChildStdout};
-use crate::net::ops;
+use crate::io::ops;
 use futures_io::AsyncRead;
 use std::future::poll_fn;
 use std::io;
