@@ -34,15 +34,7 @@ where
     T: Clone + Send + Sync,
     F: Fn(&T, &T) -> T + Sync,
 {
-    let building = Building::new(v.len());
-    let emit = |range: Range<usize>, before: Option<T>| {
-        let fill = |filler: &mut Filler<'_, T>| inclusive(&v[range.clone()], before, &op, filler);
-        // SAFETY: a scan emits every block once.
-        unsafe { building.fill(range.clone(), fill) }
-    };
-    let sum = |range| sum(&v[range], &op);
-    Scan::new(v, &op, &sum, &emit).run(None);
-    building.finish()
+    scan_anew(v, None, &op, inclusive).0
 }
 
 /// What comes before every element: place `i` of the result holds `identity ∘ v[0] ∘ … ∘ v[i - 1]`; and the sum of all.
@@ -59,15 +51,8 @@ where
     T: Clone + Send + Sync,
     F: Fn(&T, &T) -> T + Sync,
 {
-    let building = Building::new(v.len());
-    let emit = |range: Range<usize>, before: Option<T>| {
-        let fill = |filler: &mut Filler<'_, T>| exclusive(&v[range.clone()], before, &op, filler);
-        // SAFETY: a scan emits every block once.
-        unsafe { building.fill(range.clone(), fill) }
-    };
-    let sum = |range| sum(&v[range], &op);
-    let total = Scan::new(v, &op, &sum, &emit).run(Some(identity.clone()));
-    (building.finish(), total.unwrap_or(identity))
+    let (scanned, total) = scan_anew(v, Some(identity.clone()), &op, exclusive);
+    (scanned, total.unwrap_or(identity))
 }
 
 /// [`par_scan`] in place: every element becomes the sum of itself and all before it.
@@ -87,13 +72,7 @@ where
     T: Clone + Send + Sync,
     F: Fn(&T, &T) -> T + Sync,
 {
-    let all = SyncPtr::new(v);
-    // SAFETY: a scan hands a block to one thread at a time, and the slice is borrowed exclusively.
-    let block = |range: Range<usize>| unsafe { all.slice_from(range.start, range.len()) };
-    let emit =
-        |range: Range<usize>, before: Option<T>| inclusive_in_place(block(range), before, &op);
-    let sum = |range| sum(block(range), &op);
-    Scan::over(all.len(), &op, &sum, &emit).run(None);
+    scan_in_place(v, None, &op, inclusive_in_place);
 }
 
 /// [`par_scan_exclusive`] in place: every element becomes the sum of `identity` and all before it; returns the sum of all.
@@ -113,14 +92,40 @@ where
     T: Clone + Send + Sync,
     F: Fn(&T, &T) -> T + Sync,
 {
+    scan_in_place(v, Some(identity.clone()), &op, exclusive_in_place).unwrap_or(identity)
+}
+
+/// Scans `v` into a new vector, block by block with `scan`; returns also the sum of everything, if there is anything.
+fn scan_anew<T, F, S>(v: &[T], before: Option<T>, op: &F, scan: S) -> (Vec<T>, Option<T>)
+where
+    T: Clone + Send + Sync,
+    F: Fn(&T, &T) -> T + Sync,
+    S: Fn(&[T], Option<T>, &F, &mut Filler<'_, T>) -> T + Sync,
+{
+    let building = Building::new(v.len());
+    let emit = |range: Range<usize>, before: Option<T>| {
+        let fill = |filler: &mut Filler<'_, T>| scan(&v[range.clone()], before, op, filler);
+        // SAFETY: a scan emits every block once.
+        unsafe { building.fill(range.clone(), fill) }
+    };
+    let sum = |range| sum(&v[range], op);
+    let total = Scan::new(v.len(), op, &sum, &emit).run(before);
+    (building.finish(), total)
+}
+
+/// Scans `v` where it lies, block by block with `scan`; returns the sum of everything, if there is anything.
+fn scan_in_place<T, F, S>(v: &mut [T], before: Option<T>, op: &F, scan: S) -> Option<T>
+where
+    T: Clone + Send + Sync,
+    F: Fn(&T, &T) -> T + Sync,
+    S: Fn(&mut [T], Option<T>, &F) -> T + Sync,
+{
     let all = SyncPtr::new(v);
     // SAFETY: a scan hands a block to one thread at a time, and the slice is borrowed exclusively.
     let block = |range: Range<usize>| unsafe { all.slice_from(range.start, range.len()) };
-    let emit =
-        |range: Range<usize>, before: Option<T>| exclusive_in_place(block(range), before, &op);
-    let sum = |range| sum(block(range), &op);
-    let scan = Scan::over(all.len(), &op, &sum, &emit);
-    scan.run(Some(identity.clone())).unwrap_or(identity)
+    let emit = |range: Range<usize>, before: Option<T>| scan(block(range), before, op);
+    let sum = |range| sum(block(range), op);
+    Scan::new(all.len(), op, &sum, &emit).run(before)
 }
 
 /// Scans a block in place; returns the sum up to its end.
@@ -267,11 +272,7 @@ where
     S: Fn(Range<usize>) -> T + Sync,
     E: Fn(Range<usize>, Option<T>) -> T + Sync,
 {
-    fn new(v: &[T], op: &'a F, sum: &'a S, emit: &'a E) -> Self {
-        Self::over(v.len(), op, sum, emit)
-    }
-
-    fn over(len: usize, op: &'a F, sum: &'a S, emit: &'a E) -> Self {
+    fn new(len: usize, op: &'a F, sum: &'a S, emit: &'a E) -> Self {
         Scan {
             elements: PhantomData,
             len,
@@ -301,9 +302,7 @@ where
         }
 
         let by_time = (BLOCK_NS / element_ns) as usize;
-        let by_size = std::env::var("BB")
-            .map_or(BLOCK_BYTES, |s| s.parse::<usize>().unwrap() << 10)
-            / size_of::<T>().max(1);
+        let by_size = BLOCK_BYTES / size_of::<T>().max(1);
         // Dear operations: do not let one batch be all there is.
         let by_count = ahead.div_ceil(2 * (threads + 1));
         let block = by_time.min(by_size).min(by_count).max(1);
