@@ -85,10 +85,12 @@ struct Shared<T> {
 /// sender.send("hello").unwrap();
 /// assert_eq!(receiver.try_recv(), Ok("hello"));
 /// ```
+#[inline]
 pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     with_flaws(Flaws::NONE)
 }
 
+#[inline]
 fn with_flaws<T>(flaws: Flaws<Flaw>) -> (Sender<T>, Receiver<T>) {
     let shared = Box::new(Shared {
         state: State::new(flaws),
@@ -163,6 +165,7 @@ impl<T> Sender<T> {
     /// drop(receiver);
     /// assert_eq!(sender.send(7), Err(7));
     /// ```
+    #[inline]
     pub fn send(self, value: T) -> Result<(), T> {
         let this = std::mem::ManuallyDrop::new(self);
         let shared = this.shared();
@@ -171,6 +174,9 @@ impl<T> Sender<T> {
             .value
             .with_mut(|cell| unsafe { (*cell).write(value) });
         let leave = shared.state.leave(SENDER, true);
+        if leave == Leave::Gone {
+            return Ok(());
+        }
         let refused = (leave == Leave::OtherIsDone).then(|| {
             // SAFETY: not sent, so still ours, and written above.
             shared
@@ -227,10 +233,8 @@ impl<T> Sender<T> {
 ///
 /// # Safety
 /// `leave` is what the step of `me` returned, and its end is not used any more.
+#[cold]
 unsafe fn finish<T>(shared: NonNull<Shared<T>>, me: state::End, leave: Leave) {
-    if leave == Leave::Gone {
-        return;
-    }
     // SAFETY: not gone, so the memory is there.
     let inner = unsafe { shared.as_ref() };
     let waker = (leave == Leave::Wake).then(|| inner.take_waker_of_other(me));
@@ -260,8 +264,10 @@ impl<T> Shared<T> {
 impl<T> Drop for Sender<T> {
     fn drop(&mut self) {
         let leave = self.shared().state.leave(SENDER, false);
-        // SAFETY: this is our end, which is not used after it.
-        unsafe { finish(self.shared, SENDER, leave) };
+        if leave != Leave::Gone {
+            // SAFETY: this is our end, which is not used after it.
+            unsafe { finish(self.shared, SENDER, leave) };
+        }
     }
 }
 
@@ -274,6 +280,7 @@ impl<T> Receiver<T> {
     }
 
     /// Takes what the sender has left, if it is done; the receiver is gone then.
+    #[inline]
     fn take(&mut self) -> Option<Option<T>> {
         let pointer = self.shared?;
         let shared = self.shared()?;
@@ -287,9 +294,12 @@ impl<T> Receiver<T> {
                 .value
                 .with(|cell| unsafe { (*cell).assume_init_read() })
         });
+        let last = shared.state.depart(RECEIVER);
         self.shared = None;
-        // SAFETY: this is our end, and the field is empty now.
-        unsafe { finish(pointer, RECEIVER, Leave::OtherIsDone) };
+        if last {
+            // SAFETY: both are gone.
+            unsafe { free(pointer) };
+        }
         Some(value)
     }
 
@@ -297,14 +307,15 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     /// See [`TryRecvError`].
+    #[inline]
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
-        let closed = self
-            .shared()
-            .is_none_or(|shared| shared.state.is_done(RECEIVER));
-        match self.take() {
-            Some(value) => value.ok_or(TryRecvError::Closed),
-            None if closed => Err(TryRecvError::Closed),
-            None => Err(TryRecvError::Empty),
+        if let Some(value) = self.take() {
+            return value.ok_or(TryRecvError::Closed);
+        }
+        // Closed by ourselves, if at all: nothing can have come since we looked.
+        match self.shared() {
+            Some(shared) if !shared.state.is_done(RECEIVER) => Err(TryRecvError::Empty),
+            _ => Err(TryRecvError::Closed),
         }
     }
 
@@ -415,6 +426,7 @@ impl<T> Drop for Receiver<T> {
             return;
         };
         match shared.state.leave(RECEIVER, false) {
+            Leave::Gone => {}
             // Sent, perhaps: the message is dropped here, by its receiver.
             Leave::OtherIsDone => drop(self.take()),
             // SAFETY: this is our end, which is not used after it.

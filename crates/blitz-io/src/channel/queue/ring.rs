@@ -3,7 +3,7 @@
 //! Producers claim a position by moving `tail`, consumers by moving `head`. Position `p` is lap and index in one word; the
 //! cell's stamp says `lap` when it is free for the producer of that lap, `lap | 1` when it has filled it, and the next lap when
 //! the consumer has emptied it. Stamp and message lie side by side. There are exactly as many cells as the capacity, laps are counted in powers of two,
-//! so there is no division; memory starts as zeros, so a large ring costs nothing until it is used.
+//! so there is no division; memory starts as zeros, so a huge ring costs nothing until it is used.
 //!
 //! `tail` carries more than the position:
 //!
@@ -209,11 +209,22 @@ impl<T> Ring<T> {
     }
 }
 
+/// What a ring may take to be touched when it is made, so that the first messages need not wait for the system to find memory. A larger one is
+/// touched as it is used.
+#[cfg(not(loom))]
+const TOUCHED: usize = 4 << 20;
+
 /// Cells that are free for the first lap: all zero.
 #[cfg(not(loom))]
 fn cells<T>(capacity: usize) -> Box<[Cell<T>]> {
     // SAFETY: a stamp of zero, and a message that is not there, are fine as zeros.
-    unsafe { Box::new_zeroed_slice(capacity).assume_init() }
+    let cells: Box<[Cell<T>]> = unsafe { Box::new_zeroed_slice(capacity).assume_init() };
+    if size_of_val(&*cells) <= TOUCHED {
+        for cell in &cells {
+            cell.stamp.store(0, Ordering::Relaxed);
+        }
+    }
+    cells
 }
 
 #[cfg(loom)]
