@@ -453,6 +453,8 @@ macro_rules! list_queue {
     };
 }
 
-// SAFETY: one consumer at a time, says the caller.
-list_queue!(Single, |list| unsafe { list.pop_single() });
+list_queue!(Single, |list| {
+    // SAFETY: one consumer at a time, says the caller.
+    unsafe { list.pop_single() }
+});
 list_queue!(Shared, |list| list.pop_shared());
