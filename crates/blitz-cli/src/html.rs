@@ -24,7 +24,7 @@ table{border-collapse:collapse;width:100%}
 td,th{text-align:left;vertical-align:top;padding:.45rem .7rem .45rem 0;border-top:1px solid var(--edge);overflow-wrap:anywhere}
 tr:first-child td,tr:first-child th{border-top:0}
 code{font:.86em ui-monospace,SFMono-Regular,Menlo,monospace;overflow-wrap:anywhere}
-table.promises code{overflow-wrap:break-word}
+code span{display:inline-block;max-width:100%}
 .facts td:first-child{width:13rem}
 .verdict{font-weight:600}
 .yes{color:var(--good)}.no{color:var(--bad)}
@@ -82,15 +82,23 @@ fn promise_table(promises: &[Promise]) -> String {
     for promise in promises {
         let (class, word) = promise.verdict();
         table.push_str(&format!(
-            "<tr><td><b>{}. {}</b><br><span class=\"verdict {class}\">{word}</span></td><td>{}</td><td><code>{}</code></td></tr>\n",
+            "<tr><td><b>{}. {}</b><br><span class=\"verdict {class}\">{word}</span></td><td>{}</td><td>{}</td></tr>\n",
             promise.number,
             escape(promise.name),
             escape(&promise.figure),
-            escape(&promise.command),
+            command(&promise.command),
         ));
     }
     table.push_str("</table>\n</div>\n");
     table
+}
+
+/// A command line, which breaks between words only: a browser would also break a flag after its first hyphen.
+fn command(line: &str) -> String {
+    let words = line
+        .split(' ')
+        .map(|word| format!("<span>{}</span>", escape(word)));
+    format!("<code>{}</code>", words.collect::<Vec<_>>().join(" "))
 }
 
 fn one(section: &Section) -> String {
@@ -121,8 +129,8 @@ fn one(section: &Section) -> String {
     text.push_str("</div>\n");
     if !section.commands.is_empty() {
         text.push_str("<p class=\"soft\">Again: ");
-        for command in &section.commands {
-            text.push_str(&format!("<br><code>{}</code>", escape(command)));
+        for line in &section.commands {
+            text.push_str(&format!("<br>{}", command(line)));
         }
         text.push_str("</p>\n");
     }
@@ -153,7 +161,7 @@ mod tests {
         assert!(page.contains("a &lt; b") && page.contains("never slower"));
         assert!(!page.contains("http") && !page.contains("<script"));
         for element in [
-            "section", "table", "svg", "div", "main", "html", "p", "td", "tr",
+            "section", "table", "svg", "code", "span", "div", "main", "html", "p", "td", "tr",
         ] {
             let opened = page.matches(&format!("<{element}>")).count()
                 + page.matches(&format!("<{element} ")).count();
