@@ -51,12 +51,16 @@ fn whoever_blocks_on_the_task_it_has_just_spawned_gets_its_output() {
     within_a_minute(|| {
         for workers in [1, 2, 3] {
             let runtime = runtime(workers);
-            let task = runtime.spawn(async { Handle::current().block_on(spawn(async { 5 })) });
-            assert_eq!(runtime.block_on(task).unwrap().unwrap(), 5);
-            let job = runtime
-                .handle()
-                .spawn_cpu(|| Handle::current().block_on(spawn(async { 6 })));
-            assert_eq!(runtime.block_on(job).unwrap().unwrap(), 6);
+            for _ in 0..20 {
+                let task = runtime.spawn(async { Handle::current().block_on(spawn(async { 5 })) });
+                assert_eq!(runtime.block_on(task).unwrap().unwrap(), 5);
+                let job = runtime
+                    .handle()
+                    .spawn_cpu(|| Handle::current().block_on(spawn(async { 6 })));
+                assert_eq!(runtime.block_on(job).unwrap().unwrap(), 6);
+                // The next ones find everybody asleep.
+                std::thread::sleep(Duration::from_millis(1));
+            }
         }
     });
 }

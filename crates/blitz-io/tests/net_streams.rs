@@ -221,21 +221,35 @@ fn nobody_listens_and_nobody_is_called_that() {
 
 #[test]
 fn bug_35_names_are_looked_up_without_blocking_the_workers() {
-    // On one worker: if the look-up took it, the tick would not come.
-    common::run_on(
-        || common::runtime(1),
-        || async {
-            let addresses = soon(blitz_io::net::lookup_host("localhost:80")).await;
-            let addresses: Vec<_> = addresses.unwrap().collect();
-            assert!(!addresses.is_empty());
-            assert!(addresses.iter().all(|address| address.ip().is_loopback()));
-            let listener = TcpListener::bind(("localhost", 0)).await.unwrap();
-            let port = listener.local_addr().unwrap().port();
-            let client = spawn(TcpStream::connect(("localhost".to_owned(), port)));
-            soon(listener.accept()).await.unwrap();
-            soon(client).await.unwrap().unwrap();
-        },
-    );
+    let one_of_each = || {
+        let mut builder = blitz_io::Builder::new_multi_thread();
+        let builder = builder.worker_threads(1).max_blocking_threads(1);
+        builder.build().unwrap()
+    };
+    common::run_on(one_of_each, || async {
+        let (go, may_go) = std::sync::mpsc::channel::<()>();
+        let first = blitz_io::spawn_blocking(move || may_go.recv());
+        // It waits for the thread that is there for that, and not in place of the worker.
+        let look_up = spawn(blitz_io::net::lookup_host("localhost:80"));
+        soon(async {
+            while blitz_io::Handle::current().metrics().blocking_queued == 0 {
+                blitz_io::task::yield_now().await;
+            }
+        })
+        .await;
+        assert!(!look_up.is_finished());
+        assert_eq!(soon(spawn(async { 1 })).await.unwrap(), 1);
+        go.send(()).unwrap();
+        soon(first).await.unwrap().unwrap();
+        let addresses: Vec<_> = soon(look_up).await.unwrap().unwrap().collect();
+        assert!(!addresses.is_empty());
+        assert!(addresses.iter().all(|address| address.ip().is_loopback()));
+        let listener = TcpListener::bind(("localhost", 0)).await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let client = spawn(TcpStream::connect(("localhost".to_owned(), port)));
+        soon(listener.accept()).await.unwrap();
+        soon(client).await.unwrap().unwrap();
+    });
 }
 
 #[test]
