@@ -285,6 +285,7 @@ fn bug_19_there_is_one_pool_for_blocking_code_and_it_keeps_to_its_settings() {
     let mut builder = Builder::new_multi_thread();
     let runtime = builder
         .worker_threads(1)
+        .relief_thread(false)
         .thread_name("the only")
         .max_blocking_threads(1)
         .build()

@@ -2,11 +2,13 @@
 //!
 //! Several driver threads run programs side by side, each on a vehicle its seed chooses: as a guest of the global pool,
 //! as a short-lived thread that is a guest once, installed in a shared pool of 1, 2, 3, 65 or 200 threads, or in a pool
-//! made for the occasion and dropped while it still has spawned work. Every program is checked against its sequential
+//! made for the occasion and dropped while it still has spawned work. Every third program is an async one (`tasks`), on shared runtimes or
+//! one of its own, which may be dropped in the middle of it. Every program is checked against its sequential
 //! reading (`program`), every closure and result is counted (`tracked`). The main thread watches: drivers that finish
 //! nothing for a minute mean a deadlock or a lost wake-up, which ends with exit code 3 and the seeds under way.
 
 mod program;
+mod tasks;
 mod tracked;
 
 use std::panic::{self, AssertUnwindSafe};
@@ -42,6 +44,7 @@ pub fn run(options: &Options) -> ExitCode {
         .collect();
     let stress = Stress {
         pools,
+        runtimes: tasks::Runtimes::new(),
         first_seed,
         stop: AtomicBool::new(false),
         failed: AtomicBool::new(false),
@@ -87,6 +90,7 @@ struct Driver {
 #[derive(Default)]
 struct Totals {
     programs: AtomicU64,
+    async_programs: AtomicU64,
     panicked: AtomicU64,
     closures: AtomicU64,
     pools_dropped_busy: AtomicU64,
@@ -108,6 +112,7 @@ impl Totals {
 
 struct Stress {
     pools: Vec<blitz::ThreadPool>,
+    runtimes: tasks::Runtimes,
     first_seed: u64,
     stop: AtomicBool,
     failed: AtomicBool,
@@ -142,6 +147,9 @@ impl Stress {
     /// Runs one program on the vehicle its seed chooses and checks everything about it.
     fn program(&self, seed: u64) -> Result<(), String> {
         let choice = mix(seed ^ 0x7EA1);
+        if (choice >> 48).is_multiple_of(3) {
+            return self.async_program(seed);
+        }
         let elsewhere = &self.pools[(choice >> 40) as usize % 3];
         let ledger = Ledger::default();
         let counters = Counters::default();
@@ -163,6 +171,17 @@ impl Stress {
             }
         }?;
         self.check(seed, &outcome, &ledger, &counters)
+    }
+
+    fn async_program(&self, seed: u64) -> Result<(), String> {
+        let ledger = Arc::default();
+        self.runtimes.program(seed, &ledger)?;
+        ledger.settle()?;
+        self.totals.programs.fetch_add(1, Ordering::Relaxed);
+        self.totals.async_programs.fetch_add(1, Ordering::Relaxed);
+        let made = ledger.made() as u64;
+        self.totals.closures.fetch_add(made, Ordering::Relaxed);
+        Ok(())
     }
 
     fn check(
@@ -281,8 +300,9 @@ impl Stress {
     fn report(&self, ran_for: Duration) -> ExitCode {
         let load = |counter: &AtomicU64| counter.load(Ordering::SeqCst);
         println!(
-            "stress: {} programs ({} of them panicked), {} closures, {} pools dropped while busy, in {:.1} s",
+            "stress: {} programs ({} of them async, {} panicked), {} closures and futures, {} pools dropped while busy, in {:.1} s",
             load(&self.totals.programs),
+            load(&self.totals.async_programs),
             load(&self.totals.panicked),
             load(&self.totals.closures),
             load(&self.totals.pools_dropped_busy),

@@ -112,7 +112,7 @@ impl Node {
 }
 
 /// Puts two results together so that swapping them shows.
-fn combine(left: u64, right: u64) -> u64 {
+pub(super) fn combine(left: u64, right: u64) -> u64 {
     left.wrapping_mul(3)
         .wrapping_add(right.wrapping_mul(5))
         .rotate_left(7)
@@ -228,7 +228,7 @@ struct Run<'run> {
 }
 
 /// A result with a token, so that lost and doubled results show.
-struct Tracked<'run>(u64, Token<'run>);
+struct Tracked<'run>(u64, Token<&'run Ledger>);
 
 /// Runs a program on whatever pool the calling thread belongs to; panics if the program does.
 pub fn execute(

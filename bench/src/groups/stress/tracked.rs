@@ -3,6 +3,8 @@
 //! A closure that is leaked leaves the count above zero; one that is dropped twice, or run after it was dropped, takes it
 //! below zero or trips the token's own mark.
 
+use std::ops::Deref;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 
 /// Counts tokens alive and tokens ever made.
@@ -15,13 +17,13 @@ pub struct Ledger {
 
 impl Ledger {
     /// A new token on this ledger.
-    pub fn token(&self) -> Token<'_> {
-        self.alive.fetch_add(1, Ordering::Relaxed);
-        self.made.fetch_add(1, Ordering::Relaxed);
-        Token {
-            ledger: self,
-            mark: AtomicU32::new(LIVE),
-        }
+    pub fn token(&self) -> Token<&Self> {
+        Token::new(self)
+    }
+
+    /// A new token that keeps the ledger: for what is not bound to a frame.
+    pub fn shared_token(self: &Arc<Self>) -> Token<Arc<Self>> {
+        Token::new(Arc::clone(self))
     }
 
     /// Tokens ever made.
@@ -50,12 +52,21 @@ const DEAD: u32 = 0xDEAD_BEEF;
 
 /// Alive until dropped; see [`Ledger`].
 #[derive(Debug)]
-pub struct Token<'ledger> {
-    ledger: &'ledger Ledger,
+pub struct Token<L: Deref<Target = Ledger>> {
+    ledger: L,
     mark: AtomicU32,
 }
 
-impl Token<'_> {
+impl<L: Deref<Target = Ledger>> Token<L> {
+    fn new(ledger: L) -> Self {
+        ledger.alive.fetch_add(1, Ordering::Relaxed);
+        ledger.made.fetch_add(1, Ordering::Relaxed);
+        Token {
+            ledger,
+            mark: AtomicU32::new(LIVE),
+        }
+    }
+
     /// To be called where the closure that owns the token runs.
     pub fn touch(&self) {
         if self.mark.load(Ordering::Relaxed) != LIVE {
@@ -64,7 +75,7 @@ impl Token<'_> {
     }
 }
 
-impl Drop for Token<'_> {
+impl<L: Deref<Target = Ledger>> Drop for Token<L> {
     fn drop(&mut self) {
         // A plain swap: two threads dropping one token are caught whichever comes second.
         if self.mark.swap(DEAD, Ordering::Relaxed) != LIVE {
