@@ -28,7 +28,7 @@ pub mod coop;
 mod cpu;
 #[cfg_attr(loom, allow(dead_code, unused_imports))]
 mod driver;
-#[cfg(not(loom))]
+#[cfg_attr(loom, allow(dead_code))]
 pub mod fs;
 #[cfg(not(loom))]
 pub mod future;

@@ -52,23 +52,29 @@ async fn read_by_a_thread(path: &Path) -> (File, File) {
 
 #[test]
 fn what_is_written_can_be_read() {
-    run(|| async {
-        let directory = Directory::new();
-        let path = directory.path("file");
-        let bytes: Vec<u8> = (0..3_000_000_u32).map(|n| (n % 251) as u8).collect();
-        let mut file = File::create_new(&path).await.unwrap();
-        file.write_all(&bytes).await.unwrap();
-        file.flush().await.unwrap();
-        assert_eq!(std::fs::read(&path).unwrap(), bytes);
-        assert_eq!(file.stream_position().await.unwrap(), 3_000_000);
-        file.rewind().await.unwrap();
-        let mut read = Vec::new();
-        assert_eq!(file.read_to_end(&mut read).await.unwrap(), bytes.len());
-        assert_eq!(read, bytes);
-        assert_eq!(file.read(&mut [0; 8]).await.unwrap(), 0, "the end stays");
-        let again = File::create_new(&path).await.unwrap_err();
-        assert_eq!(again.kind(), ErrorKind::AlreadyExists);
-    });
+    run_on(
+        || Builder::new_current_thread().build().unwrap(),
+        write_and_read,
+    );
+    run(write_and_read);
+}
+
+async fn write_and_read() {
+    let directory = Directory::new();
+    let path = directory.path("file");
+    let bytes: Vec<u8> = (0..3_000_000_u32).map(|n| (n % 251) as u8).collect();
+    let mut file = File::create_new(&path).await.unwrap();
+    file.write_all(&bytes).await.unwrap();
+    file.flush().await.unwrap();
+    assert_eq!(std::fs::read(&path).unwrap(), bytes);
+    assert_eq!(file.stream_position().await.unwrap(), 3_000_000);
+    file.rewind().await.unwrap();
+    let mut read = Vec::new();
+    assert_eq!(file.read_to_end(&mut read).await.unwrap(), bytes.len());
+    assert_eq!(read, bytes);
+    assert_eq!(file.read(&mut [0; 8]).await.unwrap(), 0, "the end stays");
+    let again = File::create_new(&path).await.unwrap_err();
+    assert_eq!(again.kind(), ErrorKind::AlreadyExists);
 }
 
 #[test]
@@ -408,7 +414,11 @@ fn a_file_goes_to_the_standard_library_and_back() {
         // A read that was cancelled has not moved the position that the standard library goes on from.
         let (mut file, _clone) = read_by_a_thread(&path).await;
         assert!(poll_once(file.read(&mut [0; 4])).is_pending());
-        let mut standard = file.into_std().await;
+        let mut third = soon(file.try_clone()).await.unwrap();
+        assert_eq!(soon(third.stream_position()).await.unwrap(), 0);
+        assert!(poll_once(file.read(&mut [0; 4])).is_pending());
+        let file = file.try_into_std().unwrap_err();
+        let mut standard = soon(file.into_std()).await;
         let mut text = String::new();
         std::io::Read::read_to_string(&mut standard, &mut text).unwrap();
         assert_eq!(text, "one two");

@@ -1,6 +1,7 @@
 //! Open files.
 
-use super::buffered::{Buffered, Call};
+use super::buffered::Buffered;
+use super::job::Call;
 use super::{OpenOptions, on_a_thread};
 use crate::net::macros::{readable_stream, writable_stream};
 use futures_io::AsyncSeek;
@@ -104,11 +105,6 @@ impl File {
     /// Gives the file back, after what is under way. An error of a write that nobody has been told of is lost: flush before.
     pub async fn into_std(self) -> std::fs::File {
         self.settled().await;
-        if self.io.ahead() > 0 {
-            // Only what cannot seek fails here, and that has no position to put back.
-            let back = Call::Seek(SeekFrom::Current(0));
-            let _ = poll_fn(|cx| self.io.poll_call(cx, back)).await;
-        }
         match Arc::try_unwrap(self.io.file) {
             Ok(file) => file,
             // A call to `metadata`, say, that was cancelled and is still on its way.
@@ -119,7 +115,7 @@ impl File {
     /// Gives the file back, without waiting.
     ///
     /// # Errors
-    /// Gives this one back if something is under way.
+    /// Gives this one back if something is under way, or a cancelled read has left bytes for the next one.
     pub fn try_into_std(mut self) -> Result<std::fs::File, Self> {
         if !self.io.is_settled() {
             return Err(self);
@@ -165,7 +161,7 @@ impl File {
     /// # Errors
     /// Those of [`std::fs::File::metadata`].
     pub async fn metadata(&self) -> io::Result<Metadata> {
-        self.settled().await;
+        poll_fn(|cx| self.io.poll_idle(cx)).await;
         self.with_file(std::fs::File::metadata).await
     }
 
@@ -275,7 +271,7 @@ impl tokio::io::AsyncSeek for File {
                 self.seeking.0 = None;
                 self.seeking.1 = position?;
             }
-            None => std::task::ready!(self.io.poll_settled(cx)),
+            None => std::task::ready!(self.io.poll_idle(cx)),
         }
         Poll::Ready(Ok(self.seeking.1))
     }

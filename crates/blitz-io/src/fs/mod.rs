@@ -20,46 +20,54 @@
 //! # std::io::Result::Ok(()) }).unwrap();
 //! ```
 
+#[cfg(not(loom))]
 mod buffered;
+#[cfg(not(loom))]
 mod dir_builder;
+#[cfg(not(loom))]
 mod file;
+#[cfg(not(loom))]
 mod functions;
+#[cfg(not(loom))]
 mod immediate;
+mod job;
+#[cfg(not(loom))]
 mod open_options;
+#[cfg(not(loom))]
 mod read_dir;
 
+#[cfg(not(loom))]
 pub use self::dir_builder::DirBuilder;
+#[cfg(not(loom))]
 pub use self::file::File;
-#[cfg(unix)]
+#[cfg(all(unix, not(loom)))]
 pub use self::functions::symlink;
+#[cfg(not(loom))]
 pub use self::functions::{
     canonicalize, copy, create_dir, create_dir_all, hard_link, metadata, read, read_link,
     read_to_string, remove_dir, remove_dir_all, remove_file, rename, set_permissions,
     symlink_metadata, try_exists, write,
 };
-#[cfg(windows)]
+#[cfg(all(windows, not(loom)))]
 pub use self::functions::{symlink_dir, symlink_file};
+#[cfg(not(loom))]
 pub use self::open_options::OpenOptions;
+#[cfg(not(loom))]
 pub use self::read_dir::{DirEntry, ReadDir, read_dir};
-
-use std::io;
 
 /// Does what `work` does on a thread that may block.
 ///
 /// # Panics
 /// Outside of a runtime, and if `work` does.
+#[cfg(not(loom))]
 async fn on_a_thread<T: Send + 'static>(
-    work: impl FnOnce() -> io::Result<T> + Send + 'static,
-) -> io::Result<T> {
+    work: impl FnOnce() -> std::io::Result<T> + Send + 'static,
+) -> std::io::Result<T> {
     match crate::spawn_blocking(work).await {
         Ok(result) => result,
         Err(error) => match error.try_into_panic() {
             Ok(payload) => std::panic::resume_unwind(payload),
-            Err(_) => Err(runtime_is_gone()),
+            Err(_) => Err(job::runtime_is_gone()),
         },
     }
-}
-
-fn runtime_is_gone() -> io::Error {
-    io::Error::other("the runtime was shut down before the file operation could begin")
 }

@@ -25,6 +25,10 @@
 //! | `read_exact`, `read_line`, `read_to_end`, `read_to_string`, `read_u32` … | **not safe**: what has been read is gone |
 //! | `write_all`, `write_u32` …, `copy`, `copy_bidirectional` | **not safe**: how far it got is not known |
 //! | `flush`, `shutdown` | safe: to be called again |
+//! | `fs::File::read`, `write`, `ReadDir::next_entry` | safe: what a thread reads meanwhile is there for the next call |
+//! | functions of `fs`, `File::seek`, `set_len` | done or not done |
+//! | `Child::wait`, `Signal::recv` | safe: ends and signals wait to be asked for |
+//! | `Child::wait_with_output` | **not safe**: the child is dropped with the future |
 //! | `JoinHandle`, `JoinSet::join_next` | safe: the task runs on |
 //! | `stream::next`, and all streams of this crate | safe: an item is taken when it is returned, not before |
 //! | `Shutdown::wait`, `Shutdown::drained` | safe |
