@@ -15,6 +15,7 @@
 //! Wakers are called, and messages dropped, without any lock.
 
 use super::queue::{Limited, Look, Queue, Refused, Wake};
+use super::until::Until;
 use crate::coop;
 use crate::primitives::{Arc, AtomicUsize, Ordering};
 use crate::waiters::{Node, State, Waiters};
@@ -236,11 +237,8 @@ impl<T, Q: Queue<T>> Core<T, Q> {
     }
 
     /// Waits until the channel is closed.
-    pub(super) fn closed(&self) -> WaitForEnd<'_, T, Q> {
-        WaitForEnd {
-            core: self,
-            node: Node::new(),
-        }
+    pub(super) fn closed(&self) -> Until<'_, impl Fn() -> bool> {
+        Until::new(&self.watchers, || self.queue.is_closed())
     }
 
     /// Closes, and drops what nobody will receive.
@@ -460,52 +458,5 @@ impl<T, Q: Limited<T>> Drop for Reserve<'_, T, Q> {
     fn drop(&mut self) {
         // SAFETY: what is dropped does not move any more.
         unsafe { Pin::new_unchecked(&*self) }.leave(false);
-    }
-}
-
-/// Waits until the channel is closed.
-#[must_use = "futures do nothing unless polled"]
-pub(super) struct WaitForEnd<'a, T, Q: Queue<T>> {
-    core: &'a Core<T, Q>,
-    node: Node,
-}
-
-impl<T, Q: Queue<T>> Future for WaitForEnd<'_, T, Q> {
-    type Output = ();
-
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let core = self.core;
-        // SAFETY: the node is pinned with the whole.
-        let node = unsafe { self.as_ref().map_unchecked(|this| &this.node) };
-        let waits = match node.state() {
-            State::Idle => {
-                // SAFETY: one line, `&mut self`, and `drop` withdraws it.
-                let arrived = unsafe {
-                    core.watchers.arrive(node, cx.waker(), |_| {
-                        if core.queue.is_closed() {
-                            ControlFlow::Break(())
-                        } else {
-                            ControlFlow::Continue(1)
-                        }
-                    })
-                };
-                arrived.is_continue()
-            }
-            State::Waiting => core.watchers.again(node, cx.waker()) == State::Waiting,
-            _ => false,
-        };
-        if waits {
-            Poll::Pending
-        } else {
-            Poll::Ready(())
-        }
-    }
-}
-
-impl<T, Q: Queue<T>> Drop for WaitForEnd<'_, T, Q> {
-    fn drop(&mut self) {
-        // SAFETY: what is dropped does not move any more.
-        let node = unsafe { Pin::new_unchecked(&self.node) };
-        self.core.watchers.withdraw(node, |_| {});
     }
 }

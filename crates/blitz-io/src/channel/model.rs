@@ -1,6 +1,6 @@
 //! What the models of channels have in common: messages that are counted.
 
-use crate::primitives::{AtomicUsize, Ordering};
+use crate::primitives::{AtomicBool, AtomicUsize, Ordering, yield_now};
 use std::future::Future;
 use std::mem::ManuallyDrop;
 use std::pin::pin;
@@ -8,16 +8,46 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
-/// A waker that is not like any other.
-struct Unheard;
+/// A waker that remembers whether it was called.
+pub(super) struct Flag(AtomicBool);
 
-impl Wake for Unheard {
-    fn wake(self: Arc<Self>) {}
+impl Flag {
+    pub(super) fn new() -> Arc<Self> {
+        Arc::new(Flag(AtomicBool::new(false)))
+    }
+
+    pub(super) fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Wake for Flag {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Polls `future` until it is ready, each time that it is woken. One that is not woken soon would sleep for ever: there is nothing else to do.
+pub(super) fn await_woken<F: Future>(future: F) -> F::Output {
+    let mut future = pin!(future);
+    let mut patience = 0;
+    loop {
+        let flag = Flag::new();
+        let waker = Waker::from(Arc::clone(&flag));
+        if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            return output;
+        }
+        while !flag.is_set() {
+            patience += 1;
+            assert!(patience < 50, "sleeps for ever");
+            yield_now();
+        }
+    }
 }
 
 /// Polls `future` once with a waker of its own, and drops it.
 pub(super) fn poll_and_drop<F: Future>(future: F) -> Option<F::Output> {
-    let waker = Waker::from(Arc::new(Unheard));
+    let waker = Waker::from(Flag::new());
     match pin!(future).poll(&mut Context::from_waker(&waker)) {
         Poll::Ready(output) => Some(output),
         Poll::Pending => None,

@@ -5,18 +5,18 @@
 
 use super::core::{Closed, Core, Flaw, Reserve};
 use super::handles::Tx;
-use super::model::{Mint, Token};
+use super::model::{Flag, Mint, Token};
 use super::queue::list::{self, Shared, Single};
 use super::queue::ring::{self, Ring};
 use super::queue::{Limited, Queue};
-use crate::primitives::{Arc, AtomicBool, Ordering};
+use crate::primitives::Arc;
 use crate::waiters::Node;
 use blitz_core::checking::Flaws;
 use blitz_core::checking::model::{Race, race};
 use std::future::Future;
 use std::mem::ManuallyDrop;
 use std::pin::Pin;
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll, Waker};
 
 /// A channel that is not dropped when loom's verdict unwinds.
 struct Shore<Q: Queue<Token>>(ManuallyDrop<Arc<Core<Token, Q>>>);
@@ -58,19 +58,6 @@ impl<Q: Queue<Token>> std::ops::Deref for Shore<Q> {
     }
 }
 
-/// A waker that remembers.
-struct Flag(AtomicBool);
-
-impl Wake for Flag {
-    fn wake(self: std::sync::Arc<Self>) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
-fn flag() -> std::sync::Arc<Flag> {
-    std::sync::Arc::new(Flag(AtomicBool::new(false)))
-}
-
 /// A receiver that waits, or will.
 struct Waiting<Q: Queue<Token>> {
     node: Pin<Box<Node>>,
@@ -83,7 +70,7 @@ impl<Q: Queue<Token>> Waiting<Q> {
     fn new(core: &Shore<Q>, room_made: fn(&Core<Token, Q>)) -> Self {
         Waiting {
             node: Box::pin(Node::new()),
-            flag: flag(),
+            flag: Flag::new(),
             core: core.clone(),
             room_made,
         }
@@ -106,7 +93,7 @@ impl<Q: Queue<Token>> Waiting<Q> {
 
     /// It waits for something that is there.
     fn assert_woken(&self) {
-        assert!(self.flag.0.load(Ordering::Relaxed), "sleeps for ever");
+        assert!(self.flag.is_set(), "sleeps for ever");
     }
 
     fn leave(self) {
@@ -129,7 +116,7 @@ impl Sending {
         let lent = unsafe { core.lent() };
         Sending {
             reserve: ManuallyDrop::new(Box::pin(lent.reserve(1))),
-            flag: flag(),
+            flag: Flag::new(),
             core,
         }
     }
@@ -147,7 +134,7 @@ impl Sending {
     }
 
     fn assert_woken(&self) {
-        assert!(self.flag.0.load(Ordering::Relaxed), "sleeps for ever");
+        assert!(self.flag.is_set(), "sleeps for ever");
     }
 
     fn leave(self) {
@@ -351,11 +338,11 @@ fn loom_who_watches_for_the_end_learns_of_it() {
         // SAFETY: dropped in the verdict, before the channel.
         let mut end = Box::pin(unsafe { core.lent() }.closed());
         let closer = core.clone();
-        let flag = flag();
+        let flag = Flag::new();
         let waker = Waker::from(flag.clone());
         Race::new(move |mut results: Vec<Option<_>>| {
             let (end, polled): (_, Poll<()>) = results.pop().flatten().unwrap();
-            let woken = flag.0.load(Ordering::Relaxed);
+            let woken = flag.is_set();
             assert!(polled.is_ready() || woken, "sleeps for ever");
             drop::<Pin<Box<_>>>(end);
             core.leave();

@@ -1,0 +1,64 @@
+//! What can go wrong.
+
+use std::fmt;
+
+/// There is no receiver. Here is the message.
+#[derive(PartialEq, Eq, Clone, Copy)]
+pub struct SendError<T>(pub T);
+
+impl<T> fmt::Debug for SendError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SendError(..)")
+    }
+}
+
+impl<T> fmt::Display for SendError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("channel closed")
+    }
+}
+
+impl<T> std::error::Error for SendError<T> {}
+
+/// There is no message for this receiver.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RecvError {
+    /// All senders are gone, and all messages read.
+    Closed,
+    /// So many messages came and went before the receiver read them. The next receive returns the oldest that is left.
+    Lagged(u64),
+}
+
+impl fmt::Display for RecvError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RecvError::Closed => f.write_str("channel closed"),
+            RecvError::Lagged(missed) => write!(f, "channel lagged by {missed}"),
+        }
+    }
+}
+
+impl std::error::Error for RecvError {}
+
+/// There is no message for this receiver at the moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TryRecvError {
+    /// It has read all that was sent.
+    Empty,
+    /// All senders are gone, and all messages read.
+    Closed,
+    /// So many messages came and went before the receiver read them. The next receive returns the oldest that is left.
+    Lagged(u64),
+}
+
+impl fmt::Display for TryRecvError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TryRecvError::Empty => f.write_str("channel empty"),
+            TryRecvError::Closed => f.write_str("channel closed"),
+            TryRecvError::Lagged(missed) => write!(f, "channel lagged by {missed}"),
+        }
+    }
+}
+
+impl std::error::Error for TryRecvError {}

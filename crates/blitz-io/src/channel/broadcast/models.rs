@@ -1,0 +1,119 @@
+//! Loom models of the broadcast channel: messages that are read, overwritten, missed and dropped.
+
+use super::error::{RecvError, TryRecvError};
+use super::slot::Flaw;
+use super::*;
+use crate::channel::model::{Mint, await_woken, use_up};
+use blitz_core::checking::model::{Race, race};
+
+/// The sender overtakes the receiver: with room for one message, two are sent while the receiver reads.
+fn overtaking(flaws: Flaws<Flaw>) {
+    race::<2, _>(move || {
+        let (sender, receiver) = with_flaws(1, flaws);
+        assert!(sender.send(1u32).is_ok());
+        Race::new(|results: Vec<Vec<Result<u32, u64>>>| {
+            // Every message is read or counted as missed, in order.
+            let mut next = 1;
+            for &result in &results[1] {
+                match result {
+                    Ok(message) => {
+                        assert_eq!(u64::from(message), next, "out of order, or torn");
+                        next += 1;
+                    }
+                    Err(missed) => next += missed,
+                }
+            }
+            assert_eq!(next, 4, "lost without a word");
+        })
+        .thread(move || {
+            use_up(sender, |sender| {
+                for message in [2, 3] {
+                    assert_eq!(sender.send(message).ok(), Some(1));
+                }
+            });
+            Vec::new()
+        })
+        .thread(move || {
+            use_up(receiver, |receiver| {
+                let mut seen = Vec::new();
+                let mut patience = 0;
+                loop {
+                    match receiver.try_recv() {
+                        Ok(message) => seen.push(Ok(message)),
+                        Err(TryRecvError::Lagged(missed)) => seen.push(Err(missed)),
+                        Err(TryRecvError::Closed) => return seen,
+                        Err(TryRecvError::Empty) => {
+                            patience += 1;
+                            assert!(patience < 100);
+                            crate::primitives::yield_now();
+                        }
+                    }
+                }
+            })
+        })
+    });
+}
+
+#[test]
+fn loom_a_receiver_reads_or_misses_every_message() {
+    overtaking(Flaws::NONE);
+}
+
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn loom_a_relaxed_return_of_a_slot_tears_messages() {
+    overtaking(Flaws::only(Flaw::RelaxedGiving));
+}
+
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn loom_a_relaxed_taking_of_a_slot_tears_messages() {
+    overtaking(Flaws::only(Flaw::RelaxedTaking));
+}
+
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn loom_a_sender_that_does_not_wait_for_a_reader_tears_messages() {
+    overtaking(Flaws::only(Flaw::WritesUnasked));
+}
+
+/// A receiver waits while a message is sent, or not, and the sender goes.
+#[test]
+fn loom_a_waiting_receiver_learns_of_a_message_and_of_the_end() {
+    for sends in [true, false] {
+        race::<2, _>(move || {
+            let (sender, receiver) = channel(1);
+            Race::new(move |results: Vec<Result<u32, RecvError>>| {
+                let expected = if sends { Ok(1) } else { Err(RecvError::Closed) };
+                assert_eq!(results[1], expected);
+            })
+            .thread(move || {
+                if sends {
+                    assert!(sender.send(1u32).is_ok());
+                }
+                drop(sender);
+                Err(RecvError::Closed)
+            })
+            .thread(move || use_up(receiver, |receiver| await_woken(receiver.recv())))
+        });
+    }
+}
+
+/// Two receivers, one of which unsubscribes while the other reads: the message is dropped once, by whoever is last.
+#[test]
+fn loom_the_last_reader_drops_the_message() {
+    race::<2, _>(|| {
+        let mint = Mint::new();
+        let message = std::rc::Rc::new(mint.token(1));
+        let (sender, mut reader) = channel(2);
+        let leaver = sender.subscribe();
+        assert_eq!(sender.send(message).ok(), Some(2));
+        assert_eq!(sender.len(), 1);
+        Race::new(move |_: Vec<()>| {
+            assert!(sender.is_empty());
+            mint.assert_empty();
+        })
+        .thread(move || drop(leaver))
+        .thread(move || assert!(reader.try_recv().is_ok()))
+    });
+}

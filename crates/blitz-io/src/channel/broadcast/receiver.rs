@@ -1,0 +1,298 @@
+//! The half that receives.
+
+use super::error::{RecvError, TryRecvError};
+use super::slot::Taken;
+use super::{End, Shared};
+use crate::coop;
+use crate::primitives::Arc;
+use crate::waiters::{Node, State};
+use std::fmt;
+use std::future::Future;
+use std::ops::ControlFlow;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+/// A receiver of all that is sent while it exists. Dropping it unsubscribes.
+pub struct Receiver<T> {
+    shared: Arc<Shared<T>>,
+    /// The message that it reads next.
+    next: u64,
+}
+
+/// What a receiver finds under the lock.
+enum Look {
+    /// The message is there.
+    Filled,
+    Empty,
+    Closed,
+    /// It is gone; this is the oldest that is there.
+    Lagged(u64),
+}
+
+impl<T> Receiver<T> {
+    pub(super) fn new(shared: &Arc<Shared<T>>) -> Self {
+        let next = shared.end.locked(|guarded| {
+            guarded.state.receivers += 1;
+            guarded.state.position
+        });
+        Receiver {
+            shared: Arc::clone(shared),
+            next,
+        }
+    }
+
+    fn look(&self, end: &End) -> Look {
+        let ahead = end.position.wrapping_sub(self.next);
+        if ahead == 0 {
+            if end.closed {
+                Look::Closed
+            } else {
+                Look::Empty
+            }
+        } else if ahead > self.shared.capacity() {
+            Look::Lagged(end.position.wrapping_sub(self.shared.capacity()))
+        } else {
+            Look::Filled
+        }
+    }
+
+    /// How many messages it has not read. More than the capacity: it lags.
+    pub fn len(&self) -> usize {
+        let end = self.shared.end.locked(|guarded| guarded.state.position);
+        end.wrapping_sub(self.next) as usize
+    }
+
+    /// Has it read all messages?
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Are all senders gone?
+    pub fn is_closed(&self) -> bool {
+        self.shared.end.locked(|guarded| guarded.state.closed)
+    }
+
+    /// A second receiver, of all that is sent from now on.
+    #[must_use]
+    pub fn resubscribe(&self) -> Self {
+        Receiver::new(&self.shared)
+    }
+
+    /// Do both belong to the same channel?
+    pub fn same_channel(&self, other: &Self) -> bool {
+        std::ptr::eq::<Shared<T>>(&*self.shared, &*other.shared)
+    }
+
+    /// How many senders there are.
+    pub fn sender_strong_count(&self) -> usize {
+        super::read(&self.shared.senders)
+    }
+
+    /// How many weak senders there are.
+    pub fn sender_weak_count(&self) -> usize {
+        super::read(&self.shared.weak_senders)
+    }
+
+    /// One receiver less has to read this message; the last one gets it out of the slot.
+    fn has_read(taken: &mut Taken<'_, T>) -> Option<T> {
+        taken.content(|content| {
+            content.remaining = content.remaining.saturating_sub(1);
+            if content.remaining == 0 {
+                content.message.take()
+            } else {
+                None
+            }
+        })
+    }
+}
+
+impl<T: Clone> Receiver<T> {
+    /// Waits for the next message.
+    ///
+    /// Cancel-safe: dropped before it is ready, it has read nothing.
+    ///
+    /// # Errors
+    /// [`RecvError::Closed`] if all senders are gone; [`RecvError::Lagged`] if messages came and went before they were read.
+    ///
+    /// ```
+    /// use blitz_io::channel::broadcast::{self, error::RecvError};
+    ///
+    /// # let runtime = blitz_io::Runtime::new().unwrap();
+    /// # runtime.block_on(async {
+    /// let (sender, mut receiver) = broadcast::channel(2);
+    /// for n in 0..5 {
+    ///     sender.send(n).unwrap();
+    /// }
+    /// assert_eq!(receiver.recv().await, Err(RecvError::Lagged(3)));
+    /// assert_eq!(receiver.recv().await, Ok(3));
+    /// assert_eq!(receiver.recv().await, Ok(4));
+    /// # });
+    /// ```
+    pub fn recv(&mut self) -> Recv<'_, T> {
+        Recv {
+            receiver: self,
+            node: Node::new(),
+        }
+    }
+
+    /// Reads the next message if it is there.
+    ///
+    /// # Errors
+    /// See [`TryRecvError`].
+    #[inline]
+    pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
+        loop {
+            if let Some(message) = self.read_next() {
+                return Ok(message);
+            }
+            match self.shared.end.locked(|guarded| self.look(&guarded.state)) {
+                Look::Filled => {}
+                Look::Empty => return Err(TryRecvError::Empty),
+                Look::Closed => return Err(TryRecvError::Closed),
+                Look::Lagged(oldest) => return Err(TryRecvError::Lagged(self.skip_to(oldest))),
+            }
+        }
+    }
+
+    /// As [`recv`](Self::recv), on a thread that may block.
+    ///
+    /// # Errors
+    /// As [`recv`](Self::recv).
+    ///
+    /// # Panics
+    /// Inside of a current-thread runtime, whose thread would wait for itself.
+    #[cfg(not(loom))]
+    #[track_caller]
+    pub fn blocking_recv(&mut self) -> Result<T, RecvError> {
+        crate::parking::wait("blocking_recv", self.recv())
+    }
+
+    /// Reads the next message, if it lies in its slot.
+    #[inline]
+    fn read_next(&mut self) -> Option<T> {
+        let mut taken = self.shared.slot(self.next).take(self.next)?;
+        let message = taken.content(|content| {
+            if content.remaining > 1 {
+                // May run anything, also panic: it is not counted as read then, and read again.
+                let message = content.message.clone();
+                content.remaining -= 1;
+                message
+            } else {
+                // The last one need not clone it.
+                content.remaining = 0;
+                content.message.take()
+            }
+        });
+        drop(taken);
+        self.next = self.next.wrapping_add(1);
+        debug_assert!(
+            message.is_some(),
+            "a message that was not read by all is there"
+        );
+        message
+    }
+
+    /// Returns how many messages were missed.
+    fn skip_to(&mut self, oldest: u64) -> u64 {
+        let missed = oldest.wrapping_sub(self.next);
+        self.next = oldest;
+        missed
+    }
+}
+
+impl<T> Drop for Receiver<T> {
+    fn drop(&mut self) {
+        let (end, last) = self.shared.end.locked(|guarded| {
+            guarded.state.receivers -= 1;
+            (guarded.state.position, guarded.state.receivers == 0)
+        });
+        if last {
+            self.shared
+                .watchers
+                .release_all(State::Dismissed, |()| true);
+        }
+        // What it was counted for, and has not read. Messages that are gone do not count any more.
+        let unread = end.wrapping_sub(self.next).min(self.shared.capacity());
+        for position in (1..=unread).rev().map(|back| end.wrapping_sub(back)) {
+            let message = match self.shared.slot(position).take(position) {
+                Some(mut taken) => Self::has_read(&mut taken),
+                None => None,
+            };
+            // Somebody else's code, with the slot given back.
+            drop(message);
+        }
+    }
+}
+
+impl<T> fmt::Debug for Receiver<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Receiver")
+            .field("len", &self.len())
+            .finish()
+    }
+}
+
+/// Waits for a message; see [`Receiver::recv`].
+#[must_use = "futures do nothing unless polled"]
+pub struct Recv<'a, T> {
+    receiver: &'a mut Receiver<T>,
+    node: Node,
+}
+
+impl<T: Clone> Future for Recv<'_, T> {
+    type Output = Result<T, RecvError>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let unit = ready!(coop::take_unit(cx));
+        // SAFETY: neither is moved; the node stays pinned, the receiver need not be.
+        let (receiver, node) = unsafe {
+            let this = self.get_unchecked_mut();
+            (&mut *this.receiver, Pin::new_unchecked(&this.node))
+        };
+        loop {
+            if let Some(message) = receiver.read_next() {
+                return Poll::Ready(Ok(message));
+            }
+            let end = &receiver.shared.end;
+            if node.state() == State::Waiting && end.again(node, cx.waker()) == State::Waiting {
+                unit.refund();
+                return Poll::Pending;
+            }
+            end.withdraw(node, |_| {});
+            // SAFETY: one line, `&mut self`, and `drop` withdraws it.
+            let arrived = unsafe {
+                end.arrive(node, cx.waker(), |guarded| {
+                    match receiver.look(&guarded.state) {
+                        Look::Empty => ControlFlow::Continue(1),
+                        look => ControlFlow::Break(look),
+                    }
+                })
+            };
+            match arrived {
+                ControlFlow::Continue(()) => {
+                    unit.refund();
+                    return Poll::Pending;
+                }
+                ControlFlow::Break(Look::Lagged(oldest)) => {
+                    return Poll::Ready(Err(RecvError::Lagged(receiver.skip_to(oldest))));
+                }
+                ControlFlow::Break(Look::Closed) => return Poll::Ready(Err(RecvError::Closed)),
+                ControlFlow::Break(Look::Filled | Look::Empty) => {}
+            }
+        }
+    }
+}
+
+impl<T> Drop for Recv<'_, T> {
+    fn drop(&mut self) {
+        // SAFETY: what is dropped does not move any more.
+        let node = unsafe { Pin::new_unchecked(&self.node) };
+        self.receiver.shared.end.withdraw(node, |_| {});
+    }
+}
+
+impl<T> fmt::Debug for Recv<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Recv { .. }")
+    }
+}
