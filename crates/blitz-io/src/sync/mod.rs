@@ -11,6 +11,7 @@
 //! | tell tasks that something has happened | [`Notify`] |
 //! | wait for each other | [`Barrier`] |
 //! | compute a value when it is first needed | [`OnceCell`] |
+//! | hand over messages | the channels of [`crate::channel`], which are here, too, where users of tokio look for them |
 
 mod barrier;
 #[cfg(not(loom))]
@@ -25,6 +26,8 @@ mod rwlock;
 #[cfg(not(loom))]
 mod semaphore;
 mod word;
+
+pub use crate::channel::{broadcast, mpmc, mpsc, oneshot, watch};
 
 pub use self::barrier::{Barrier, BarrierWaitResult};
 #[cfg(not(loom))]
