@@ -121,3 +121,7 @@ struct ToolkitChapter;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guide/files-processes-signals.md")]
 struct FilesChapter;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/coming-from-tokio.md")]
+struct ComingFromTokio;
