@@ -10,10 +10,12 @@
 //! | limit how many do something at a time | [`Semaphore`] |
 //! | tell tasks that something has happened | [`Notify`] |
 //! | wait for each other | [`Barrier`] |
+//! | tell tasks, and the tasks below them, to stop | [`CancellationToken`] |
 //! | compute a value when it is first needed | [`OnceCell`] |
 //! | hand over messages | the channels of [`crate::channel`], which are here, too, where users of tokio look for them |
 
 mod barrier;
+mod cancellation;
 #[cfg(not(loom))]
 mod guard;
 #[cfg(not(loom))]
@@ -30,6 +32,10 @@ mod word;
 pub use crate::channel::{broadcast, mpmc, mpsc, oneshot, watch};
 
 pub use self::barrier::{Barrier, BarrierWaitResult};
+pub use self::cancellation::{
+    CancellationToken, DropGuard, DropGuardRef, WaitForCancellationFuture,
+    WaitForCancellationFutureOwned,
+};
 #[cfg(not(loom))]
 pub use self::mutex::{
     MappedMutexGuard, Mutex, MutexGuard, OwnedMappedMutexGuard, OwnedMutexGuard, TryLockError,

@@ -282,7 +282,7 @@ pub struct OwnedNotified {
 }
 
 /// What both are made of.
-struct Wait<R: Deref<Target = Notify>> {
+pub(super) struct Wait<R: Deref<Target = Notify>> {
     notify: R,
     /// How often `notify_waiters` had been called when this was made.
     calls: usize,
@@ -301,7 +301,7 @@ enum Phase {
 
 impl<R: Deref<Target = Notify>> Wait<R> {
     #[inline]
-    fn new(notify: R) -> Self {
+    pub(super) fn new(notify: R) -> Self {
         Self {
             // Acquire: if it counts a call already, what happened before that call is visible, and need not be waited for.
             calls: notify.word.load(Ordering::Acquire) & !STATE,
@@ -311,8 +311,13 @@ impl<R: Deref<Target = Notify>> Wait<R> {
         }
     }
 
+    /// What it waits at.
+    pub(super) fn notify(&self) -> &R {
+        &self.notify
+    }
+
     #[inline]
-    fn poll(mut self: Pin<&mut Self>, waker: &Waker) -> Poll<()> {
+    pub(super) fn poll(mut self: Pin<&mut Self>, waker: &Waker) -> Poll<()> {
         let done = match self.phase {
             Phase::Done => true,
             Phase::New => {

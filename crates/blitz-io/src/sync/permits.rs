@@ -30,6 +30,7 @@ use super::word;
 use crate::coop;
 use crate::primitives::{AtomicUsize, Ordering, const_fn};
 use crate::waiters::{Guarded, Node, State, Waiters};
+use crate::wake_batch::WakeBatch;
 use blitz_core::checking::Flaws;
 use std::future::Future;
 use std::mem::MaybeUninit;
@@ -214,29 +215,39 @@ impl Permits {
         assert!(number <= Self::MAX, "more than MAX_PERMITS permits");
         let mut left = number;
         while left != 0 {
-            self.waiters.releasing(|guarded, batch| {
-                while left != 0 && !batch.is_full() {
-                    match guarded.line.feed_first(&mut left) {
-                        Some(true) => guarded.line.release_first(State::Granted, batch),
-                        Some(false) => return,
-                        None => break,
-                    };
-                }
-                if !guarded.line.is_empty() {
-                    return;
-                }
-                // Whoever held the lock before us may have found the line empty as well.
-                let order = self.flaws.relax(Flaw::ReleasesRelaxed, Ordering::Release);
-                let _ = self.change(order, |word| {
-                    assert!(
-                        left <= Self::MAX - word.free(),
-                        "more than MAX_PERMITS permits"
-                    );
-                    ControlFlow::<(), _>::Continue((word.0 & !WAITING) + left * PERMIT)
-                });
-                left = 0;
-            });
+            left = self
+                .waiters
+                .releasing(|guarded, batch| self.serve_batch(left, guarded, batch));
         }
+    }
+
+    /// The same, under the line's lock, for one batch. Returns how many permits are left.
+    fn serve_batch(
+        &self,
+        mut left: usize,
+        guarded: &mut Guarded<()>,
+        batch: &mut WakeBatch,
+    ) -> usize {
+        while left != 0 && !batch.is_full() {
+            match guarded.line.feed_first(&mut left) {
+                Some(true) => guarded.line.release_first(State::Granted, batch),
+                Some(false) => return 0,
+                None => break,
+            };
+        }
+        if !guarded.line.is_empty() {
+            return left;
+        }
+        // Whoever held the lock before us may have found the line empty as well.
+        let order = self.flaws.relax(Flaw::ReleasesRelaxed, Ordering::Release);
+        let _ = self.change(order, |word| {
+            assert!(
+                left <= Self::MAX - word.free(),
+                "more than MAX_PERMITS permits"
+            );
+            ControlFlow::<(), _>::Continue((word.0 & !WAITING) + left * PERMIT)
+        });
+        0
     }
 
     /// Takes up to `number` free permits out of circulation, and returns how many.

@@ -231,18 +231,15 @@ impl<S> Waiters<S> {
     }
 
     /// Releases those whom [`Line::send_off`] has told to leave, and calls their wakers. Those who come meanwhile are not released.
-    pub(crate) fn see_off(&self, verdict: State, Leaving(mut departures): Leaving) {
-        let mut batch = WakeBatch::new();
+    pub(crate) fn see_off(&self, verdict: State, Leaving(departures): Leaving) {
+        let Some(departures) = departures else {
+            return;
+        };
         // Those who left with others of a second call are gone just the same: no reason to see that one to its end.
-        while let Some(turn) = departures {
-            self.locked(|guarded| {
-                let line = &mut guarded.line;
-                if line.departures != turn || !line.release_leaving(verdict, &mut batch) {
-                    departures = None;
-                }
-            });
-            batch.wake();
-        }
+        while self.releasing(|guarded, batch| {
+            let line = &mut guarded.line;
+            line.departures == departures && line.release_leaving(verdict, batch)
+        }) {}
     }
 
     /// A future that is in no list may have to wait: `decide` says, under the lock, how much it needs, or that it need not wait after all.

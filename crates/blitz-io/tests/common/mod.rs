@@ -7,7 +7,9 @@ pub mod elsewhere;
 use blitz_io::time::timeout;
 use blitz_io::{Builder, Runtime};
 use std::future::Future;
+use std::pin::Pin;
 use std::sync::mpsc;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 /// What a test may take, at the very most.
@@ -58,4 +60,9 @@ pub async fn soon<F: Future>(future: F) -> F::Output {
     timeout(Duration::from_secs(30), future)
         .await
         .expect("takes too long")
+}
+
+/// Polls a future once, with a waker that does nothing.
+pub fn poll_once<F: Future + ?Sized>(future: Pin<&mut F>) -> Poll<F::Output> {
+    future.poll(&mut Context::from_waker(Waker::noop()))
 }
