@@ -18,6 +18,8 @@ pub mod sort;
 pub mod sources;
 pub mod spawn;
 pub mod stress;
+#[cfg(feature = "full")]
+pub mod sync;
 pub mod tasks;
 pub mod time;
 pub mod unbalanced;
@@ -179,6 +181,11 @@ pub const GROUPS: &[Group] = &[
     )
     .with_child(tasks::CHILD, tasks::run_child)
     .in_full(),
+    only_in_full!(
+        "sync",
+        "locks and channels, alone and between tasks, against tokio, async-channel and flume",
+        sync::run
+    ),
     Group::measuring(
         "time",
         "100k timers within 100 ms: how late they are, and what they cost",
