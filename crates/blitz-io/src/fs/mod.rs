@@ -4,7 +4,7 @@
 //! block](crate::spawn_blocking). [`File`] makes up for the detour: it reads what the system has in memory at once (Linux), and it
 //! accepts bytes while a thread writes the previous ones, so that many small writes become a few large ones.
 //!
-//! The functions ([`read`], [`write`], [`rename`] …) each make one trip to such a thread. If their future is dropped, the call is
+//! The functions ([`read`], [`write()`], [`rename`] …) each make one trip to such a thread. If their future is dropped, the call is
 //! made nevertheless, unless it has not begun yet when the runtime ends.
 //!
 //! ```
