@@ -99,6 +99,11 @@ fn no_such_bucket(place: usize, buckets: usize) -> ! {
     panic!("a row was put into bucket {place}, but there are only {buckets}");
 }
 
+/// Adds to `counts` how many rows of a piece fall into each bucket.
+fn count<T>(rows: &[T], counts: &mut [usize], bucket: &impl Fn(&T) -> usize) {
+    tally(rows, counts, bucket, &|_| 1, &|count, more| *count += more);
+}
+
 /// The indices of all rows, bucket by bucket and in each bucket in order; and where each bucket starts in them.
 ///
 /// Bucket `b` is `rows[starts[b]..starts[b + 1]]`. This is a stable counting sort of the rows by bucket.
@@ -118,11 +123,18 @@ where
     T: Sync,
     F: Fn(&T) -> usize + Sync,
 {
-    let threads = current_num_threads();
-    let stripes = match threads {
-        1 => 1,
-        _ => (v.len() / buckets.max(1 << 14)).clamp(1, 4 * threads),
+    // Short slices are not worth a table per thread; the plain counting sort asks for no pool.
+    let worth_a_table = v.len() / buckets.max(1 << 14);
+    let stripes = match worth_a_table {
+        0 | 1 => 1,
+        _ => match current_num_threads() {
+            1 => 1,
+            threads => worth_a_table.min(4 * threads),
+        },
     };
+    if stripes == 1 {
+        return counting_sort(v, buckets, &bucket);
+    }
     let stripe = |i: usize| -> Range<usize> {
         let border = |i| (v.len() as u128 * i as u128 / stripes as u128) as usize;
         border(i)..border(i + 1)
@@ -131,8 +143,7 @@ where
         .into_par_iter()
         .map(|i| {
             let mut counts = vec![0; buckets];
-            let add = |count: &mut usize, more| *count += more;
-            tally(&v[stripe(i)], &mut counts, &bucket, &|_| 1, &add);
+            count(&v[stripe(i)], &mut counts, &bucket);
             counts
         })
         .collect();
@@ -141,16 +152,6 @@ where
     let starts = bucket_starts(&mut places, buckets);
 
     let mut rows = vec![0; v.len()];
-    if let [places] = &mut places[..] {
-        for (row, x) in v.iter().enumerate() {
-            let place = &mut places[bucket(x)];
-            rows[*place] = row;
-            *place += 1;
-        }
-        let as_counted = places.iter().eq(&starts[1..]);
-        assert!(as_counted, "a row was put into two different buckets");
-        return (starts, rows);
-    }
     let all = SyncPtr::new(&mut rows);
     let ends: Vec<Vec<usize>> = (1..stripes).map(|i| places[i].clone()).collect();
     places.par_iter_mut().enumerate().for_each(|(i, places)| {
@@ -167,5 +168,31 @@ where
             *place += 1;
         }
     });
+    (starts, rows)
+}
+
+/// [`par_group_by_index`] on this thread.
+fn counting_sort<T>(
+    v: &[T],
+    buckets: usize,
+    bucket: &impl Fn(&T) -> usize,
+) -> (Vec<usize>, Vec<usize>) {
+    let mut starts = vec![0; buckets + 1];
+    count(v, &mut starts[1..], bucket);
+    let mut next = 0;
+    for start in &mut starts {
+        next += *start;
+        *start = next;
+    }
+    let mut places = starts[..buckets].to_vec();
+    let mut rows = vec![0; v.len()];
+    for (row, x) in v.iter().enumerate() {
+        let place = &mut places[bucket(x)];
+        rows[*place] = row;
+        *place += 1;
+    }
+    // Every bucket has been filled up to where the next one starts, unless a row changed its bucket.
+    let as_counted = places == starts[1..];
+    assert!(as_counted, "a row was put into two different buckets");
     (starts, rows)
 }
