@@ -11,8 +11,8 @@
 //! An item counts as done when it has been passed on, so `done` is exact, and equals the number of items if all were done.
 
 use super::outcome::{CancelToken, Outcome, Run};
-use super::plumbing::{Folder, UnindexedConsumer};
-use super::stage::{Plan, Stage, Staged};
+use super::plumbing::Folder;
+use super::stage::{Plan, Stage, staged_adaptor};
 use super::strides::in_strides;
 use super::{FromParallelIterator, ParallelIterator};
 use std::iter::Sum;
@@ -295,19 +295,9 @@ pub struct Watched<'w, I> {
     watch: &'w Watch<'w>,
 }
 
-impl<I> ParallelIterator for Watched<'_, I>
-where
-    I: ParallelIterator,
-{
-    type Item = I::Item;
-
-    fn drive_unindexed<C>(self, consumer: C) -> C::Result
-    where
-        C: UnindexedConsumer<Self::Item>,
-    {
-        let guard = Guarded { watch: self.watch };
-        self.base.drive_unindexed(Staged::new(consumer, guard))
-    }
+staged_adaptor! {
+    impl ['w, I] Watched<'w, I> => I::Item;
+    fn plan(self) { Guarded { watch: self.watch } }
 }
 
 /// The stage that passes items on until the flag is raised, and counts them.

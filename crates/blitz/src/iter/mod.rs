@@ -43,6 +43,7 @@ mod flat_map_iter;
 mod fold;
 mod for_each;
 mod from_par_iter;
+mod gate;
 mod indexed;
 mod inspect;
 mod interleave;

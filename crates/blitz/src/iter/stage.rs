@@ -322,6 +322,9 @@ where
 
 /// Implements `ParallelIterator` for an adaptor with a field `base`, from the plan of its stage.
 ///
+/// The plan may borrow what the whole loop shares, and that may be made on the spot: `Stage { flag: &AtomicBool::new(false) }`
+/// lives until the loop is over.
+///
 /// `keeps the length` adds `opt_len` and `IndexedParallelIterator`; it needs an [`IndexedPlan`].
 macro_rules! staged_adaptor {
     (
@@ -329,20 +332,8 @@ macro_rules! staged_adaptor {
         $(where [$($bounds:tt)*])?;
         fn plan($this:ident) $plan:block
     ) => {
-        impl<$($generics)*> $crate::iter::ParallelIterator for $adaptor
-        where
-            I: $crate::iter::ParallelIterator,
-            $($($bounds)*)?
-        {
-            type Item = $item;
-
-            fn drive_unindexed<C>($this, consumer: C) -> C::Result
-            where
-                C: $crate::iter::plumbing::UnindexedConsumer<Self::Item>,
-            {
-                let plan = $plan;
-                $this.base.drive_unindexed($crate::iter::stage::Staged::new(consumer, plan))
-            }
+        $crate::iter::stage::staged_adaptor! {
+            @unindexed [$($generics)*] $adaptor, $item, [$($($bounds)*)?], $this, $plan, {}
         }
     };
     (
@@ -350,23 +341,11 @@ macro_rules! staged_adaptor {
         $(where [$($bounds:tt)*])?;
         fn plan($this:ident) $plan:block
     ) => {
-        impl<$($generics)*> $crate::iter::ParallelIterator for $adaptor
-        where
-            I: $crate::iter::ParallelIterator,
-            $($($bounds)*)?
-        {
-            type Item = $item;
-
-            fn drive_unindexed<C>($this, consumer: C) -> C::Result
-            where
-                C: $crate::iter::plumbing::UnindexedConsumer<Self::Item>,
-            {
-                let plan = $plan;
-                $this.base.drive_unindexed($crate::iter::stage::Staged::new(consumer, plan))
-            }
-
-            fn opt_len(&self) -> Option<usize> {
-                self.base.opt_len()
+        $crate::iter::stage::staged_adaptor! {
+            @unindexed [$($generics)*] $adaptor, $item, [$($($bounds)*)?], $this, $plan, {
+                fn opt_len(&self) -> Option<usize> {
+                    self.base.opt_len()
+                }
             }
         }
 
@@ -394,6 +373,27 @@ macro_rules! staged_adaptor {
                 let plan = $plan;
                 $this.base.with_producer($crate::iter::stage::WithStage { callback, plan })
             }
+        }
+    };
+    (
+        @unindexed [$($generics:tt)*] $adaptor:ty, $item:ty, [$($bounds:tt)*], $this:ident, $plan:block, { $($length:tt)* }
+    ) => {
+        impl<$($generics)*> $crate::iter::ParallelIterator for $adaptor
+        where
+            I: $crate::iter::ParallelIterator,
+            $($bounds)*
+        {
+            type Item = $item;
+
+            fn drive_unindexed<C>($this, consumer: C) -> C::Result
+            where
+                C: $crate::iter::plumbing::UnindexedConsumer<Self::Item>,
+            {
+                let plan = $plan;
+                $this.base.drive_unindexed($crate::iter::stage::Staged::new(consumer, plan))
+            }
+
+            $($length)*
         }
     };
 }

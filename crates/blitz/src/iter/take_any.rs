@@ -1,8 +1,7 @@
 //! `take_any` and `skip_any`: a number of items, whichever come first in time.
 
-use super::ParallelIterator;
-use super::plumbing::{Folder, UnindexedConsumer};
-use super::stage::{Stage, Staged, its_own_plan};
+use super::gate::{Admit, Gate, Refuse};
+use super::stage::staged_adaptor;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// Passes on some `n` items. Made by [`take_any`](super::ParallelIterator::take_any).
@@ -27,69 +26,9 @@ impl<I> TakeAny<I> {
     }
 }
 
-impl<I> ParallelIterator for TakeAny<I>
-where
-    I: ParallelIterator,
-{
-    type Item = I::Item;
-
-    fn drive_unindexed<C>(self, consumer: C) -> C::Result
-    where
-        C: UnindexedConsumer<Self::Item>,
-    {
-        let left = AtomicUsize::new(self.count);
-        self.base
-            .drive_unindexed(Staged::new(consumer, Admit { left: &left }))
-    }
-}
-
-/// Takes one off the count, if there is one. Nothing else hangs on the count, so relaxed is enough.
-#[inline]
-fn take_one(left: &AtomicUsize) -> bool {
-    left.load(Relaxed) != 0
-        && left
-            .fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1))
-            .is_ok()
-}
-
-/// Passes items on until the count is used up.
-#[derive(Clone)]
-struct Admit<'n> {
-    left: &'n AtomicUsize,
-}
-
-its_own_plan! { ['n,] Admit<'n> }
-
-impl<In> Stage<In> for Admit<'_> {
-    type Out = In;
-
-    #[inline]
-    fn feed<F>(&mut self, folder: F, item: In) -> F
-    where
-        F: Folder<In>,
-    {
-        if take_one(self.left) {
-            folder.consume(item)
-        } else {
-            folder
-        }
-    }
-
-    #[inline]
-    fn feed_iter<F, I>(&mut self, folder: F, iter: I) -> F
-    where
-        F: Folder<In>,
-        I: Iterator<Item = In>,
-    {
-        folder.consume_iter(iter.take_while(|_| take_one(self.left)))
-    }
-
-    const CAN_BE_FULL: bool = true;
-
-    #[inline]
-    fn full(&self) -> bool {
-        self.left.load(Relaxed) == 0
-    }
+staged_adaptor! {
+    impl [I] TakeAny<I> => I::Item;
+    fn plan(self) { Admit { gate: Places { left: &AtomicUsize::new(self.count) } } }
 }
 
 /// Passes on all but some `n` items. Made by [`skip_any`](super::ParallelIterator::skip_any).
@@ -114,51 +53,30 @@ impl<I> SkipAny<I> {
     }
 }
 
-impl<I> ParallelIterator for SkipAny<I>
-where
-    I: ParallelIterator,
-{
-    type Item = I::Item;
-
-    fn drive_unindexed<C>(self, consumer: C) -> C::Result
-    where
-        C: UnindexedConsumer<Self::Item>,
-    {
-        let left = AtomicUsize::new(self.count);
-        self.base
-            .drive_unindexed(Staged::new(consumer, Refuse { left: &left }))
-    }
+staged_adaptor! {
+    impl [I] SkipAny<I> => I::Item;
+    fn plan(self) { Refuse { gate: Places { left: &AtomicUsize::new(self.count) } } }
 }
 
-/// Drops items until the count is used up, then passes all on.
+/// Opens for as many items as there are places left.
 #[derive(Clone)]
-struct Refuse<'n> {
+struct Places<'n> {
     left: &'n AtomicUsize,
 }
 
-its_own_plan! { ['n,] Refuse<'n> }
-
-impl<In> Stage<In> for Refuse<'_> {
-    type Out = In;
-
+impl<In> Gate<In> for Places<'_> {
     #[inline]
-    fn feed<F>(&mut self, folder: F, item: In) -> F
-    where
-        F: Folder<In>,
-    {
-        if take_one(self.left) {
-            folder
-        } else {
-            folder.consume(item)
-        }
+    fn says_yes(&self, _: &In) -> bool {
+        // Nothing else hangs on the count, so relaxed is enough.
+        self.left.load(Relaxed) != 0
+            && self
+                .left
+                .fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1))
+                .is_ok()
     }
 
     #[inline]
-    fn feed_iter<F, I>(&mut self, folder: F, iter: I) -> F
-    where
-        F: Folder<In>,
-        I: Iterator<Item = In>,
-    {
-        folder.consume_iter(iter.skip_while(|_| take_one(self.left)))
+    fn is_shut(&self) -> bool {
+        self.left.load(Relaxed) == 0
     }
 }

@@ -1,8 +1,7 @@
 //! `take_any_while` and `skip_any_while`: up to, or from, the first failure anybody sees.
 
-use super::ParallelIterator;
-use super::plumbing::{Folder, UnindexedConsumer};
-use super::stage::{Stage, Staged, debug_fields, plan_by_reference};
+use super::gate::{Admit, Gate, Refuse};
+use super::stage::{debug_fields, staged_adaptor};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// Passes items on until the predicate fails anywhere. Made by
@@ -30,82 +29,11 @@ impl<I, P> TakeAnyWhile<I, P> {
 
 debug_fields! { TakeAnyWhile[I, P] shows base: I }
 
-impl<I, P> ParallelIterator for TakeAnyWhile<I, P>
-where
-    I: ParallelIterator,
-    P: Fn(&I::Item) -> bool + Sync + Send,
-{
-    type Item = I::Item;
-
-    fn drive_unindexed<C>(self, consumer: C) -> C::Result
-    where
-        C: UnindexedConsumer<Self::Item>,
-    {
-        let stage = AdmitWhile {
-            predicate: &self.predicate,
-            failed: &AtomicBool::new(false),
-        };
-        self.base.drive_unindexed(Staged::new(consumer, stage))
-    }
-}
-
-/// Passes items on until the predicate has failed somewhere.
-struct AdmitWhile<'p, P> {
-    predicate: &'p P,
-    failed: &'p AtomicBool,
-}
-
-plan_by_reference! { AdmitWhile<'p, P> { predicate, failed } }
-
-impl<P> AdmitWhile<'_, P> {
-    #[inline]
-    fn admits<In>(&self, item: &In) -> bool
-    where
-        P: Fn(&In) -> bool,
-    {
-        if self.failed.load(Relaxed) {
-            return false;
-        }
-        let passes = (self.predicate)(item);
-        if !passes {
-            self.failed.store(true, Relaxed);
-        }
-        passes
-    }
-}
-
-impl<P, In> Stage<In> for AdmitWhile<'_, P>
-where
-    P: Fn(&In) -> bool,
-{
-    type Out = In;
-
-    #[inline]
-    fn feed<F>(&mut self, folder: F, item: In) -> F
-    where
-        F: Folder<In>,
-    {
-        if self.admits(&item) {
-            folder.consume(item)
-        } else {
-            folder
-        }
-    }
-
-    #[inline]
-    fn feed_iter<F, I>(&mut self, folder: F, iter: I) -> F
-    where
-        F: Folder<In>,
-        I: Iterator<Item = In>,
-    {
-        folder.consume_iter(iter.take_while(|item| self.admits(item)))
-    }
-
-    const CAN_BE_FULL: bool = true;
-
-    #[inline]
-    fn full(&self) -> bool {
-        self.failed.load(Relaxed)
+staged_adaptor! {
+    impl [I, P] TakeAnyWhile<I, P> => I::Item
+    where [P: Fn(&I::Item) -> bool + Sync + Send];
+    fn plan(self) {
+        Admit { gate: NoFailure { predicate: &self.predicate, failed: &AtomicBool::new(false) } }
     }
 }
 
@@ -134,39 +62,33 @@ impl<I, P> SkipAnyWhile<I, P> {
 
 debug_fields! { SkipAnyWhile[I, P] shows base: I }
 
-impl<I, P> ParallelIterator for SkipAnyWhile<I, P>
-where
-    I: ParallelIterator,
-    P: Fn(&I::Item) -> bool + Sync + Send,
-{
-    type Item = I::Item;
-
-    fn drive_unindexed<C>(self, consumer: C) -> C::Result
-    where
-        C: UnindexedConsumer<Self::Item>,
-    {
-        let stage = RefuseWhile {
-            predicate: &self.predicate,
-            failed: &AtomicBool::new(false),
-        };
-        self.base.drive_unindexed(Staged::new(consumer, stage))
+staged_adaptor! {
+    impl [I, P] SkipAnyWhile<I, P> => I::Item
+    where [P: Fn(&I::Item) -> bool + Sync + Send];
+    fn plan(self) {
+        Refuse { gate: NoFailure { predicate: &self.predicate, failed: &AtomicBool::new(false) } }
     }
 }
 
-/// Drops items until the predicate has failed somewhere.
-struct RefuseWhile<'p, P> {
+/// Open until the predicate fails, here or elsewhere.
+struct NoFailure<'p, P> {
     predicate: &'p P,
     failed: &'p AtomicBool,
 }
 
-plan_by_reference! { RefuseWhile<'p, P> { predicate, failed } }
-
-impl<P> RefuseWhile<'_, P> {
+impl<P> Clone for NoFailure<'_, P> {
     #[inline]
-    fn refuses<In>(&self, item: &In) -> bool
-    where
-        P: Fn(&In) -> bool,
-    {
+    fn clone(&self) -> Self {
+        NoFailure { ..*self }
+    }
+}
+
+impl<P, In> Gate<In> for NoFailure<'_, P>
+where
+    P: Fn(&In) -> bool,
+{
+    #[inline]
+    fn says_yes(&self, item: &In) -> bool {
         if self.failed.load(Relaxed) {
             return false;
         }
@@ -176,32 +98,9 @@ impl<P> RefuseWhile<'_, P> {
         }
         passes
     }
-}
-
-impl<P, In> Stage<In> for RefuseWhile<'_, P>
-where
-    P: Fn(&In) -> bool,
-{
-    type Out = In;
 
     #[inline]
-    fn feed<F>(&mut self, folder: F, item: In) -> F
-    where
-        F: Folder<In>,
-    {
-        if self.refuses(&item) {
-            folder
-        } else {
-            folder.consume(item)
-        }
-    }
-
-    #[inline]
-    fn feed_iter<F, I>(&mut self, folder: F, iter: I) -> F
-    where
-        F: Folder<In>,
-        I: Iterator<Item = In>,
-    {
-        folder.consume_iter(iter.skip_while(|item| self.refuses(item)))
+    fn is_shut(&self) -> bool {
+        self.failed.load(Relaxed)
     }
 }

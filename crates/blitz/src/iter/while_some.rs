@@ -1,8 +1,7 @@
 //! `while_some`: the insides of `Some`s, until somebody meets a `None`.
 
-use super::ParallelIterator;
-use super::plumbing::{Folder, UnindexedConsumer};
-use super::stage::{Stage, Staged, its_own_plan};
+use super::plumbing::Folder;
+use super::stage::{Stage, its_own_plan, staged_adaptor};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// Unwraps `Some`s and stops everybody at the first `None`. Made by
@@ -27,22 +26,10 @@ impl<I> WhileSome<I> {
     }
 }
 
-impl<I, T> ParallelIterator for WhileSome<I>
-where
-    I: ParallelIterator<Item = Option<T>>,
-    T: Send,
-{
-    type Item = T;
-
-    fn drive_unindexed<C>(self, consumer: C) -> C::Result
-    where
-        C: UnindexedConsumer<T>,
-    {
-        let stage = Unwrap {
-            met_none: &AtomicBool::new(false),
-        };
-        self.base.drive_unindexed(Staged::new(consumer, stage))
-    }
+staged_adaptor! {
+    impl [I, T] WhileSome<I> => T
+    where [I: crate::iter::ParallelIterator<Item = Option<T>>, T: Send];
+    fn plan(self) { Unwrap { met_none: &AtomicBool::new(false) } }
 }
 
 /// Unwraps until a `None` was met, here or elsewhere.
