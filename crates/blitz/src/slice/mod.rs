@@ -9,6 +9,7 @@
 //! be named; you rarely need to.
 
 mod cached_key;
+mod chunking;
 mod chunks;
 mod iter;
 pub(crate) mod keep;
