@@ -67,54 +67,96 @@ where
     Iter { range: start..end }
 }
 
+/// Implements the iterator traits for the type `Iter` of a module, the one of `a..b` or the one of `a..=b`: for integers with
+/// the traits of a module `private`, which this defines, and for characters by their `ordinals`.
+///
 /// The integer traits stand on the item and not on `Iter<T>`, because that is where type inference looks: in
 /// `(0..9).into_par_iter().map(takes_i64)` the literal becomes an `i64` only if the compiler can ask "which integer?".
 /// They are public because public implementations mention them, and unreachable because nobody else should implement them.
-mod private {
-    use super::{Consumer, Iter, ProducerCallback, UnindexedConsumer};
+macro_rules! range_iterator {
+    () => {
+        mod private {
+            use super::{Consumer, Iter, ProducerCallback, UnindexedConsumer};
 
-    /// How a range of `Self` is driven.
-    pub trait RangeInteger: Sized + Send {
-        fn drive_unindexed<C: UnindexedConsumer<Self>>(iter: Iter<Self>, consumer: C) -> C::Result;
-        fn opt_len(iter: &Iter<Self>) -> Option<usize>;
-    }
+            /// How a range of `Self` is driven.
+            pub trait RangeInteger: Sized + Send {
+                fn drive_unindexed<C: UnindexedConsumer<Self>>(
+                    iter: Iter<Self>,
+                    consumer: C,
+                ) -> C::Result;
+                fn opt_len(iter: &Iter<Self>) -> Option<usize>;
+            }
 
-    /// How a range of `Self` is driven if its length always fits.
-    pub trait IndexedRangeInteger: RangeInteger {
-        fn drive<C: Consumer<Self>>(iter: Iter<Self>, consumer: C) -> C::Result;
-        fn len(iter: &Iter<Self>) -> usize;
-        fn with_producer<CB: ProducerCallback<Self>>(iter: Iter<Self>, callback: CB) -> CB::Output;
-    }
+            /// How a range of `Self` is driven if its length always fits.
+            pub trait IndexedRangeInteger: RangeInteger {
+                fn drive<C: Consumer<Self>>(iter: Iter<Self>, consumer: C) -> C::Result;
+                fn len(iter: &Iter<Self>) -> usize;
+                fn with_producer<CB: ProducerCallback<Self>>(
+                    iter: Iter<Self>,
+                    callback: CB,
+                ) -> CB::Output;
+            }
+        }
+        use private::{IndexedRangeInteger, RangeInteger};
+
+        impl<T: RangeInteger> ParallelIterator for Iter<T> {
+            type Item = T;
+
+            fn drive_unindexed<C: UnindexedConsumer<T>>(self, consumer: C) -> C::Result {
+                T::drive_unindexed(self, consumer)
+            }
+
+            #[inline]
+            fn opt_len(&self) -> Option<usize> {
+                T::opt_len(self)
+            }
+        }
+
+        impl<T: IndexedRangeInteger> IndexedParallelIterator for Iter<T> {
+            fn drive<C: Consumer<T>>(self, consumer: C) -> C::Result {
+                T::drive(self, consumer)
+            }
+
+            #[inline]
+            fn len(&self) -> usize {
+                T::len(self)
+            }
+
+            fn with_producer<CB: ProducerCallback<T>>(self, callback: CB) -> CB::Output {
+                T::with_producer(self, callback)
+            }
+        }
+
+        impl ParallelIterator for Iter<char> {
+            type Item = char;
+
+            fn drive_unindexed<C: UnindexedConsumer<char>>(self, consumer: C) -> C::Result {
+                $crate::range::ordinal::characters(self.ordinals()).drive(consumer)
+            }
+
+            fn opt_len(&self) -> Option<usize> {
+                Some(self.len())
+            }
+        }
+
+        impl IndexedParallelIterator for Iter<char> {
+            fn drive<C: Consumer<char>>(self, consumer: C) -> C::Result {
+                $crate::range::ordinal::characters(self.ordinals()).drive(consumer)
+            }
+
+            fn len(&self) -> usize {
+                self.ordinals().len()
+            }
+
+            fn with_producer<CB: ProducerCallback<char>>(self, callback: CB) -> CB::Output {
+                $crate::range::ordinal::characters(self.ordinals()).with_producer(callback)
+            }
+        }
+    };
 }
-use private::{IndexedRangeInteger, RangeInteger};
+pub(crate) use range_iterator;
 
-impl<T: RangeInteger> ParallelIterator for Iter<T> {
-    type Item = T;
-
-    fn drive_unindexed<C: UnindexedConsumer<T>>(self, consumer: C) -> C::Result {
-        T::drive_unindexed(self, consumer)
-    }
-
-    #[inline]
-    fn opt_len(&self) -> Option<usize> {
-        T::opt_len(self)
-    }
-}
-
-impl<T: IndexedRangeInteger> IndexedParallelIterator for Iter<T> {
-    fn drive<C: Consumer<T>>(self, consumer: C) -> C::Result {
-        T::drive(self, consumer)
-    }
-
-    #[inline]
-    fn len(&self) -> usize {
-        T::len(self)
-    }
-
-    fn with_producer<CB: ProducerCallback<T>>(self, callback: CB) -> CB::Output {
-        T::with_producer(self, callback)
-    }
-}
+range_iterator! {}
 
 /// Producer of a range.
 struct Span<T>(Range<T>);
@@ -344,32 +386,6 @@ impl Iter<char> {
     #[inline]
     fn ordinals(&self) -> Range<u32> {
         ordinal::of(self.range.start)..ordinal::of(self.range.end)
-    }
-}
-
-impl ParallelIterator for Iter<char> {
-    type Item = char;
-
-    fn drive_unindexed<C: UnindexedConsumer<char>>(self, consumer: C) -> C::Result {
-        ordinal::characters(self.ordinals()).drive(consumer)
-    }
-
-    fn opt_len(&self) -> Option<usize> {
-        Some(self.len())
-    }
-}
-
-impl IndexedParallelIterator for Iter<char> {
-    fn drive<C: Consumer<char>>(self, consumer: C) -> C::Result {
-        ordinal::characters(self.ordinals()).drive(consumer)
-    }
-
-    fn len(&self) -> usize {
-        self.ordinals().len()
-    }
-
-    fn with_producer<CB: ProducerCallback<char>>(self, callback: CB) -> CB::Output {
-        ordinal::characters(self.ordinals()).with_producer(callback)
     }
 }
 

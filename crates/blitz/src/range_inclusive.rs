@@ -14,7 +14,7 @@
 
 use crate::iter::plumbing::{Consumer, ProducerCallback, UnindexedConsumer};
 use crate::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator, once};
-use crate::range::ordinal;
+use crate::range::{ordinal, range_iterator};
 use std::ops::RangeInclusive;
 
 /// Parallel iterator over an inclusive range of integers or characters.
@@ -42,52 +42,7 @@ where
     }
 }
 
-/// As in [`range`](crate::range): on the item for type inference, public for the implementations, unreachable otherwise.
-mod private {
-    use super::{Consumer, Iter, ProducerCallback, UnindexedConsumer};
-
-    /// How an inclusive range of `Self` is driven.
-    pub trait RangeInteger: Sized + Send {
-        fn drive_unindexed<C: UnindexedConsumer<Self>>(iter: Iter<Self>, consumer: C) -> C::Result;
-        fn opt_len(iter: &Iter<Self>) -> Option<usize>;
-    }
-
-    /// How an inclusive range of `Self` is driven if its length always fits.
-    pub trait IndexedRangeInteger: RangeInteger {
-        fn drive<C: Consumer<Self>>(iter: Iter<Self>, consumer: C) -> C::Result;
-        fn len(iter: &Iter<Self>) -> usize;
-        fn with_producer<CB: ProducerCallback<Self>>(iter: Iter<Self>, callback: CB) -> CB::Output;
-    }
-}
-use private::{IndexedRangeInteger, RangeInteger};
-
-impl<T: RangeInteger> ParallelIterator for Iter<T> {
-    type Item = T;
-
-    fn drive_unindexed<C: UnindexedConsumer<T>>(self, consumer: C) -> C::Result {
-        T::drive_unindexed(self, consumer)
-    }
-
-    #[inline]
-    fn opt_len(&self) -> Option<usize> {
-        T::opt_len(self)
-    }
-}
-
-impl<T: IndexedRangeInteger> IndexedParallelIterator for Iter<T> {
-    fn drive<C: Consumer<T>>(self, consumer: C) -> C::Result {
-        T::drive(self, consumer)
-    }
-
-    #[inline]
-    fn len(&self) -> usize {
-        T::len(self)
-    }
-
-    fn with_producer<CB: ProducerCallback<T>>(self, callback: CB) -> CB::Output {
-        T::with_producer(self, callback)
-    }
-}
+range_iterator! {}
 
 /// Calls a method on `$iter` as a half-open range, with its last item chained on if there is no value behind it.
 ///
@@ -155,32 +110,6 @@ impl Iter<char> {
         } else {
             start..ordinal::of(*self.range.end()) + 1
         }
-    }
-}
-
-impl ParallelIterator for Iter<char> {
-    type Item = char;
-
-    fn drive_unindexed<C: UnindexedConsumer<char>>(self, consumer: C) -> C::Result {
-        ordinal::characters(self.ordinals()).drive(consumer)
-    }
-
-    fn opt_len(&self) -> Option<usize> {
-        Some(self.len())
-    }
-}
-
-impl IndexedParallelIterator for Iter<char> {
-    fn drive<C: Consumer<char>>(self, consumer: C) -> C::Result {
-        ordinal::characters(self.ordinals()).drive(consumer)
-    }
-
-    fn len(&self) -> usize {
-        self.ordinals().len()
-    }
-
-    fn with_producer<CB: ProducerCallback<char>>(self, callback: CB) -> CB::Output {
-        ordinal::characters(self.ordinals()).with_producer(callback)
     }
 }
 
