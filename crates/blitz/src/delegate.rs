@@ -10,6 +10,8 @@
 //! * [`delegate_unindexed!`] and [`delegate_indexed!`] for a public type that wraps another parallel iterator in a field
 //!   `inner`.
 //!
+//! * [`wrapping_callback!`] for the callback of an adaptor that wraps the producer of its base.
+//!
 //! Generics stand in square brackets, since a macro cannot match balanced angle brackets.
 
 /// Implements `ParallelIterator` and `IndexedParallelIterator` from a length and a way to pass a producer on.
@@ -125,4 +127,36 @@ macro_rules! delegate_indexed {
     };
 }
 
-pub(crate) use {delegate_indexed, delegate_unindexed, indexed_source, unindexed_source};
+/// Defines a callback with the fields `callback` and `$field`s, which wraps the producer it gets and passes that on: from a
+/// producer of `$in`s it makes one of `$out`s.
+macro_rules! wrapping_callback {
+    (
+        struct $name:ident { $($field:ident: $type:ty),* };
+        fn wrap($this:ident, $base:ident: $in:ident) -> $out:ty $wrapped:block
+    ) => {
+        struct $name<CB> {
+            callback: CB,
+            $($field: $type,)*
+        }
+
+        impl<$in, CB> $crate::iter::plumbing::ProducerCallback<$in> for $name<CB>
+        where
+            CB: $crate::iter::plumbing::ProducerCallback<$out>,
+        {
+            type Output = CB::Output;
+
+            #[inline]
+            fn callback<P>($this, $base: P) -> CB::Output
+            where
+                P: $crate::iter::plumbing::Producer<Item = $in>,
+            {
+                let wrapped = $wrapped;
+                $this.callback.callback(wrapped)
+            }
+        }
+    };
+}
+
+pub(crate) use {
+    delegate_indexed, delegate_unindexed, indexed_source, unindexed_source, wrapping_callback,
+};

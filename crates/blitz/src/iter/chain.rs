@@ -1,5 +1,6 @@
 //! `chain`: one iterator after another.
 
+use super::both::{BothCallback, with_both_producers};
 use super::plumbing::{Consumer, Folder, Producer, ProducerCallback, Reducer, UnindexedConsumer};
 use super::{IndexedParallelIterator, ParallelIterator};
 use crate::engine::join;
@@ -80,58 +81,29 @@ where
         CB: ProducerCallback<Self::Item>,
     {
         let a_len = self.a.len();
-        self.a.with_producer(First {
-            callback,
-            a_len,
-            b: self.b,
-        })
+        with_both_producers(self.a, self.b, Link { callback, a_len })
     }
 }
 
-struct First<CB, B> {
+struct Link<CB> {
     callback: CB,
     a_len: usize,
-    b: B,
 }
 
-impl<T, CB, B> ProducerCallback<T> for First<CB, B>
+impl<T, CB> BothCallback<T, T> for Link<CB>
 where
-    B: IndexedParallelIterator<Item = T>,
     CB: ProducerCallback<T>,
 {
     type Output = CB::Output;
 
-    fn callback<P>(self, a: P) -> CB::Output
+    #[inline]
+    fn callback<A, B>(self, a: A, b: B) -> CB::Output
     where
-        P: Producer<Item = T>,
-    {
-        self.b.with_producer(Second {
-            callback: self.callback,
-            a_len: self.a_len,
-            a,
-        })
-    }
-}
-
-struct Second<CB, A> {
-    callback: CB,
-    a_len: usize,
-    a: A,
-}
-
-impl<T, CB, A> ProducerCallback<T> for Second<CB, A>
-where
-    A: Producer<Item = T>,
-    CB: ProducerCallback<T>,
-{
-    type Output = CB::Output;
-
-    fn callback<P>(self, b: P) -> CB::Output
-    where
-        P: Producer<Item = T>,
+        A: Producer<Item = T>,
+        B: Producer<Item = T>,
     {
         self.callback.callback(Chained {
-            a: self.a,
+            a,
             a_len: self.a_len,
             b,
         })

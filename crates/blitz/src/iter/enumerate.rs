@@ -1,8 +1,8 @@
 //! `enumerate`: each item with its index.
 
 use super::IndexedParallelIterator;
-use super::plumbing::{Folder, Producer, ProducerCallback};
-use crate::delegate::indexed_source;
+use super::plumbing::{Folder, Producer};
+use crate::delegate::{indexed_source, wrapping_callback};
 
 /// Pairs each item with its index. Made by [`enumerate`](super::IndexedParallelIterator::enumerate).
 ///
@@ -28,24 +28,12 @@ impl<I> Enumerate<I> {
 indexed_source! {
     impl [I: IndexedParallelIterator] Enumerate<I> => (usize, I::Item);
     fn len(self) { self.base.len() }
-    fn with_producer(self, callback) { self.base.with_producer(Number(callback)) }
+    fn with_producer(self, callback) { self.base.with_producer(Number { callback }) }
 }
 
-struct Number<CB>(CB);
-
-impl<T, CB> ProducerCallback<T> for Number<CB>
-where
-    CB: ProducerCallback<(usize, T)>,
-{
-    type Output = CB::Output;
-
-    #[inline]
-    fn callback<P>(self, base: P) -> CB::Output
-    where
-        P: Producer<Item = T>,
-    {
-        self.0.callback(Numbered { base, first: 0 })
-    }
+wrapping_callback! {
+    struct Number {};
+    fn wrap(self, base: T) -> (usize, T) { Numbered { base, first: 0 } }
 }
 
 /// A producer whose first item has the index `first`.

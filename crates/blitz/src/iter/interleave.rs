@@ -5,6 +5,7 @@
 //! whose turn it is and `floor(n / 2)` from the other, unless one of them has fewer.
 
 use super::IndexedParallelIterator;
+use super::both::{BothCallback, with_both_producers};
 use super::plumbing::{Producer, ProducerCallback};
 use super::skip_take::Take;
 use crate::delegate::indexed_source;
@@ -39,7 +40,7 @@ indexed_source! {
     fn len(self) { self.i.len().checked_add(self.j.len()).expect("overflow") }
     fn with_producer(self, callback) {
         let lens = (self.i.len(), self.j.len());
-        self.i.with_producer(First { callback, lens, j: self.j })
+        with_both_producers(self.i, self.j, Mix { callback, lens })
     }
 }
 
@@ -82,51 +83,26 @@ indexed_source! {
     fn with_producer(self, callback) { self.inner.with_producer(callback) }
 }
 
-struct First<CB, J> {
+struct Mix<CB> {
     callback: CB,
     lens: (usize, usize),
-    j: J,
 }
 
-impl<T, CB, J> ProducerCallback<T> for First<CB, J>
+impl<T, CB> BothCallback<T, T> for Mix<CB>
 where
-    J: IndexedParallelIterator<Item = T>,
     CB: ProducerCallback<T>,
 {
     type Output = CB::Output;
 
-    fn callback<P>(self, i: P) -> CB::Output
+    #[inline]
+    fn callback<A, B>(self, a: A, b: B) -> CB::Output
     where
-        P: Producer<Item = T>,
-    {
-        self.j.with_producer(Second {
-            callback: self.callback,
-            lens: self.lens,
-            i,
-        })
-    }
-}
-
-struct Second<CB, I> {
-    callback: CB,
-    lens: (usize, usize),
-    i: I,
-}
-
-impl<T, CB, I> ProducerCallback<T> for Second<CB, I>
-where
-    I: Producer<Item = T>,
-    CB: ProducerCallback<T>,
-{
-    type Output = CB::Output;
-
-    fn callback<P>(self, j: P) -> CB::Output
-    where
-        P: Producer<Item = T>,
+        A: Producer<Item = T>,
+        B: Producer<Item = T>,
     {
         self.callback.callback(Interleaved {
-            i: self.i,
-            j,
+            i: a,
+            j: b,
             i_len: self.lens.0,
             j_len: self.lens.1,
             i_is_next: true,

@@ -1,8 +1,8 @@
 //! `with_min_len` and `with_max_len`: how short and how long a piece may be.
 
 use super::IndexedParallelIterator;
-use super::plumbing::{Folder, Producer, ProducerCallback};
-use crate::delegate::indexed_source;
+use super::plumbing::{Folder, Producer};
+use crate::delegate::{indexed_source, wrapping_callback};
 
 /// No piece shorter than `min`. Made by [`with_min_len`](super::IndexedParallelIterator::with_min_len).
 ///
@@ -64,29 +64,9 @@ indexed_source! {
     }
 }
 
-struct Bound<CB> {
-    callback: CB,
-    min: usize,
-    max: usize,
-}
-
-impl<T, CB> ProducerCallback<T> for Bound<CB>
-where
-    CB: ProducerCallback<T>,
-{
-    type Output = CB::Output;
-
-    #[inline]
-    fn callback<P>(self, base: P) -> CB::Output
-    where
-        P: Producer<Item = T>,
-    {
-        self.callback.callback(Bounded {
-            base,
-            min: self.min,
-            max: self.max,
-        })
-    }
+wrapping_callback! {
+    struct Bound { min: usize, max: usize };
+    fn wrap(self, base: T) -> T { Bounded { base, min: self.min, max: self.max } }
 }
 
 /// A producer that asks for pieces between `min` and `max` long.

@@ -25,6 +25,7 @@
 //! iterators; [`walk_tree`] for trees. For full control there is [`plumbing`].
 
 mod blocks;
+mod both;
 mod cancel;
 mod chain;
 mod chunks;

@@ -1,8 +1,8 @@
 //! `rev`: the same items from the back.
 
 use super::IndexedParallelIterator;
-use super::plumbing::{Producer, ProducerCallback};
-use crate::delegate::indexed_source;
+use super::plumbing::Producer;
+use crate::delegate::{indexed_source, wrapping_callback};
 
 /// Yields the items in reverse order. Made by [`rev`](super::IndexedParallelIterator::rev).
 ///
@@ -34,27 +34,9 @@ indexed_source! {
     }
 }
 
-struct Reverse<CB> {
-    callback: CB,
-    len: usize,
-}
-
-impl<T, CB> ProducerCallback<T> for Reverse<CB>
-where
-    CB: ProducerCallback<T>,
-{
-    type Output = CB::Output;
-
-    #[inline]
-    fn callback<P>(self, base: P) -> CB::Output
-    where
-        P: Producer<Item = T>,
-    {
-        self.callback.callback(Reversed {
-            base,
-            len: self.len,
-        })
-    }
+wrapping_callback! {
+    struct Reverse { len: usize };
+    fn wrap(self, base: T) -> T { Reversed { base, len: self.len } }
 }
 
 /// A producer read from the back. The base does not know its length, so it is kept here.

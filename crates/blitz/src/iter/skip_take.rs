@@ -2,8 +2,8 @@
 
 use super::IndexedParallelIterator;
 use super::noop::Nothing;
-use super::plumbing::{Producer, ProducerCallback, bridge_producer_consumer};
-use crate::delegate::indexed_source;
+use super::plumbing::bridge_producer_consumer;
+use crate::delegate::{indexed_source, wrapping_callback};
 
 /// Yields all items after the first `n`. Made by [`skip`](super::IndexedParallelIterator::skip).
 ///
@@ -39,28 +39,16 @@ indexed_source! {
     fn with_producer(self, callback) { self.base.with_producer(DropFirst { callback, n: self.n }) }
 }
 
-struct DropFirst<CB> {
-    callback: CB,
-    n: usize,
-}
-
-impl<T, CB> ProducerCallback<T> for DropFirst<CB>
-where
-    CB: ProducerCallback<T>,
-{
-    type Output = CB::Output;
-
-    #[inline]
-    fn callback<P>(self, base: P) -> CB::Output
-    where
-        P: Producer<Item = T>,
-    {
+wrapping_callback! {
+    struct DropFirst { n: usize };
+    fn wrap(self, base: T) -> T {
         if self.n == 0 {
-            return self.callback.callback(base);
+            base
+        } else {
+            let (skipped, rest) = base.split_at(self.n);
+            bridge_producer_consumer(self.n, skipped, Nothing);
+            rest
         }
-        let (skipped, rest) = base.split_at(self.n);
-        bridge_producer_consumer(self.n, skipped, Nothing);
-        self.callback.callback(rest)
     }
 }
 
@@ -96,23 +84,7 @@ indexed_source! {
     fn with_producer(self, callback) { self.base.with_producer(KeepFirst { callback, n: self.n }) }
 }
 
-struct KeepFirst<CB> {
-    callback: CB,
-    n: usize,
-}
-
-impl<T, CB> ProducerCallback<T> for KeepFirst<CB>
-where
-    CB: ProducerCallback<T>,
-{
-    type Output = CB::Output;
-
-    #[inline]
-    fn callback<P>(self, base: P) -> CB::Output
-    where
-        P: Producer<Item = T>,
-    {
-        let (kept, _) = base.split_at(self.n);
-        self.callback.callback(kept)
-    }
+wrapping_callback! {
+    struct KeepFirst { n: usize };
+    fn wrap(self, base: T) -> T { base.split_at(self.n).0 }
 }

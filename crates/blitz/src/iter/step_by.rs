@@ -1,8 +1,8 @@
 //! `step_by`: every n-th item.
 
 use super::IndexedParallelIterator;
-use super::plumbing::{Producer, ProducerCallback};
-use crate::delegate::indexed_source;
+use super::plumbing::Producer;
+use crate::delegate::{indexed_source, wrapping_callback};
 
 /// Yields the first item and every `step`-th after it. Made by
 /// [`step_by`](super::IndexedParallelIterator::step_by).
@@ -36,29 +36,9 @@ indexed_source! {
     }
 }
 
-struct Stride<CB> {
-    callback: CB,
-    step: usize,
-    len: usize,
-}
-
-impl<T, CB> ProducerCallback<T> for Stride<CB>
-where
-    CB: ProducerCallback<T>,
-{
-    type Output = CB::Output;
-
-    #[inline]
-    fn callback<P>(self, base: P) -> CB::Output
-    where
-        P: Producer<Item = T>,
-    {
-        self.callback.callback(Strided {
-            base,
-            step: self.step,
-            len: self.len,
-        })
-    }
+wrapping_callback! {
+    struct Stride { step: usize, len: usize };
+    fn wrap(self, base: T) -> T { Strided { base, step: self.step, len: self.len } }
 }
 
 /// Every `step`-th of the `len` items of a producer. Cuts fall on multiples of `step`.

@@ -1,6 +1,7 @@
 //! `zip` and `zip_eq`: two iterators side by side.
 
 use super::IndexedParallelIterator;
+use super::both::{BothCallback, with_both_producers};
 use super::plumbing::{Producer, ProducerCallback};
 use crate::delegate::indexed_source;
 
@@ -30,7 +31,7 @@ impl<A, B> Zip<A, B> {
 indexed_source! {
     impl [A: IndexedParallelIterator, B: IndexedParallelIterator] Zip<A, B> => (A::Item, B::Item);
     fn len(self) { self.a.len().min(self.b.len()) }
-    fn with_producer(self, callback) { self.a.with_producer(First { callback, b: self.b }) }
+    fn with_producer(self, callback) { with_both_producers(self.a, self.b, PairUp { callback }) }
 }
 
 /// Pairs the items of two iterators known to be equally long. Made by
@@ -63,50 +64,23 @@ indexed_source! {
     fn with_producer(self, callback) { self.zip.with_producer(callback) }
 }
 
-/// Receives the producer of the first side and asks for the second.
-struct First<CB, B> {
+struct PairUp<CB> {
     callback: CB,
-    b: B,
 }
 
-impl<T, CB, B> ProducerCallback<T> for First<CB, B>
+impl<T, U, CB> BothCallback<T, U> for PairUp<CB>
 where
-    B: IndexedParallelIterator,
-    CB: ProducerCallback<(T, B::Item)>,
+    CB: ProducerCallback<(T, U)>,
 {
     type Output = CB::Output;
 
     #[inline]
-    fn callback<P>(self, a: P) -> CB::Output
+    fn callback<A, B>(self, a: A, b: B) -> CB::Output
     where
-        P: Producer<Item = T>,
+        A: Producer<Item = T>,
+        B: Producer<Item = U>,
     {
-        self.b.with_producer(Second {
-            callback: self.callback,
-            a,
-        })
-    }
-}
-
-/// Receives the producer of the second side.
-struct Second<CB, P> {
-    callback: CB,
-    a: P,
-}
-
-impl<T, CB, A> ProducerCallback<T> for Second<CB, A>
-where
-    A: Producer,
-    CB: ProducerCallback<(A::Item, T)>,
-{
-    type Output = CB::Output;
-
-    #[inline]
-    fn callback<P>(self, b: P) -> CB::Output
-    where
-        P: Producer<Item = T>,
-    {
-        self.callback.callback(Pairs { a: self.a, b })
+        self.callback.callback(Pairs { a, b })
     }
 }
 
