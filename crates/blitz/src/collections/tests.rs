@@ -5,15 +5,34 @@ use crate::iter::plumbing::{Consumer, Folder, Reducer};
 use crate::prelude::*;
 use crate::slice::tests::{SIZES, check_every_split};
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, LinkedList, VecDeque};
+use std::fmt::Debug;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 use std::thread::ThreadId;
 use std::time::Duration;
 
-fn sorted<T: Ord>(mut items: Vec<T>) -> Vec<T> {
+/// Checks that a parallel iterator has the items of a sequential one, in the same order.
+fn check_in_order<I, E>(items: I, expected: E)
+where
+    I: ParallelIterator<Item: PartialEq + Debug>,
+    E: IntoIterator<Item = I::Item>,
+{
+    let items: Vec<I::Item> = items.collect();
+    assert_eq!(items, expected.into_iter().collect::<Vec<_>>());
+}
+
+/// The same in any order.
+fn check_in_any_order<I, E>(items: I, expected: E)
+where
+    I: ParallelIterator<Item: Ord + Debug>,
+    E: IntoIterator<Item = I::Item>,
+{
+    let mut items: Vec<I::Item> = items.collect();
     items.sort();
-    items
+    let mut expected: Vec<I::Item> = expected.into_iter().collect();
+    expected.sort();
+    assert_eq!(items, expected);
 }
 
 #[test]
@@ -25,20 +44,8 @@ fn maps_give_every_entry_once() {
         assert_eq!(tree.par_iter().opt_len(), Some(len));
         assert_eq!(hash.par_iter().opt_len(), Some(len));
 
-        assert!(
-            tree.par_iter()
-                .clone()
-                .collect::<Vec<_>>()
-                .into_iter()
-                .eq(&tree)
-        );
-        assert!(
-            hash.par_iter()
-                .clone()
-                .collect::<Vec<_>>()
-                .into_iter()
-                .eq(&hash)
-        );
+        check_in_order(tree.par_iter().clone(), &tree);
+        check_in_order(hash.par_iter().clone(), &hash);
         tree.par_iter_mut()
             .for_each(|(key, value)| *value += *key as u64);
         hash.par_iter_mut()
@@ -46,9 +53,9 @@ fn maps_give_every_entry_once() {
         assert!(tree.iter().all(|(key, value)| *value == *key as u64 + 1));
 
         let from_tree: Vec<(usize, u64)> = tree.into_par_iter().collect();
-        assert_eq!(sorted(hash.clone().into_par_iter().collect()), from_tree);
+        check_in_any_order(hash.clone().into_par_iter(), from_tree.clone());
         let capacity = hash.capacity();
-        assert_eq!(sorted(hash.par_drain().collect()), from_tree);
+        check_in_any_order(hash.par_drain(), from_tree);
         assert_eq!((hash.len(), hash.capacity()), (0, capacity));
     }
 }
@@ -58,31 +65,10 @@ fn sets_give_every_item_once() {
     for len in SIZES {
         let tree: BTreeSet<usize> = (0..len).collect();
         let mut hash: HashSet<usize> = (0..len).collect();
-        assert!(
-            tree.par_iter()
-                .clone()
-                .collect::<Vec<_>>()
-                .into_iter()
-                .eq(&tree)
-        );
-        assert!(
-            hash.par_iter()
-                .clone()
-                .collect::<Vec<_>>()
-                .into_iter()
-                .eq(&hash)
-        );
-        assert!(
-            tree.into_par_iter()
-                .collect::<Vec<_>>()
-                .into_iter()
-                .eq(0..len)
-        );
-        assert!(
-            sorted(hash.clone().into_par_iter().collect())
-                .into_iter()
-                .eq(0..len)
-        );
+        check_in_order(tree.par_iter().clone(), &tree);
+        check_in_order(hash.par_iter().clone(), &hash);
+        check_in_order(tree.into_par_iter(), 0..len);
+        check_in_any_order(hash.clone().into_par_iter(), 0..len);
         let capacity = hash.capacity();
         drop(hash.par_drain());
         assert_eq!((hash.len(), hash.capacity()), (0, capacity));
@@ -93,16 +79,10 @@ fn sets_give_every_item_once() {
 fn lists_keep_their_order() {
     for len in SIZES {
         let mut list: LinkedList<usize> = (0..len).collect();
-        assert!(
-            list.par_iter()
-                .clone()
-                .collect::<Vec<_>>()
-                .into_iter()
-                .eq(&list)
-        );
+        check_in_order(list.par_iter().clone(), &list);
         list.par_iter_mut().for_each(|x| *x += 1);
         let owned = list.into_par_iter();
-        assert!(owned.clone().collect::<Vec<_>>().into_iter().eq(1..=len));
+        check_in_order(owned.clone(), 1..=len);
         assert_eq!(owned.count(), len);
     }
 }
@@ -148,11 +128,7 @@ fn heaps_give_every_item_once_and_stay_heaps() {
     for len in SIZES {
         let mut heap: BinaryHeap<usize> = (0..len).collect();
         assert!(heap.par_iter().clone().eq(heap.as_slice()));
-        assert!(
-            sorted(heap.clone().into_par_iter().collect())
-                .into_iter()
-                .eq(0..len)
-        );
+        check_in_any_order(heap.clone().into_par_iter(), 0..len);
         let capacity = heap.capacity();
         assert_eq!(heap.par_drain().len(), len);
         assert_eq!((heap.len(), heap.capacity()), (0, capacity));

@@ -8,172 +8,141 @@ use super::ParallelIterator;
 use super::plumbing::{Folder, Steps, UnindexedConsumer, run_steps};
 use super::stage::debug_fields;
 
-/// A parallel iterator over a tree: `root`, and what `children_of` makes of every node, in no particular order.
-///
-/// Use it when the order does not matter; it is the fastest of the three.
-///
-/// # Examples
-///
-/// All numbers below 100 that can be reached from 1 by doubling or by adding ten:
-///
-/// ```
-/// use blitz::prelude::*;
-/// let count = blitz::iter::walk_tree(1u32, |&n| [n * 2, n + 10].into_iter().filter(|&m| m < 100)).count();
-/// assert!(count > 50);
-/// ```
-pub fn walk_tree<S, B, I>(root: S, children_of: B) -> WalkTree<S, B>
-where
-    S: Send,
-    B: Fn(&S) -> I + Send + Sync,
-    I: IntoIterator<Item = S, IntoIter: DoubleEndedIterator>,
-{
-    WalkTree { root, children_of }
+/// Defines a function that begins a walk and the parallel iterator it returns; `children` are what `children_of` returns, and
+/// the walk itself is driven into `consumer`.
+macro_rules! tree_walk {
+    (
+        $(#[$function_docs:meta])*
+        fn $function:ident;
+        $(#[$docs:meta])*
+        struct $walk:ident;
+        where [children: $($children:tt)*];
+        |$root:ident, $children_of:ident, $consumer:ident| $drive:expr
+    ) => {
+        $(#[$function_docs])*
+        pub fn $function<S, B, I>(root: S, children_of: B) -> $walk<S, B>
+        where
+            S: Send,
+            B: Fn(&S) -> I + Send + Sync,
+            I: $($children)*,
+        {
+            $walk { root, children_of }
+        }
+
+        $(#[$docs])*
+        #[must_use = "parallel iterators do nothing until they are driven"]
+        pub struct $walk<S, B> {
+            root: S,
+            children_of: B,
+        }
+
+        debug_fields! { $walk[S, B] shows root: S }
+
+        impl<S, B, I> ParallelIterator for $walk<S, B>
+        where
+            S: Send,
+            B: Fn(&S) -> I + Send + Sync,
+            I: $($children)*,
+        {
+            type Item = S;
+
+            fn drive_unindexed<C>(self, $consumer: C) -> C::Result
+            where
+                C: UnindexedConsumer<S>,
+            {
+                let $walk { root: $root, children_of: $children_of } = self;
+                $drive
+            }
+        }
+    };
 }
 
-/// A parallel iterator over a tree in prefix order: each node before everything below it, children from left to right.
-///
-/// # Examples
-///
-/// ```
-/// use blitz::prelude::*;
-/// let halves = |&(from, to): &(u32, u32)| {
-///     let middle = (from + to) / 2;
-///     if to - from > 1 { vec![(from, middle), (middle, to)] } else { vec![] }
-/// };
-/// let order: Vec<_> = blitz::iter::walk_tree_prefix((0, 4), halves).collect();
-/// assert_eq!(order, [(0, 4), (0, 2), (0, 1), (1, 2), (2, 4), (2, 3), (3, 4)]);
-/// ```
-pub fn walk_tree_prefix<S, B, I>(root: S, children_of: B) -> WalkTreePrefix<S, B>
-where
-    S: Send,
-    B: Fn(&S) -> I + Send + Sync,
-    I: IntoIterator<Item = S, IntoIter: DoubleEndedIterator>,
-{
-    WalkTreePrefix { root, children_of }
+tree_walk! {
+    /// A parallel iterator over a tree: `root`, and what `children_of` makes of every node, in no particular order.
+    ///
+    /// Use it when the order does not matter; it is the fastest of the three.
+    ///
+    /// # Examples
+    ///
+    /// All numbers below 100 that can be reached from 1 by doubling or by adding ten:
+    ///
+    /// ```
+    /// use blitz::prelude::*;
+    /// let count = blitz::iter::walk_tree(1u32, |&n| [n * 2, n + 10].into_iter().filter(|&m| m < 100)).count();
+    /// assert!(count > 50);
+    /// ```
+    fn walk_tree;
+    /// Yields the nodes of a tree in no particular order. Made by [`walk_tree`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use blitz::prelude::*;
+    /// let leaf: blitz::iter::WalkTree<i32, _> = blitz::iter::walk_tree(7, |_| None);
+    /// assert_eq!(leaf.sum::<i32>(), 7);
+    /// ```
+    struct WalkTree;
+    where [children: IntoIterator<Item = S, IntoIter: DoubleEndedIterator>];
+    |root, children_of, consumer| walk_tree_prefix(root, children_of).drive_unindexed(consumer)
 }
 
-/// A parallel iterator over a tree in postfix order: each node after everything below it, children from left to right.
-///
-/// # Examples
-///
-/// ```
-/// use blitz::prelude::*;
-/// let order: Vec<_> = blitz::iter::walk_tree_postfix(3u32, |&n| (0..n).rev().take(1)).collect();
-/// assert_eq!(order, [0, 1, 2, 3]);
-/// ```
-pub fn walk_tree_postfix<S, B, I>(root: S, children_of: B) -> WalkTreePostfix<S, B>
-where
-    S: Send,
-    B: Fn(&S) -> I + Send + Sync,
-    I: IntoIterator<Item = S>,
-{
-    WalkTreePostfix { root, children_of }
-}
-
-/// Yields the nodes of a tree in no particular order. Made by [`walk_tree`].
-///
-/// # Examples
-///
-/// ```
-/// use blitz::prelude::*;
-/// let leaf: blitz::iter::WalkTree<i32, _> = blitz::iter::walk_tree(7, |_| None);
-/// assert_eq!(leaf.sum::<i32>(), 7);
-/// ```
-#[must_use = "parallel iterators do nothing until they are driven"]
-pub struct WalkTree<S, B> {
-    root: S,
-    children_of: B,
-}
-
-debug_fields! { WalkTree[S, B] shows root: S }
-
-impl<S, B, I> ParallelIterator for WalkTree<S, B>
-where
-    S: Send,
-    B: Fn(&S) -> I + Send + Sync,
-    I: IntoIterator<Item = S, IntoIter: DoubleEndedIterator>,
-{
-    type Item = S;
-
-    fn drive_unindexed<C>(self, consumer: C) -> C::Result
-    where
-        C: UnindexedConsumer<S>,
-    {
-        walk_tree_prefix(self.root, self.children_of).drive_unindexed(consumer)
+tree_walk! {
+    /// A parallel iterator over a tree in prefix order: each node before everything below it, children from left to right.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use blitz::prelude::*;
+    /// let halves = |&(from, to): &(u32, u32)| {
+    ///     let middle = (from + to) / 2;
+    ///     if to - from > 1 { vec![(from, middle), (middle, to)] } else { vec![] }
+    /// };
+    /// let order: Vec<_> = blitz::iter::walk_tree_prefix((0, 4), halves).collect();
+    /// assert_eq!(order, [(0, 4), (0, 2), (0, 1), (1, 2), (2, 4), (2, 3), (3, 4)]);
+    /// ```
+    fn walk_tree_prefix;
+    /// Yields the nodes of a tree in prefix order. Made by [`walk_tree_prefix`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use blitz::prelude::*;
+    /// let leaf: blitz::iter::WalkTreePrefix<i32, _> = blitz::iter::walk_tree_prefix(7, |_| None);
+    /// assert_eq!(leaf.count(), 1);
+    /// ```
+    struct WalkTreePrefix;
+    where [children: IntoIterator<Item = S, IntoIter: DoubleEndedIterator>];
+    |root, children_of, consumer| {
+        let pending = vec![(0, root)];
+        run_steps(Prefix { pending, children_of: &children_of }, consumer)
     }
 }
 
-/// Yields the nodes of a tree in prefix order. Made by [`walk_tree_prefix`].
-///
-/// # Examples
-///
-/// ```
-/// use blitz::prelude::*;
-/// let leaf: blitz::iter::WalkTreePrefix<i32, _> = blitz::iter::walk_tree_prefix(7, |_| None);
-/// assert_eq!(leaf.count(), 1);
-/// ```
-#[must_use = "parallel iterators do nothing until they are driven"]
-pub struct WalkTreePrefix<S, B> {
-    root: S,
-    children_of: B,
-}
-
-debug_fields! { WalkTreePrefix[S, B] shows root: S }
-
-impl<S, B, I> ParallelIterator for WalkTreePrefix<S, B>
-where
-    S: Send,
-    B: Fn(&S) -> I + Send + Sync,
-    I: IntoIterator<Item = S, IntoIter: DoubleEndedIterator>,
-{
-    type Item = S;
-
-    fn drive_unindexed<C>(self, consumer: C) -> C::Result
-    where
-        C: UnindexedConsumer<S>,
-    {
-        let walk = Prefix {
-            pending: vec![(0, self.root)],
-            children_of: &self.children_of,
-        };
-        run_steps(walk, consumer)
-    }
-}
-
-/// Yields the nodes of a tree in postfix order. Made by [`walk_tree_postfix`].
-///
-/// # Examples
-///
-/// ```
-/// use blitz::prelude::*;
-/// let leaf: blitz::iter::WalkTreePostfix<i32, _> = blitz::iter::walk_tree_postfix(7, |_| None);
-/// assert_eq!(leaf.max(), Some(7));
-/// ```
-#[must_use = "parallel iterators do nothing until they are driven"]
-pub struct WalkTreePostfix<S, B> {
-    root: S,
-    children_of: B,
-}
-
-debug_fields! { WalkTreePostfix[S, B] shows root: S }
-
-impl<S, B, I> ParallelIterator for WalkTreePostfix<S, B>
-where
-    S: Send,
-    B: Fn(&S) -> I + Send + Sync,
-    I: IntoIterator<Item = S>,
-{
-    type Item = S;
-
-    fn drive_unindexed<C>(self, consumer: C) -> C::Result
-    where
-        C: UnindexedConsumer<S>,
-    {
-        let walk = Postfix {
-            pending: vec![(0, Task::Open(self.root))],
-            children_of: &self.children_of,
-        };
-        run_steps(walk, consumer)
+tree_walk! {
+    /// A parallel iterator over a tree in postfix order: each node after everything below it, children from left to right.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use blitz::prelude::*;
+    /// let order: Vec<_> = blitz::iter::walk_tree_postfix(3u32, |&n| (0..n).rev().take(1)).collect();
+    /// assert_eq!(order, [0, 1, 2, 3]);
+    /// ```
+    fn walk_tree_postfix;
+    /// Yields the nodes of a tree in postfix order. Made by [`walk_tree_postfix`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use blitz::prelude::*;
+    /// let leaf: blitz::iter::WalkTreePostfix<i32, _> = blitz::iter::walk_tree_postfix(7, |_| None);
+    /// assert_eq!(leaf.max(), Some(7));
+    /// ```
+    struct WalkTreePostfix;
+    where [children: IntoIterator<Item = S>];
+    |root, children_of, consumer| {
+        let pending = vec![(0, Task::Open(root))];
+        run_steps(Postfix { pending, children_of: &children_of }, consumer)
     }
 }
 
