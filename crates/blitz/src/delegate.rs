@@ -10,6 +10,7 @@
 //! * [`delegate_unindexed!`] and [`delegate_indexed!`] for a public type that wraps another parallel iterator in a field
 //!   `inner`.
 //!
+//! * [`clone_references!`] for a public type that holds an iterator over references in a field `inner`.
 //! * [`wrapping_callback!`] for the callback of an adaptor that wraps the producer of its base.
 //!
 //! Generics stand in square brackets, since a macro cannot match balanced angle brackets.
@@ -127,6 +128,18 @@ macro_rules! delegate_indexed {
     };
 }
 
+/// Implements `Clone` for an iterator over references by cloning the field `inner`. A derive would ask that the items can be
+/// cloned, although only references are copied.
+macro_rules! clone_references {
+    ($name:ident of $($generic:ident),+) => {
+        impl<$($generic),+> Clone for $name<'_, $($generic),+> {
+            fn clone(&self) -> Self {
+                $name { inner: self.inner.clone() }
+            }
+        }
+    };
+}
+
 /// Defines a callback with the fields `callback` and `$field`s, which wraps the producer it gets and passes that on: from a
 /// producer of `$in`s it makes one of `$out`s.
 macro_rules! wrapping_callback {
@@ -158,5 +171,6 @@ macro_rules! wrapping_callback {
 }
 
 pub(crate) use {
-    delegate_indexed, delegate_unindexed, indexed_source, unindexed_source, wrapping_callback,
+    clone_references, delegate_indexed, delegate_unindexed, indexed_source, unindexed_source,
+    wrapping_callback,
 };

@@ -3,7 +3,7 @@
 //! An option is a sequence of at most one item. There is nothing to divide, so driving one never leaves the calling thread;
 //! the producer exists for `chain`, `zip` and friends, which split at arbitrary positions.
 
-use crate::delegate::delegate_indexed;
+use crate::delegate::{clone_references, delegate_indexed};
 use crate::iter::plumbing::{Consumer, Folder, Producer, ProducerCallback, UnindexedConsumer};
 use crate::iter::{
     FromParallelIterator, IndexedParallelIterator, IntoParallelIterator, ParallelIterator,
@@ -53,14 +53,7 @@ pub struct IterMut<'a, T> {
     inner: IntoIter<&'a mut T>,
 }
 
-// By hand: a derive would ask for `T: Clone`, although only the reference is copied.
-impl<T> Clone for Iter<'_, T> {
-    fn clone(&self) -> Self {
-        Iter {
-            inner: self.inner.clone(),
-        }
-    }
-}
+clone_references! { Iter of T }
 
 impl<T: Send> IntoParallelIterator for Option<T> {
     type Item = T;

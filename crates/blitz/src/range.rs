@@ -390,4 +390,4 @@ impl Iter<char> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -2,7 +2,7 @@
 //!
 //! Iteration sees `Ok(value)` as one item and `Err(_)` as none, so the three iterators are those of [`option`](mod@crate::option).
 
-use crate::delegate::delegate_indexed;
+use crate::delegate::{clone_references, delegate_indexed};
 use crate::iter::{FromParallelIterator, IntoParallelIterator, ParallelIterator};
 use crate::option;
 use std::sync::Mutex;
@@ -50,14 +50,7 @@ pub struct IterMut<'a, T> {
     inner: option::IntoIter<&'a mut T>,
 }
 
-// By hand: a derive would ask for `T: Clone`, although only the reference is copied.
-impl<T> Clone for Iter<'_, T> {
-    fn clone(&self) -> Self {
-        Iter {
-            inner: self.inner.clone(),
-        }
-    }
-}
+clone_references! { Iter of T }
 
 impl<T: Send, E> IntoParallelIterator for Result<T, E> {
     type Item = T;

@@ -3,7 +3,7 @@
 //! A heap is a vector inside: iterating it costs nothing extra, by reference or by value.
 
 use super::as_vec::AsVec;
-use crate::delegate::{delegate_indexed, indexed_source};
+use crate::delegate::{clone_references, delegate_indexed, indexed_source};
 use crate::iter::{IntoParallelIterator, ParallelDrainFull, ParallelDrainRange};
 use crate::{slice, vec};
 use std::collections::BinaryHeap;
@@ -38,14 +38,7 @@ pub struct Iter<'a, T> {
     inner: slice::Iter<'a, T>,
 }
 
-// By hand: a derive would ask for `T: Clone`, although only the reference is copied.
-impl<T> Clone for Iter<'_, T> {
-    fn clone(&self) -> Self {
-        Iter {
-            inner: self.inner.clone(),
-        }
-    }
-}
+clone_references! { Iter of T }
 
 impl<T: Send> IntoParallelIterator for BinaryHeap<T> {
     type Item = T;

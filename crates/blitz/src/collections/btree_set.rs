@@ -2,6 +2,7 @@
 
 use super::walk::Order;
 use super::walked_collection;
+use crate::delegate::clone_references;
 use std::collections::{BTreeSet, btree_set};
 
 const ORDER: Order = Order::Meaningful;
@@ -36,11 +37,4 @@ walked_collection! {
     from ['a, T: Sync] &'a BTreeSet<T> as btree_set::Iter<'a, T>
 }
 
-// By hand: a derive would ask for `T: Clone`, although only references are copied.
-impl<T> Clone for Iter<'_, T> {
-    fn clone(&self) -> Self {
-        Iter {
-            inner: self.inner.clone(),
-        }
-    }
-}
+clone_references! { Iter of T }

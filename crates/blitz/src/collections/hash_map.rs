@@ -1,8 +1,9 @@
 //! Parallel iterators over `HashMap`, in no particular order.
 
-use super::walk::{Movable, Order};
-use super::{walked, walked_collection};
-use crate::iter::{IntoParallelIterator, ParallelDrainFull};
+use super::walk::Order;
+use super::{walked, walked_collection, walked_values};
+use crate::delegate::clone_references;
+use crate::iter::ParallelDrainFull;
 use std::collections::{HashMap, hash_map};
 
 const ORDER: Order = Order::Random;
@@ -38,43 +39,22 @@ walked_collection! {
     from ['a, K: Sync, V: Sync, S] &'a HashMap<K, V, S> as hash_map::Iter<'a, K, V>
 }
 
-/// Parallel iterator over the entries of a map with exclusive access to the values.
-///
-/// ```
-/// use blitz::prelude::*;
-/// use std::collections::HashMap;
-///
-/// let mut stock = HashMap::from([("nuts", 3), ("bolts", 5)]);
-/// stock.par_iter_mut().for_each(|(_, count)| *count *= 2);
-/// assert_eq!(stock["nuts"], 6);
-/// ```
-#[derive(Debug)]
-#[must_use = "iterator adaptors are lazy and do nothing unless consumed"]
-pub struct IterMut<'a, K, V> {
-    inner: Movable<hash_map::IterMut<'a, K, V>>,
+walked_values! {
+    /// Parallel iterator over the entries of a map with exclusive access to the values.
+    ///
+    /// ```
+    /// use blitz::prelude::*;
+    /// use std::collections::HashMap;
+    ///
+    /// let mut stock = HashMap::from([("nuts", 3), ("bolts", 5)]);
+    /// stock.par_iter_mut().for_each(|(_, count)| *count *= 2);
+    /// assert_eq!(stock["nuts"], 6);
+    /// ```
+    impl IterMut;
+    from ['a, K: Sync, V: Send, S] &'a mut HashMap<K, V, S> as hash_map::IterMut<'a, K, V>
 }
 
-impl<'a, K: Sync, V: Send, S> IntoParallelIterator for &'a mut HashMap<K, V, S> {
-    type Item = (&'a K, &'a mut V);
-    type Iter = IterMut<'a, K, V>;
-
-    fn into_par_iter(self) -> Self::Iter {
-        // SAFETY: an exclusive iterator over a map only hands out references to its entries.
-        let inner = unsafe { Movable::new(self.iter_mut()) };
-        IterMut { inner }
-    }
-}
-
-walked! { impl ['a, K: Sync, V: Send] IterMut<'a, K, V> => (&'a K, &'a mut V) }
-
-// By hand: a derive would ask for `K: Clone, V: Clone`, although only references are copied.
-impl<K, V> Clone for Iter<'_, K, V> {
-    fn clone(&self) -> Self {
-        Iter {
-            inner: self.inner.clone(),
-        }
-    }
-}
+clone_references! { Iter of K, V }
 
 /// Parallel iterator that empties a map and leaves it its capacity.
 ///

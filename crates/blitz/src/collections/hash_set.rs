@@ -2,6 +2,7 @@
 
 use super::walk::Order;
 use super::{walked, walked_collection};
+use crate::delegate::clone_references;
 use crate::iter::ParallelDrainFull;
 use std::collections::{HashSet, hash_set};
 
@@ -36,14 +37,7 @@ walked_collection! {
     from ['a, T: Sync, S] &'a HashSet<T, S> as hash_set::Iter<'a, T>
 }
 
-// By hand: a derive would ask for `T: Clone`, although only references are copied.
-impl<T> Clone for Iter<'_, T> {
-    fn clone(&self) -> Self {
-        Iter {
-            inner: self.inner.clone(),
-        }
-    }
-}
+clone_references! { Iter of T }
 
 /// Parallel iterator that empties a set and leaves it its capacity.
 ///

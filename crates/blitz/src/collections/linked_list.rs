@@ -2,6 +2,7 @@
 
 use super::walk::Order;
 use super::walked_collection;
+use crate::delegate::clone_references;
 use std::collections::{LinkedList, linked_list};
 
 const ORDER: Order = Order::Meaningful;
@@ -52,11 +53,4 @@ walked_collection! {
     from ['a, T: Send] &'a mut LinkedList<T> as linked_list::IterMut<'a, T>
 }
 
-// By hand: a derive would ask for `T: Clone`, although only references are copied.
-impl<T> Clone for Iter<'_, T> {
-    fn clone(&self) -> Self {
-        Iter {
-            inner: self.inner.clone(),
-        }
-    }
-}
+clone_references! { Iter of T }

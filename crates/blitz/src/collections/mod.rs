@@ -68,5 +68,35 @@ macro_rules! walked_collection {
 }
 use walked_collection;
 
+/// Defines the public iterator over a map's keys and exclusive references to its values, around std's of the same name.
+macro_rules! walked_values {
+    (
+        $(#[$attribute:meta])*
+        impl $name:ident;
+        from [$($source_generics:tt)*] $source:ty as $inner:ty
+    ) => {
+        $(#[$attribute])*
+        #[derive(Debug)]
+        #[must_use = "iterator adaptors are lazy and do nothing unless consumed"]
+        pub struct $name<'a, K, V> {
+            inner: $crate::collections::walk::Movable<$inner>,
+        }
+
+        impl<$($source_generics)*> $crate::iter::IntoParallelIterator for $source {
+            type Item = (&'a K, &'a mut V);
+            type Iter = $name<'a, K, V>;
+
+            fn into_par_iter(self) -> Self::Iter {
+                // SAFETY: an exclusive iterator over a map only hands out references to its entries.
+                let inner = unsafe { $crate::collections::walk::Movable::new(self.iter_mut()) };
+                $name { inner }
+            }
+        }
+
+        $crate::collections::walked! { impl ['a, K: Sync, V: Send] $name<'a, K, V> => (&'a K, &'a mut V) }
+    };
+}
+use walked_values;
+
 #[cfg(test)]
 mod tests;

@@ -4,7 +4,7 @@
 //! but if its front is not at the beginning of the buffer, the items are moved there first.
 
 use super::as_vec::AsVec;
-use crate::delegate::{delegate_indexed, indexed_source};
+use crate::delegate::{clone_references, delegate_indexed, indexed_source};
 use crate::iter::{Chain, IntoParallelIterator, ParallelDrainRange, ParallelIterator};
 use crate::math::simplify_range;
 use crate::{slice, vec};
@@ -57,14 +57,7 @@ pub struct IterMut<'a, T> {
     inner: Chain<slice::IterMut<'a, T>, slice::IterMut<'a, T>>,
 }
 
-// By hand: a derive would ask for `T: Clone`, although only references are copied.
-impl<T> Clone for Iter<'_, T> {
-    fn clone(&self) -> Self {
-        Iter {
-            inner: self.inner.clone(),
-        }
-    }
-}
+clone_references! { Iter of T }
 
 impl<T: Send> IntoParallelIterator for VecDeque<T> {
     type Item = T;

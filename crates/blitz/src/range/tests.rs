@@ -1,9 +1,10 @@
 //! Ranges of every type against std, at the limits of the types and beyond the limits of `usize`.
 
-use super::{Iter, Span};
+use super::Span;
 use crate::iter::plumbing::{Producer, UnindexedProducer};
 use crate::prelude::*;
 use crate::slice::tests::{SIZES, check_every_split, for_every_depth};
+use std::fmt::Debug;
 use std::ops::Range;
 
 macro_rules! check_integer {
@@ -123,8 +124,12 @@ fn halves_of_an_astronomical_range_meet() {
     assert!(range.into_par_iter().any(|x| x % 1000 == 999));
 }
 
-#[test]
-fn characters_skip_the_surrogates() {
+/// Checks ranges of characters from and to places of interest, as `range` makes them, against std.
+pub(crate) fn check_characters<R>(range: impl Fn(char, char) -> R)
+where
+    R: Clone + Debug + DoubleEndedIterator<Item = char>,
+    R: IntoParallelIterator<Item = char, Iter: IndexedParallelIterator + Clone>,
+{
     let cases = [
         '\0',
         'a',
@@ -138,22 +143,24 @@ fn characters_skip_the_surrogates() {
     ];
     for start in cases {
         for end in cases {
-            let range = start..end;
-            let iter: Iter<char> = range.clone().into_par_iter();
+            let range = range(start, end);
+            let iter = range.clone().into_par_iter();
             // std counts characters one by one; the long ranges are checked by their ends.
             if (start as u32).abs_diff(end as u32) < 0x3000 {
                 assert_eq!(iter.len(), range.clone().count(), "{range:?}");
                 assert!(iter.eq(range.clone().collect::<Vec<_>>()), "{range:?}");
             } else {
-                assert_eq!(
-                    iter.clone().find_first(|_| true),
-                    range.clone().next(),
-                    "{range:?}"
-                );
+                let first = iter.clone().find_first(|_| true);
+                assert_eq!(first, range.clone().next(), "{range:?}");
                 assert_eq!(iter.max(), range.clone().next_back(), "{range:?}");
             }
         }
     }
+}
+
+#[test]
+fn characters_skip_the_surrogates() {
+    check_characters(|start, end| start..end);
     assert_eq!(('\0'..char::MAX).into_par_iter().len(), 0x10FFFF - 0x800);
 }
 

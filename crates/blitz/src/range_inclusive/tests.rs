@@ -1,8 +1,8 @@
 //! Inclusive ranges of every type against std, above all at the last value of each type.
 
 use crate::prelude::*;
+use crate::range::tests::check_characters;
 use crate::slice::tests::{SIZES, check_every_split};
-use std::ops::RangeInclusive;
 
 macro_rules! check_integer {
     ($($integer:ident)*) => {$(
@@ -92,34 +92,7 @@ fn whole_types_are_ranges() {
 
 #[test]
 fn characters_skip_the_surrogates() {
-    let cases = [
-        '\0',
-        'a',
-        '\u{D7FE}',
-        '\u{D7FF}',
-        '\u{E000}',
-        '\u{E001}',
-        '\u{FFFF}',
-        '\u{10FFFE}',
-        char::MAX,
-    ];
-    for start in cases {
-        for end in cases {
-            let range: RangeInclusive<char> = start..=end;
-            let iter = range.clone().into_par_iter();
-            if (start as u32).abs_diff(end as u32) < 0x3000 {
-                assert_eq!(iter.len(), range.clone().count(), "{range:?}");
-                assert!(iter.eq(range.clone().collect::<Vec<_>>()), "{range:?}");
-            } else {
-                assert_eq!(
-                    iter.clone().find_first(|_| true),
-                    range.clone().next(),
-                    "{range:?}"
-                );
-                assert_eq!(iter.max(), range.clone().next_back(), "{range:?}");
-            }
-        }
-    }
+    check_characters(|start, end| start..=end);
     assert_eq!(('\0'..=char::MAX).into_par_iter().len(), 0x110000 - 0x800);
 }
 
