@@ -11,6 +11,7 @@
 //!   `inner`.
 //!
 //! * [`clone_references!`] for a public type that holds an iterator over references in a field `inner`.
+//! * [`forward_to_base!`] for what a consumer, folder or producer answers as the one in its field `base` does.
 //! * [`wrapping_callback!`] for the callback of an adaptor that wraps the producer of its base.
 //!
 //! Generics stand in square brackets, since a macro cannot match balanced angle brackets.
@@ -140,6 +141,24 @@ macro_rules! clone_references {
     };
 }
 
+/// Within the implementation of a consumer, a folder or a producer: passes the named questions on to the field `base`.
+macro_rules! forward_to_base {
+    ($($question:ident)+) => {
+        $($crate::delegate::forward_to_base! { @ $question })+
+    };
+    (@ full) => { $crate::delegate::forward_to_base! { @ full -> bool } };
+    (@ is_never_full) => { $crate::delegate::forward_to_base! { @ is_never_full -> bool } };
+    (@ wants_first) => { $crate::delegate::forward_to_base! { @ wants_first -> bool } };
+    (@ min_len) => { $crate::delegate::forward_to_base! { @ min_len -> usize } };
+    (@ max_len) => { $crate::delegate::forward_to_base! { @ max_len -> usize } };
+    (@ $question:ident -> $answer:ty) => {
+        #[inline]
+        fn $question(&self) -> $answer {
+            self.base.$question()
+        }
+    };
+}
+
 /// Defines a callback with the fields `callback` and `$field`s, which wraps the producer it gets and passes that on: from a
 /// producer of `$in`s it makes one of `$out`s.
 macro_rules! wrapping_callback {
@@ -171,6 +190,6 @@ macro_rules! wrapping_callback {
 }
 
 pub(crate) use {
-    clone_references, delegate_indexed, delegate_unindexed, indexed_source, unindexed_source,
-    wrapping_callback,
+    clone_references, delegate_indexed, delegate_unindexed, forward_to_base, indexed_source,
+    unindexed_source, wrapping_callback,
 };

@@ -2,7 +2,7 @@
 
 use super::IndexedParallelIterator;
 use super::plumbing::{Folder, Producer};
-use crate::delegate::{indexed_source, wrapping_callback};
+use crate::delegate::{forward_to_base, indexed_source, wrapping_callback};
 
 /// Pairs each item with its index. Made by [`enumerate`](super::IndexedParallelIterator::enumerate).
 ///
@@ -56,15 +56,7 @@ where
         (self.first..self.first + base.len()).zip(base)
     }
 
-    #[inline]
-    fn min_len(&self) -> usize {
-        self.base.min_len()
-    }
-
-    #[inline]
-    fn max_len(&self) -> usize {
-        self.base.max_len()
-    }
+    forward_to_base! { min_len max_len }
 
     #[inline]
     fn split_at(self, index: usize) -> (Self, Self) {

@@ -12,6 +12,7 @@
 use super::plumbing::{Consumer, Folder, Reducer, UnindexedConsumer, this_thread};
 use super::stage::debug_fields;
 use super::{IntoParallelIterator, ParallelIterator};
+use crate::delegate::forward_to_base;
 use std::cell::Cell;
 
 /// Yields everything in the parallel iterators a closure makes. Made by
@@ -140,20 +141,7 @@ where
         }
     }
 
-    #[inline]
-    fn full(&self) -> bool {
-        self.base.full()
-    }
-
-    #[inline]
-    fn is_never_full(&self) -> bool {
-        self.base.is_never_full()
-    }
-
-    #[inline]
-    fn wants_first(&self) -> bool {
-        self.base.wants_first()
-    }
+    forward_to_base! { full is_never_full wants_first }
 
     #[inline]
     fn can_resume(&self, _folder: &Self::Folder) -> bool {
@@ -374,20 +362,7 @@ where
         }
     }
 
-    #[inline]
-    fn full(&self) -> bool {
-        self.base.full()
-    }
-
-    #[inline]
-    fn is_never_full(&self) -> bool {
-        self.base.is_never_full()
-    }
-
-    #[inline]
-    fn wants_first(&self) -> bool {
-        self.base.wants_first()
-    }
+    forward_to_base! { full is_never_full wants_first }
 
     #[inline]
     fn can_resume(&self, folder: &Self::Folder) -> bool {

@@ -6,6 +6,7 @@
 use super::ParallelIterator;
 use super::plumbing::{Consumer, Folder, UnindexedConsumer};
 use super::stage::debug_fields;
+use crate::delegate::forward_to_base;
 use std::sync::{Mutex, PoisonError};
 
 /// Folds each piece, starting from what a closure makes. Made by [`fold`](super::ParallelIterator::fold).
@@ -200,15 +201,7 @@ where
         }
     }
 
-    #[inline]
-    fn full(&self) -> bool {
-        self.base.full()
-    }
-
-    #[inline]
-    fn is_never_full(&self) -> bool {
-        self.base.is_never_full()
-    }
+    forward_to_base! { full is_never_full }
 
     #[inline]
     fn can_resume(&self, folder: &Self::Folder) -> bool {

@@ -2,7 +2,7 @@
 
 use super::IndexedParallelIterator;
 use super::plumbing::Producer;
-use crate::delegate::{indexed_source, wrapping_callback};
+use crate::delegate::{forward_to_base, indexed_source, wrapping_callback};
 
 /// Yields the items in reverse order. Made by [`rev`](super::IndexedParallelIterator::rev).
 ///
@@ -57,15 +57,7 @@ where
         self.base.into_iter().rev()
     }
 
-    #[inline]
-    fn min_len(&self) -> usize {
-        self.base.min_len()
-    }
-
-    #[inline]
-    fn max_len(&self) -> usize {
-        self.base.max_len()
-    }
+    forward_to_base! { min_len max_len }
 
     #[inline]
     fn split_at(self, index: usize) -> (Self, Self) {

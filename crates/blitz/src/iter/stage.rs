@@ -12,6 +12,7 @@
 //! `std`, so that a chain of stages compiles to the same loop as the sequential chain.
 
 use super::plumbing::{Consumer, Folder, Producer, ProducerCallback, UnindexedConsumer};
+use crate::delegate::forward_to_base;
 
 /// One step between producer and consumer, at work on one piece.
 pub(super) trait Stage<In> {
@@ -259,15 +260,7 @@ where
         self.plan.over(self.base.into_iter())
     }
 
-    #[inline]
-    fn min_len(&self) -> usize {
-        self.base.min_len()
-    }
-
-    #[inline]
-    fn max_len(&self) -> usize {
-        self.base.max_len()
-    }
+    forward_to_base! { min_len max_len }
 
     #[inline]
     fn split_at(self, index: usize) -> (Self, Self) {

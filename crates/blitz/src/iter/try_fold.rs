@@ -5,6 +5,7 @@ use super::fold::{Given, Make, Start};
 use super::plumbing::{Consumer, Folder, UnindexedConsumer};
 use super::stage::debug_fields;
 use super::try_result::Try;
+use crate::delegate::forward_to_base;
 use std::marker::PhantomData;
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::sync::Mutex;
@@ -210,15 +211,7 @@ where
         }
     }
 
-    #[inline]
-    fn full(&self) -> bool {
-        self.base.full()
-    }
-
-    #[inline]
-    fn is_never_full(&self) -> bool {
-        self.base.is_never_full()
-    }
+    forward_to_base! { full is_never_full }
 
     #[inline]
     fn can_resume(&self, folder: &Self::Folder) -> bool {
