@@ -61,15 +61,6 @@ pub(crate) fn current() -> Option<Arc<Shared>> {
     try_with(Arc::clone)
 }
 
-/// A random number below `bound` from this thread's worker, if it is one: the runtime's seed determines it.
-pub(crate) fn random_below(bound: usize) -> Option<usize> {
-    try_with(|shared| {
-        let (core, _) = shared.my_core()?;
-        // SAFETY: the core is this thread's.
-        Some(unsafe { core.random_below(bound) })
-    })?
-}
-
 /// The driver of the runtime that this thread is in.
 ///
 /// # Panics

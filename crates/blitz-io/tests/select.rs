@@ -8,6 +8,7 @@ use blitz_io::time::{Instant, interval, sleep, timeout};
 use blitz_io::{Builder, join, select, spawn, try_join};
 use common::elsewhere::{block_on, poll_once};
 use common::run;
+use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::future::{Future, pending, poll_fn, ready};
@@ -16,6 +17,52 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 use std::time::Duration;
+
+/// The system's allocator, which counts for each thread how often it is asked.
+struct Counting;
+
+thread_local! {
+    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+}
+
+// SAFETY: the system's allocator does it all.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
+        // SAFETY: as the caller promises.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        // SAFETY: as the caller promises.
+        unsafe { System.dealloc(memory, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+#[test]
+fn waiting_for_several_futures_allocates_nothing() {
+    let mut whole = pin!(async {
+        let first = select! {
+            x = after_polls(5, 1) => x,
+            _ = pending::<()>() => 0,
+        };
+        let (second, third) = join!(after_polls(3, 2), after_polls(4, 3));
+        let fourth: Result<_, ()> = try_join!(after_polls(3, Ok(4)), after_polls(4, Ok(())));
+        let fifth = race(after_polls(3, 5), pending()).await;
+        (first, second, third, fourth, fifth)
+    });
+    let before = ALLOCATIONS.get();
+    let output = loop {
+        if let Poll::Ready(output) = poll_once(whole.as_mut()) {
+            break output;
+        }
+    };
+    assert_eq!(ALLOCATIONS.get(), before);
+    assert_eq!(output, (1, 2, 3, Ok((4, ())), 5));
+}
 
 /// Counts how often it is dropped.
 struct Dropped<'a>(&'a Cell<u32>);

@@ -72,8 +72,10 @@ macro_rules! __join {
         ))
     };
 
-    (@next (biased) $start:ident $futures:ident) => { 0 };
-    (@next (fair) $start:ident $futures:ident) => { if $start + 1 == $futures { 0 } else { $start + 1 } };
+    (@next (biased) $start:ident $($index:literal)+) => { 0 };
+    (@next (fair) $start:ident $($index:literal)+) => {
+        if $start + 1 == [$($index),+].len() { 0 } else { $start + 1 }
+    };
 
     (@step (all) $slot:ident $cx:ident) => { $slot.as_mut().is_done($cx) };
     (@step (ok) $slot:ident $cx:ident) => {
@@ -102,18 +104,16 @@ macro_rules! __join {
     (@write $mode:tt $kind:tt [$({ [$slot:ident $index:literal] ($future:expr) })+]) => {{
         $(let $slot = $crate::future::support::IntoFuture::into_future($future);)+
         $(let mut $slot = $crate::future::support::pin!($crate::future::support::MaybeDone::new($slot));)+
-        let futures = [$($index),+].len() as u32;
-        let mut start: u32 = 0;
+        let mut start: usize = 0;
         let end = $crate::future::support::poll_fn(|cx| {
             let mut all = true;
-            for step in 0..futures {
-                let place = if step < futures - start { start + step } else { start + step - futures };
-                all &= match place {
-                    $($index => $crate::__join!(@step $kind $slot cx),)+
-                    _ => ::core::unreachable!(),
-                };
+            // Those from there on, and then those before.
+            for later in [true, false] {
+                $(if (start <= $index) == later {
+                    all &= $crate::__join!(@step $kind $slot cx);
+                })+
             }
-            start = $crate::__join!(@next $mode start futures);
+            start = $crate::__join!(@next $mode start $($index)+);
             if all {
                 $crate::future::support::Poll::Ready($crate::__join!(@through $kind))
             } else {

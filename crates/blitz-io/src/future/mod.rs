@@ -40,6 +40,7 @@ mod race;
 mod select;
 
 pub use self::race::{Race, RaceAll, race, race_all};
+pub(crate) use self::select::seed;
 
 /// What the macros expand to.
 #[doc(hidden)]

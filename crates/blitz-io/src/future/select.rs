@@ -8,23 +8,39 @@
 //! whole, and what the handler gets is what the future returned. No value is ever taken from a future and thrown away, except one
 //! that does not fit.
 
-use crate::context;
-use blitz_core::primitives::XorShift64Star;
-use std::cell::RefCell;
+use std::cell::Cell;
 use std::hash::{BuildHasher, RandomState};
 
-/// Where a `select!` with this many branches starts. Inside of a runtime the worker's generator decides, which the runtime's seed
-/// determines.
+thread_local! {
+    /// Zero until somebody asks.
+    static STATE: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Where a `select!` with this many branches starts.
+///
+/// The generator is Steele's SplitMix64: its state is only added to, so that one call need not wait for the arithmetic of the one
+/// before. A range is reached by Lemire's multiplication.
 #[doc(hidden)]
+#[inline]
 pub fn start(branches: u32) -> u32 {
-    thread_local! {
-        static RANDOM: RefCell<XorShift64Star> =
-            RefCell::new(XorShift64Star::new(RandomState::new().hash_one(0)));
-    }
-    let branches = branches as usize;
-    let place = context::random_below(branches)
-        .unwrap_or_else(|| RANDOM.with_borrow_mut(|random| random.below(branches)));
-    place as u32
+    let state = match STATE.get() {
+        0 => by_chance(),
+        state => state,
+    };
+    STATE.set(state.wrapping_add(0x9E37_79B9_7F4A_7C15));
+    let mixed = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    (((mixed >> 32) * u64::from(branches)) >> 32) as u32
+}
+
+#[cold]
+fn by_chance() -> u64 {
+    RandomState::new().hash_one(0)
+}
+
+/// From now on the seed determines what comes on this thread: it begins to work for a runtime.
+pub(crate) fn seed(seed: u64) {
+    STATE.set(seed);
 }
 
 /// Awaits several futures at once and runs the handler of the first that is ready; the others are dropped.
@@ -150,8 +166,41 @@ macro_rules! __select {
         ))
     };
 
-    (@start (biased) $branches:ident) => { 0 };
-    (@start (fair) $branches:ident) => { $crate::future::support::start($branches) };
+    // One branch is polled; leaves the closure if that is the end.
+    (@branch $cx:ident $disabled:ident $waits:ident $slot:ident $index:literal $pattern:pat) => {
+        match $crate::future::support::Future::poll($slot.as_mut(), $cx) {
+            $crate::future::support::Poll::Pending => $waits = true,
+            $crate::future::support::Poll::Ready(output) => {
+                let mut fits = false;
+                #[allow(unused, clippy::all)]
+                match output {
+                    // The guard sees whether it fits, and leaves the value whole.
+                    $pattern if { fits = true; false } => ::core::unreachable!(),
+                    _ => {}
+                }
+                if fits {
+                    return $crate::future::support::Poll::Ready(__Selected::$slot(output));
+                }
+                $disabled |= 1 << $index;
+            }
+        }
+    };
+
+    (@poll (biased) $cx:ident $disabled:ident $waits:ident $([$slot:ident $index:literal $pattern:pat])+) => {
+        $(if $disabled & (1 << $index) == 0 {
+            $crate::__select!(@branch $cx $disabled $waits $slot $index $pattern)
+        })+
+    };
+    (@poll (fair) $cx:ident $disabled:ident $waits:ident $([$slot:ident $index:literal $pattern:pat])+) => {
+        const __BRANCHES: u32 = [$($index),+].len() as u32;
+        let start = $crate::future::support::start(__BRANCHES);
+        // Those from there on, and then those before.
+        for later in [true, false] {
+            $(if (start <= $index) == later && $disabled & (1 << $index) == 0 {
+                $crate::__select!(@branch $cx $disabled $waits $slot $index $pattern)
+            })+
+        }
+    };
 
     (@write $mode:tt
         [$({ [$slot:ident $index:literal] ($pattern:pat) ($future:expr) ($($condition:expr)?) ($handler:expr) })+]
@@ -164,35 +213,9 @@ macro_rules! __select {
             $(if !(true $(&& $condition)?) { disabled |= 1 << $index; })+
             $(let $slot = $crate::future::support::IntoFuture::into_future($future);)+
             $(let mut $slot = $crate::future::support::pin!($slot);)+
-            let branches = [$($index),+].len() as u32;
             $crate::future::support::poll_fn(|cx| {
-                let start: u32 = $crate::__select!(@start $mode branches);
                 let mut waits = false;
-                for step in 0..branches {
-                    let branch = if step < branches - start { start + step } else { start + step - branches };
-                    if disabled & (1 << branch) != 0 {
-                        continue;
-                    }
-                    match branch {
-                        $($index => match $crate::future::support::Future::poll($slot.as_mut(), cx) {
-                            $crate::future::support::Poll::Pending => waits = true,
-                            $crate::future::support::Poll::Ready(output) => {
-                                let mut fits = false;
-                                #[allow(unused, clippy::all)]
-                                match output {
-                                    // The guard sees whether it fits, and leaves the value whole.
-                                    $pattern if { fits = true; false } => ::core::unreachable!(),
-                                    _ => {}
-                                }
-                                if fits {
-                                    return $crate::future::support::Poll::Ready(__Selected::$slot(output));
-                                }
-                                disabled |= 1 << $index;
-                            }
-                        },)+
-                        _ => ::core::unreachable!(),
-                    }
-                }
+                $crate::__select!(@poll $mode cx disabled waits $([$slot $index $pattern])+);
                 if waits {
                     $crate::future::support::Poll::Pending
                 } else {

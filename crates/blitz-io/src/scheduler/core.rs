@@ -218,12 +218,22 @@ impl Core {
     /// # Safety
     /// The caller is the owner.
     pub(crate) unsafe fn random_below(&self, bound: usize) -> usize {
+        // SAFETY: as here.
+        let bits = unsafe { self.random() };
+        (((bits >> 32) * bound as u64) >> 32) as usize
+    }
+
+    /// The next 64 bits.
+    ///
+    /// # Safety
+    /// The caller is the owner.
+    pub(crate) unsafe fn random(&self) -> u64 {
         let mut x = self.random.get();
         x ^= x << 13;
         x ^= x >> 7;
         x ^= x << 17;
         self.random.set(x);
-        (((x >> 32) * bound as u64) >> 32) as usize
+        x
     }
 
     /// Is it the shared queue's turn?

@@ -17,6 +17,7 @@ use super::relief::Relief;
 use crate::blocking::BlockingPool;
 use crate::context;
 use crate::driver;
+use crate::future;
 use crate::runtime::Drivers;
 use crate::runtime::metrics::PollTimes;
 use crate::task::{self, Queued, Schedule, Task};
@@ -117,7 +118,10 @@ impl Shared {
 
     /// The calling thread becomes the owner of core `index`.
     pub(crate) fn enter_worker(&self, index: usize) -> (*const Shared, usize) {
-        WORKER.replace((self, index))
+        let before = WORKER.replace((self, index));
+        // SAFETY: it is this thread's now.
+        future::seed(unsafe { self.core(index).random() });
+        before
     }
 
     /// Undoes `enter_worker`.
