@@ -29,6 +29,9 @@
 //! | functions of `fs`, `File::seek`, `set_len` | done or not done |
 //! | `Child::wait`, `Signal::recv` | safe: ends and signals wait to be asked for |
 //! | `Child::wait_with_output` | **not safe**: the child is dropped with the future |
+//! | `lock`, `read`, `write`, `acquire` of locks, `Notify::notified`, `Barrier::wait` | safe, except that the place in the line is lost |
+//! | `recv` of all channels, `changed` of `watch` | safe: a message is taken when it is returned |
+//! | `send` of `mpsc` and `mpmc` | the message goes with the future, unsent; `reserve` and then send to keep it |
 //! | `JoinHandle`, `JoinSet::join_next` | safe: the task runs on |
 //! | `stream::next`, and all streams of this crate | safe: an item is taken when it is returned, not before |
 //! | `Shutdown::wait`, `Shutdown::drained` | safe |

@@ -6,7 +6,8 @@
 //! imported. To get at the items without another crate there is [`next`].
 //!
 //! What of this crate is a stream: [`Interval`](crate::time::Interval), [`Lines`](crate::io::Lines) and [`Split`](crate::io::Split),
-//! [`TcpListener::incoming`](crate::net::TcpListener::incoming), and the receivers of channels.
+//! [`TcpListener::incoming`](crate::net::TcpListener::incoming), `Signal`, and the receivers of [`mpsc`](crate::channel::mpsc) and
+//! [`mpmc`](crate::channel::mpmc). [`broadcast`](broadcast()) and [`watch`](watch()) make streams of the receivers of those channels.
 //!
 //! ```
 //! use blitz_io::io::AsyncBufReadExt;
@@ -27,6 +28,7 @@ mod chunks_timeout;
 mod incoming;
 mod map;
 mod merge;
+mod receivers;
 mod throttle;
 mod timeout;
 
@@ -34,6 +36,7 @@ pub use self::chunks_timeout::ChunksTimeout;
 pub use self::incoming::Incoming;
 pub use self::map::StreamMap;
 pub use self::merge::Merge;
+pub use self::receivers::{broadcast, watch};
 pub use self::throttle::Throttle;
 pub use self::timeout::Timeout;
 pub use futures_core::Stream;
