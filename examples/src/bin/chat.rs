@@ -7,6 +7,7 @@
 use blitz_examples::Recipe;
 use blitz_io::channel::broadcast::{self, error::RecvError};
 use blitz_io::io::{AsyncBufReadExt, BufReader};
+use blitz_io::net::tcp::OwnedWriteHalf;
 use blitz_io::net::{TcpListener, TcpStream};
 use blitz_io::select;
 use blitz_io::shutdown::{Shutdown, WorkGuard};
@@ -42,19 +43,30 @@ async fn attend(
                 None => return Ok(()),
             },
             message = messages.recv() => match message {
-                Ok(message) if message.0 == guest => {}
-                Ok(message) => {
-                    let line = format!("{}: {}\n", message.0, message.1);
-                    writer.write_all(line.as_bytes()).await?;
-                }
+                Ok(message) => tell(&mut writer, guest, &message).await?,
                 Err(RecvError::Lagged(missed)) => {
-                    writer.write_all(format!("* you missed {missed} messages\n").as_bytes()).await?;
+                    let line = format!("* you missed {missed} messages\n");
+                    writer.write_all(line.as_bytes()).await?;
                 }
                 Err(RecvError::Closed) => return Ok(()),
             },
-            () = guard.shutdown().wait() => return writer.write_all(b"* the room closes\n").await,
+            () = guard.shutdown().wait() => break,
         }
     }
+    // What has been said before the end is still heard.
+    while let Ok(message) = messages.try_recv() {
+        tell(&mut writer, guest, &message).await?;
+    }
+    writer.write_all(b"* the room closes\n").await
+}
+
+/// Passes a message on, unless it is the guest's own.
+async fn tell(writer: &mut OwnedWriteHalf, guest: usize, message: &Message) -> io::Result<()> {
+    if message.0 == guest {
+        return Ok(());
+    }
+    let line = format!("{}: {}\n", message.0, message.1);
+    writer.write_all(line.as_bytes()).await
 }
 
 async fn open(listener: TcpListener, shutdown: Shutdown) {
