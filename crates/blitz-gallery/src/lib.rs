@@ -34,7 +34,7 @@ macro_rules! examples {
 }
 
 examples! {
-    "fib", "a fork at every call of fib(22): parallelism in the hundreds, strands of nanoseconds", fib;
+    "fib", "a fork at every call of fib(27): parallelism in the thousands, strands of nanoseconds", fib;
     "loop", "a parallel sum over two million dear elements", dear_loop;
     "sort", "one million random numbers, sorted in parallel", sort;
     "scope", "500 tasks of a scope, of very different length", scope;
