@@ -53,6 +53,8 @@ fn compile_error(message: &str, span: Span) -> TokenStream {
 /// The expression that makes the runtime.
 fn builder(arguments: TokenStream, is_test: bool) -> Result<String, Problem> {
     let mut current_thread = is_test;
+    // What was said, and where.
+    let (mut asks_for_one, mut asks_for_workers) = (false, None);
     let mut settings = String::new();
     let mut tokens = arguments.into_iter();
     while let Some(name) = tokens.next() {
@@ -64,13 +66,21 @@ fn builder(arguments: TokenStream, is_test: bool) -> Result<String, Problem> {
         };
         let text = value.to_string();
         match (name.as_str(), text.as_str()) {
-            ("flavor", "\"current_thread\"") => current_thread = true,
+            ("flavor", "\"current_thread\"") => {
+                current_thread = true;
+                asks_for_one = true;
+            }
             ("flavor", "\"multi_thread\"") => current_thread = false,
             ("flavor", _) => {
                 let message = "flavor: expected \"multi_thread\" or \"current_thread\"";
                 return Err((message.into(), value.span()));
             }
+            ("worker_threads", "0") => {
+                let message = "worker_threads: a runtime needs at least one thread";
+                return Err((message.into(), value.span()));
+            }
             ("worker_threads", _) => {
+                asks_for_workers = Some(span);
                 current_thread = false;
                 write!(settings, ".worker_threads({text})").expect("strings take everything");
             }
@@ -93,6 +103,11 @@ fn builder(arguments: TokenStream, is_test: bool) -> Result<String, Problem> {
             Some(TokenTree::Punct(comma)) if comma.as_char() == ',' => {}
             Some(other) => return Err(("expected a comma".into(), other.span())),
         }
+    }
+    if let (true, Some(span)) = (asks_for_one, asks_for_workers) {
+        let message =
+            "worker_threads: a current-thread runtime has no workers; leave one of the two out";
+        return Err((message.into(), span));
     }
     let flavour = if current_thread {
         "new_current_thread"

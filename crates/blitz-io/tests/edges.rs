@@ -320,3 +320,26 @@ fn a_waker_that_panics_takes_nobody_else_down() {
         });
     });
 }
+
+struct Calls(AtomicUsize);
+
+impl Wake for Calls {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+#[test]
+fn enabling_a_notification_that_is_waited_for_does_not_forget_who_waits() {
+    let notify = blitz_io::sync::Notify::new();
+    let calls = Arc::new(Calls(AtomicUsize::new(0)));
+    let waker = Waker::from(Arc::clone(&calls));
+    let mut notified = std::pin::pin!(notify.notified());
+    let mut cx = Context::from_waker(&waker);
+    assert!(notified.as_mut().poll(&mut cx).is_pending());
+    assert!(!notified.as_mut().enable());
+    notify.notify_one();
+    assert_eq!(calls.0.load(Ordering::SeqCst), 1);
+    assert!(notified.as_mut().enable());
+    assert!(notified.poll(&mut cx).is_ready());
+}

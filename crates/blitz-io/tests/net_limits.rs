@@ -1,6 +1,6 @@
-//! Too many open files: an error for the one who opens one more, and for nobody else.
+//! Very many open files: ten thousand connections work, and one more than there may be is an error for the one who opens it, and for nobody else.
 //!
-//! The limit is one of the whole process, so the test runs in a process of its own: this program again, with a variable set.
+//! The limit is one of the whole process, so each test runs in a process of its own: this program again, with a variable set.
 
 #![cfg(unix)]
 
@@ -8,28 +8,28 @@ mod common;
 
 use blitz_io::net::{TcpListener, TcpStream};
 use blitz_io::spawn;
+use blitz_io::sync::Barrier;
 use blitz_io::time::{Duration, sleep};
 use common::{run, soon};
+use std::future::Future;
 use std::process::Command;
+use std::sync::Arc;
 
 const VARIABLE: &str = "BLITZ_IO_TEST_OPEN_FILES";
 
-/// How many files the process may open.
-const FILES: u64 = 100;
-
-#[test]
-fn too_many_open_files_is_an_error_for_the_one_who_opens_one_more() {
+/// Runs `test` in a process that may open `files` files; `name` is the name of the caller.
+fn with_open_files<F: Future<Output = ()>>(
+    name: &str,
+    files: u64,
+    test: impl FnOnce(u64) -> F + Send + 'static,
+) {
     if std::env::var_os(VARIABLE).is_some() {
-        limit_open_files();
-        run(exhaust);
+        let files = limit_open_files(files);
+        run(move || test(files));
         return;
     }
     let output = Command::new(std::env::current_exe().unwrap())
-        .args([
-            "too_many_open_files_is_an_error_for_the_one_who_opens_one_more",
-            "--exact",
-            "--nocapture",
-        ])
+        .args([name, "--exact", "--nocapture"])
         .env(VARIABLE, "1")
         .output()
         .unwrap();
@@ -38,13 +38,99 @@ fn too_many_open_files_is_an_error_for_the_one_who_opens_one_more() {
     assert!(text.contains("1 passed"), "{text}");
 }
 
-fn limit_open_files() {
-    let limit = libc::rlimit {
-        rlim_cur: FILES,
-        rlim_max: FILES,
+/// Allows this process that many open files, or as many as it may be allowed; returns how many.
+fn limit_open_files(files: u64) -> u64 {
+    let set = |files| {
+        let limit = libc::rlimit {
+            rlim_cur: files,
+            rlim_max: files,
+        };
+        // SAFETY: the structure is read during the call only.
+        unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &limit) == 0 }
     };
-    // SAFETY: the structure is read during the call only.
-    assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &limit) }, 0);
+    if set(files) {
+        return files;
+    }
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: a valid place for the answer.
+    assert_eq!(
+        unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) },
+        0
+    );
+    assert!(set(limit.rlim_max));
+    limit.rlim_max
+}
+
+#[test]
+fn too_many_open_files_is_an_error_for_the_one_who_opens_one_more() {
+    let name = "too_many_open_files_is_an_error_for_the_one_who_opens_one_more";
+    with_open_files(name, 100, |_| exhaust());
+}
+
+#[test]
+fn ten_thousand_connections_are_open_at_once_and_all_are_served() {
+    let name = "ten_thousand_connections_are_open_at_once_and_all_are_served";
+    // Both ends are ours.
+    with_open_files(name, 20_200, |files| crowd((files as usize - 100) / 2));
+}
+
+/// As many connections as that, or 10,000, all open; then everybody is answered.
+async fn crowd(most: usize) {
+    const TASKS: usize = 8;
+    let connections = most.min(10_000);
+    if connections < 10_000 {
+        eprintln!("the limit of open files allows {connections} connections only");
+    }
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let server = spawn(async move {
+        let mut servers = Vec::new();
+        while servers.len() < connections {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            servers.push(spawn(async move {
+                let mut number = [0; 4];
+                stream.read_exact(&mut number).await.unwrap();
+                stream.write_all(&number).await.unwrap();
+            }));
+        }
+        for server in servers {
+            server.await.unwrap();
+        }
+    });
+    let open = Arc::new(Barrier::new(TASKS));
+    let clients: Vec<_> = (0..TASKS)
+        .map(|task| {
+            let open = Arc::clone(&open);
+            spawn(async move {
+                let mut streams = Vec::new();
+                for number in (task..connections).step_by(TASKS) {
+                    streams.push((number, TcpStream::connect(address).await.unwrap()));
+                }
+                open.wait().await;
+                for (number, stream) in &mut streams {
+                    stream
+                        .write_all(&(*number as u32).to_le_bytes())
+                        .await
+                        .unwrap();
+                }
+                for (number, stream) in &mut streams {
+                    let mut answer = [0; 4];
+                    stream.read_exact(&mut answer).await.unwrap();
+                    assert_eq!(u32::from_le_bytes(answer) as usize, *number);
+                }
+                streams.len()
+            })
+        })
+        .collect();
+    let mut served = 0;
+    for client in clients {
+        served += client.await.unwrap();
+    }
+    assert_eq!(served, connections);
+    server.await.unwrap();
 }
 
 fn is_exhausted(error: &std::io::Error) -> bool {

@@ -133,6 +133,17 @@ impl Builder {
         self
     }
 
+    /// What to tell the caller if the pool cannot be made.
+    fn no_threads(&self, error: &dyn std::error::Error) -> io::Error {
+        let stacks = match self.stack_size {
+            Some(bytes) => format!(" with stacks of {bytes} bytes (thread_stack_size)"),
+            None => String::new(),
+        };
+        io::Error::other(format!(
+            "the runtime's threads cannot be started{stacks}: {error}"
+        ))
+    }
+
     /// Makes the runtime.
     ///
     /// # Errors
@@ -142,6 +153,12 @@ impl Builder {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
                 "start_paused: only a current-thread runtime can have a paused clock (use Builder::new_current_thread)",
+            ));
+        }
+        if self.name.contains('\0') {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "thread_name: the name of a thread cannot contain a NUL character",
             ));
         }
         let blocking_name = format!("{} blocking", self.name);
@@ -180,7 +197,7 @@ impl Builder {
         let pool = pool
             .thread_name(move |index| format!("{name} {index}"))
             .build()
-            .map_err(io::Error::other)?;
+            .map_err(|error| self.no_threads(&error))?;
         let shared = make(pool.current_num_threads(), usize::from(self.relief));
         shared.set_pool(pool.handle());
         let companion: Arc<dyn Companion> = shared.clone();

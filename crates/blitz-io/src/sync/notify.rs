@@ -331,6 +331,12 @@ impl<R: Deref<Target = Notify>> Wait<R> {
         if done { Poll::Ready(()) } else { Poll::Pending }
     }
 
+    /// Joins the line without a waker; one that is there already stays.
+    fn enable(self: Pin<&mut Self>) -> bool {
+        let waits = self.phase == Phase::InLine && self.node.state() == State::Waiting;
+        !waits && self.poll(Waker::noop()).is_ready()
+    }
+
     fn node(self: Pin<&Self>) -> Pin<&Node> {
         // SAFETY: the node is pinned with the whole.
         unsafe { self.map_unchecked(|this| &this.node) }
@@ -409,7 +415,7 @@ macro_rules! notified {
             ///
             /// For a task that looks at a condition between joining the line and waiting, so that it cannot miss a change in between.
             pub fn enable(self: Pin<&mut Self>) -> bool {
-                self.wait().poll(Waker::noop()).is_ready()
+                self.wait().enable()
             }
 
             #[inline]

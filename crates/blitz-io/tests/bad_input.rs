@@ -1,0 +1,176 @@
+//! Settings and attributes that make no sense: which one, what was wrong, what to do instead.
+
+use blitz_io::Builder;
+use std::io::{ErrorKind, Write};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+#[test]
+#[should_panic(expected = "worker_threads: a runtime needs at least one thread")]
+fn no_worker_threads() {
+    Builder::new_multi_thread().worker_threads(0);
+}
+
+#[test]
+#[should_panic(expected = "max_blocking_threads: closures that block need at least one thread")]
+fn no_blocking_threads() {
+    Builder::new_multi_thread().max_blocking_threads(0);
+}
+
+fn refusal(set: impl Fn(&mut Builder)) -> std::io::Error {
+    let mut builder = Builder::new_multi_thread();
+    set(builder.worker_threads(1));
+    builder.build().map(|_| ()).unwrap_err()
+}
+
+#[test]
+fn more_threads_than_anybody_has_is_an_error() {
+    for threads in [1 << 20, usize::MAX] {
+        let error = refusal(|builder| drop(builder.worker_threads(threads)));
+        let text = error.to_string();
+        assert!(
+            text.contains("threads") && text.contains("at most"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_name_that_no_thread_can_have_is_an_error() {
+    for builder in [Builder::new_multi_thread(), Builder::new_current_thread()] {
+        let mut builder = builder;
+        let error = builder.thread_name("a\0b").build().map(|_| ()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidInput);
+        let text = error.to_string();
+        assert!(
+            text.contains("thread_name") && text.contains("NUL"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_stack_that_no_thread_can_have_is_an_error() {
+    for bytes in [usize::MAX, usize::MAX / 2] {
+        let error = refusal(|builder| drop(builder.thread_stack_size(bytes)));
+        assert!(error.to_string().contains("thread"), "{error}");
+    }
+}
+
+#[test]
+fn only_a_current_thread_runtime_starts_with_a_paused_clock() {
+    let error = refusal(|builder| drop(builder.start_paused(true)));
+    assert_eq!(error.kind(), ErrorKind::InvalidInput);
+    let text = error.to_string();
+    assert!(
+        text.contains("start_paused") && text.contains("new_current_thread"),
+        "{text}"
+    );
+}
+
+/// The newest build of the attributes, beside this program.
+fn attributes() -> PathBuf {
+    let program = std::env::current_exe().unwrap();
+    let beside = std::fs::read_dir(program.parent().unwrap()).unwrap();
+    let libraries = beside.map(|entry| entry.unwrap().path()).filter(|path| {
+        let name = path.file_name().unwrap().to_string_lossy();
+        let (prefix, suffix) = (std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
+        name.starts_with(&format!("{prefix}blitz_io_macros-")) && name.ends_with(suffix)
+    });
+    let newest = libraries.max_by_key(|path| path.metadata().unwrap().modified().unwrap());
+    newest.expect("the attributes are built before their tests")
+}
+
+/// What the compiler says about `source`.
+fn complaint(source: &str) -> String {
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let mut compiler = Command::new(rustc)
+        .args(["-", "--edition=2024", "--crate-type=lib", "--emit=metadata"])
+        .args(["--error-format=short", "-o", "/dev/null", "--extern"])
+        .arg(format!("blitz_io_macros={}", attributes().display()))
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    compiler
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(source.as_bytes())
+        .unwrap();
+    let output = compiler.wait_with_output().unwrap();
+    assert!(!output.status.success(), "it compiles: {source}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+#[cfg(unix)]
+#[test]
+fn attributes_say_what_is_wrong_with_them_where_it_is() {
+    for (arguments, function, place, message) in [
+        ("", "fn f() {}", "2:1", "the function has to be `async`"),
+        (
+            "",
+            "async fn f(x: u32) { }",
+            "2:11",
+            "cannot have arguments",
+        ),
+        ("", "async fn f();", "", "the function needs a body"),
+        ("", "struct S;", "", "expected an `async fn`"),
+        (
+            "(flavor = \"fast\")",
+            "async fn f() {}",
+            "1:34",
+            "flavor: expected \"multi_thread\" or \"current_thread\"",
+        ),
+        (
+            "(threads = 2)",
+            "async fn f() {}",
+            "1:25",
+            "unknown argument `threads`; there are `flavor`, `worker_threads` and `start_paused`",
+        ),
+        (
+            "(worker_threads)",
+            "async fn f() {}",
+            "1:25",
+            "expected `worker_threads = value`",
+        ),
+        (
+            "(start_paused = 1)",
+            "async fn f() {}",
+            "1:40",
+            "start_paused: expected true or false",
+        ),
+        (
+            "(start_paused = true flavor = \"multi_thread\")",
+            "async fn f() {}",
+            "1:45",
+            "expected a comma",
+        ),
+        (
+            "(worker_threads = 2, flavor = \"current_thread\")",
+            "async fn f() {}",
+            "1:25",
+            "worker_threads: a current-thread runtime has no workers",
+        ),
+        (
+            "(worker_threads = 0)",
+            "async fn f() {}",
+            "1:42",
+            "worker_threads: a runtime needs at least one thread",
+        ),
+    ] {
+        for attribute in ["main", "test"] {
+            let text = complaint(&format!(
+                "#[blitz_io_macros::{attribute}{arguments}]\n{function}\n"
+            ));
+            assert!(
+                text.contains(message),
+                "{attribute}{arguments} {function}:\n{text}"
+            );
+            assert!(
+                text.contains(place),
+                "{attribute}{arguments} {function}: not at {place}:\n{text}"
+            );
+        }
+    }
+}
