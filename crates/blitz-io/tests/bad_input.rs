@@ -17,16 +17,18 @@ fn no_blocking_threads() {
     Builder::new_multi_thread().max_blocking_threads(0);
 }
 
-fn refusal(set: impl Fn(&mut Builder)) -> std::io::Error {
+fn refusal(set: impl Fn(&mut Builder) -> &mut Builder) -> std::io::Error {
     let mut builder = Builder::new_multi_thread();
-    set(builder.worker_threads(1));
-    builder.build().map(|_| ()).unwrap_err()
+    set(builder.worker_threads(1))
+        .build()
+        .map(|_| ())
+        .unwrap_err()
 }
 
 #[test]
 fn more_threads_than_anybody_has_is_an_error() {
     for threads in [1 << 20, usize::MAX] {
-        let error = refusal(|builder| drop(builder.worker_threads(threads)));
+        let error = refusal(|builder| builder.worker_threads(threads));
         let text = error.to_string();
         assert!(
             text.contains("threads") && text.contains("at most"),
@@ -52,14 +54,14 @@ fn a_name_that_no_thread_can_have_is_an_error() {
 #[test]
 fn a_stack_that_no_thread_can_have_is_an_error() {
     for bytes in [usize::MAX, usize::MAX / 2] {
-        let error = refusal(|builder| drop(builder.thread_stack_size(bytes)));
+        let error = refusal(|builder| builder.thread_stack_size(bytes));
         assert!(error.to_string().contains("thread"), "{error}");
     }
 }
 
 #[test]
 fn only_a_current_thread_runtime_starts_with_a_paused_clock() {
-    let error = refusal(|builder| drop(builder.start_paused(true)));
+    let error = refusal(|builder| builder.start_paused(true));
     assert_eq!(error.kind(), ErrorKind::InvalidInput);
     let text = error.to_string();
     assert!(

@@ -65,6 +65,40 @@ fn whoever_blocks_on_the_task_it_has_just_spawned_gets_its_output() {
     });
 }
 
+/// A task that waits on its thread for one that does the same, and so on.
+fn blocks_deeply(depth: u32) -> u32 {
+    if depth == 0 {
+        return 0;
+    }
+    let deeper = spawn(async move { blocks_deeply(depth - 1) });
+    1 + Handle::current().block_on(deeper).unwrap()
+}
+
+#[test]
+fn tasks_may_block_on_each_other_deeper_than_there_are_threads() {
+    within_a_minute(|| {
+        for workers in [1, 2] {
+            let runtime = runtime(workers);
+            for depth in [3, 10] {
+                let task = runtime.spawn(async move { blocks_deeply(depth) });
+                assert_eq!(runtime.block_on(task).unwrap(), depth);
+                let job = runtime.handle().spawn_cpu(move || blocks_deeply(depth));
+                assert_eq!(runtime.block_on(job).unwrap(), depth);
+            }
+            // The next relief thread serves as the first one did.
+            let endless = runtime.spawn(async {
+                blitz_io::block_in_place(|| blocks_deeply(4));
+                pending::<()>().await;
+            });
+            let task = runtime.spawn(async {
+                blitz_io::time::sleep(Duration::from_millis(2)).await;
+            });
+            runtime.block_on(task).unwrap();
+            endless.abort();
+        }
+    });
+}
+
 #[test]
 fn a_shielded_section_that_never_ends_does_not_keep_the_runtime_from_ending() {
     within_a_minute(|| {

@@ -140,7 +140,7 @@ impl Runtime {
         let _entered = context::enter(Arc::clone(shared));
         shared.shut_down_tasks();
         let in_pool = |pool: &PoolHandle| pool.current_thread_index().is_some();
-        if shared.my_core().is_some() || shared.pool().is_some_and(in_pool) {
+        if shared.is_my_thread() || shared.pool().is_some_and(in_pool) {
             // A worker cannot wait for the poll that it is in itself. The others end on their own.
             shared.relief.stop(shared, false);
             drop(self.pool.take());

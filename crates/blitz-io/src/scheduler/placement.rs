@@ -13,15 +13,19 @@ pub(crate) use elsewhere::Placement;
 #[cfg(target_os = "linux")]
 mod linux {
     use std::mem::MaybeUninit;
-    use std::sync::OnceLock;
+    use std::sync::{Mutex, MutexGuard, PoisonError};
 
-    /// The thread, and the CPUs it may use. Empty until it has started.
+    /// The thread, and the CPUs it may use. Empty while there is none.
     #[derive(Default)]
-    pub(crate) struct Placement(OnceLock<(libc::pid_t, libc::cpu_set_t)>);
+    pub(crate) struct Placement(Mutex<Option<(libc::pid_t, libc::cpu_set_t)>>);
 
     const SET: usize = size_of::<libc::cpu_set_t>();
 
     impl Placement {
+        fn place(&self) -> MutexGuard<'_, Option<(libc::pid_t, libc::cpu_set_t)>> {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        }
+
         /// For the relief thread, when it starts.
         pub(crate) fn settle_in(&self) {
             let mut allowed = MaybeUninit::zeroed();
@@ -29,14 +33,16 @@ mod linux {
             unsafe {
                 let thread = libc::gettid();
                 if libc::sched_getaffinity(thread, SET, allowed.as_mut_ptr()) == 0 {
-                    let _ = self.0.set((thread, allowed.assume_init()));
+                    *self.place() = Some((thread, allowed.assume_init()));
                 }
             }
         }
 
         /// Moves the relief thread to the caller's CPU.
         pub(crate) fn bring_here(&self) {
-            let Some((thread, allowed)) = self.0.get() else {
+            // Under the lock: the thread is still the relief thread.
+            let place = self.place();
+            let Some((thread, allowed)) = &*place else {
                 return;
             };
             // SAFETY: a set is plain data, and the index is checked against its size.
@@ -54,10 +60,16 @@ mod linux {
 
         /// The relief thread rests, and may wake up on any of its CPUs.
         pub(crate) fn anywhere(&self) {
-            if let Some((thread, allowed)) = self.0.get() {
+            if let Some((thread, allowed)) = &*self.place() {
                 // SAFETY: a valid set.
                 unsafe { libc::sched_setaffinity(*thread, SET, &raw const *allowed) };
             }
+        }
+
+        /// The relief thread is no longer one.
+        pub(crate) fn move_out(&self) {
+            self.anywhere();
+            *self.place() = None;
         }
     }
 }
@@ -71,5 +83,6 @@ mod elsewhere {
         pub(crate) fn settle_in(&self) {}
         pub(crate) fn bring_here(&self) {}
         pub(crate) fn anywhere(&self) {}
+        pub(crate) fn move_out(&self) {}
     }
 }

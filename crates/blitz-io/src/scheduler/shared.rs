@@ -56,6 +56,9 @@ pub(crate) struct Shared {
     pub(crate) poll_times: Option<PollTimes>,
 }
 
+/// The index of a thread that has given its core to another one in the middle of a poll.
+const RETIRED: usize = usize::MAX;
+
 thread_local! {
     /// The scheduler whose worker this thread is, and the index of its core.
     static WORKER: Cell<(*const Shared, usize)> = const { Cell::new((std::ptr::null(), 0)) };
@@ -133,7 +136,16 @@ impl Shared {
     #[inline]
     pub(crate) fn my_core(&self) -> Option<(&Core, usize)> {
         let (shared, index) = WORKER.get();
-        std::ptr::eq(shared, self).then(|| (self.core(index), index))
+        if !std::ptr::eq(shared, self) {
+            return None;
+        }
+        // Nothing at `RETIRED`.
+        Some((self.cores.get(index)?, index))
+    }
+
+    /// Does the calling thread run tasks of this runtime, with a core of its own or without?
+    pub(crate) fn is_my_thread(&self) -> bool {
+        std::ptr::eq(WORKER.get().0, self)
     }
 
     // ---- spawning and waking ----------------------------------------------------------------
@@ -273,6 +285,10 @@ impl Shared {
                 None => task.run(),
                 Some(times) => times.measure(|| task.run()),
             }
+            if index >= self.workers && self.my_core().is_none() {
+                // The relief thread has blocked in there, and the core is another one's now.
+                return true;
+            }
             polled += 1;
             if polled % CLOCK_INTERVAL == 0 {
                 let before = std::mem::replace(&mut clock, ticks());
@@ -358,8 +374,13 @@ impl Shared {
 
     /// The calling thread is about to block, or to be busy for long; if it is a worker, somebody else has to serve.
     pub(crate) fn caller_blocks(&self) {
-        if let Some((core, _)) = self.my_core() {
+        if let Some((core, index)) = self.my_core() {
             core.serving.store(false, Ordering::Relaxed);
+            if index >= self.workers {
+                // From now on nothing of the core is touched by this thread.
+                self.enter_worker(RETIRED);
+                self.relief.retire();
+            }
         }
         self.relief.worker_blocks(self);
     }
