@@ -56,10 +56,8 @@ fn limit_open_files(files: u64) -> u64 {
         rlim_max: 0,
     };
     // SAFETY: a valid place for the answer.
-    assert_eq!(
-        unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) },
-        0
-    );
+    let answer = unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) };
+    assert_eq!(answer, 0);
     assert!(set(limit.rlim_max));
     limit.rlim_max
 }
