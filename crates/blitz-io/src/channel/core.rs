@@ -78,7 +78,7 @@ impl<T, Q: Queue<T>> Core<T, Q> {
     }
 
     /// Sends a message if there is room.
-    #[inline]
+    #[inline(always)]
     pub(super) fn try_send(&self, message: T) -> Result<(), Refused<T>> {
         if self.queue.push(message)? {
             self.wake_receiver();
@@ -110,14 +110,30 @@ impl<T, Q: Queue<T>> Core<T, Q> {
         cx: &mut Context<'_>,
     ) -> Poll<Option<T>> {
         let unit = ready!(coop::take_unit(cx));
+        // SAFETY: as given by the caller.
+        let polled = unsafe { self.poll_recv_in_line(node, room_made, cx) };
+        if polled.is_pending() {
+            unit.refund();
+        }
+        polled
+    }
+
+    /// As [`poll_recv`](Self::poll_recv), without the budget.
+    ///
+    /// # Safety
+    /// As there.
+    #[inline]
+    pub(super) unsafe fn poll_recv_in_line(
+        &self,
+        node: Pin<&Node>,
+        room_made: fn(&Self),
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<T>> {
         loop {
             // SAFETY: as given by the caller.
-            if let Some((message, serve)) = unsafe { self.queue.pop() } {
+            if let Some(message) = unsafe { self.take(room_made) } {
                 if node.state() != State::Idle {
                     self.leave_line(node);
-                }
-                if serve {
-                    room_made(self);
                 }
                 return Poll::Ready(Some(message));
             }
@@ -125,12 +141,23 @@ impl<T, Q: Queue<T>> Core<T, Q> {
             match unsafe { self.wait(node, cx) } {
                 Look::Filled => {}
                 Look::Finished => return Poll::Ready(None),
-                Look::Empty => {
-                    unit.refund();
-                    return Poll::Pending;
-                }
+                Look::Empty => return Poll::Pending,
             }
         }
+    }
+
+    /// Takes the oldest message, if there is one, and hands its room on.
+    ///
+    /// # Safety
+    /// The queue may be for a single receiver only if the caller is that.
+    #[inline(always)]
+    pub(super) unsafe fn take(&self, room_made: fn(&Self)) -> Option<T> {
+        // SAFETY: as given by the caller.
+        let (message, serve) = unsafe { self.queue.pop() }?;
+        if serve {
+            room_made(self);
+        }
+        Some(message)
     }
 
     /// Waits in line, if there is still nothing.
@@ -194,10 +221,7 @@ impl<T, Q: Queue<T>> Core<T, Q> {
     pub(super) unsafe fn try_recv(&self, room_made: fn(&Self)) -> Result<T, bool> {
         loop {
             // SAFETY: as given by the caller.
-            if let Some((message, serve)) = unsafe { self.queue.pop() } {
-                if serve {
-                    room_made(self);
-                }
+            if let Some(message) = unsafe { self.take(room_made) } {
                 return Ok(message);
             }
             match self.queue.look() {

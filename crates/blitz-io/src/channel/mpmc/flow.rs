@@ -19,12 +19,12 @@ macro_rules! either {
 }
 
 impl<T> Queue<T> for Flow<T> {
-    #[inline]
+    #[inline(always)]
     fn push(&self, message: T) -> Result<bool, Refused<T>> {
         either!(self, queue => queue.push(message))
     }
 
-    #[inline]
+    #[inline(always)]
     unsafe fn pop(&self) -> Option<(T, bool)> {
         // SAFETY: both are for many receivers.
         either!(self, queue => unsafe { queue.pop() })

@@ -6,13 +6,14 @@ use super::flow::Flow;
 use crate::channel::core::{Core, add};
 use crate::channel::handles::read;
 use crate::channel::queue::{Limited, Queue};
+use crate::coop;
 use crate::primitives::{Arc, Ordering};
 use crate::waiters::{Node, State};
 use futures_core::stream::{FusedStream, Stream};
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 type Shared<T> = Core<T, Flow<T>>;
 
@@ -39,10 +40,11 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     /// If the channel is closed and all messages have been received.
+    #[inline]
     pub fn recv(&self) -> Recv<'_, T> {
         Recv {
             core: &self.core,
-            node: Node::new(),
+            node: None,
         }
     }
 
@@ -139,26 +141,51 @@ impl<T> FusedStream for Receiver<T> {
 #[must_use = "futures do nothing unless polled"]
 pub struct Recv<'a, T> {
     core: &'a Arc<Shared<T>>,
-    node: Node,
+    /// There once it has to wait: a message that is there already is received without it.
+    node: Option<Node>,
+}
+
+impl<T> Recv<'_, T> {
+    fn node(self: Pin<&mut Self>) -> Pin<&Node> {
+        // SAFETY: the node is pinned with the whole, and is not replaced.
+        unsafe {
+            let this = self.get_unchecked_mut();
+            Pin::new_unchecked(this.node.get_or_insert_with(Node::new))
+        }
+    }
 }
 
 impl<T> Future for Recv<'_, T> {
     type Output = Result<T, RecvError>;
 
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        // SAFETY: the node is pinned with the whole.
-        let node = unsafe { self.as_ref().map_unchecked(|this| &this.node) };
+    #[inline]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let unit = ready!(coop::take_unit(cx));
+        let core: &Shared<T> = self.core;
+        if self.node.is_none() {
+            // SAFETY: the queue is for many receivers.
+            if let Some(message) = unsafe { core.take(Core::serve_senders) } {
+                return Poll::Ready(Ok(message));
+            }
+        }
+        let node = self.as_mut().node();
         // SAFETY: borrowed exclusively; `drop` stops waiting.
-        let polled = unsafe { self.core.poll_recv(node, Core::serve_senders, cx) };
+        let polled = unsafe { core.poll_recv_in_line(node, Core::serve_senders, cx) };
+        if polled.is_pending() {
+            unit.refund();
+        }
         polled.map(|message| message.ok_or(RecvError))
     }
 }
 
 impl<T> Drop for Recv<'_, T> {
+    #[inline]
     fn drop(&mut self) {
-        if self.node.state() != State::Idle {
+        if let Some(node) = &self.node
+            && node.state() != State::Idle
+        {
             // SAFETY: what is dropped does not move any more.
-            let node = unsafe { Pin::new_unchecked(&self.node) };
+            let node = unsafe { Pin::new_unchecked(node) };
             self.core.stop_waiting(node);
         }
     }

@@ -174,16 +174,24 @@ impl<T> Ring<T> {
             .is_ok()
     }
 
-    /// Puts a message into the position that was claimed by swapping `tail`.
-    #[inline(always)]
-    fn fill(&self, tail: u64, message: T) -> bool {
+    /// Puts a message into the position that was claimed by swapping `tail`. Its consumer has claimed it, otherwise there would have been no room, but may
+    /// not be through yet.
+    fn fill_when_free(&self, tail: u64, message: T) -> bool {
         let (cell, lap) = self.cell(position(tail));
-        // Its consumer has claimed it, otherwise there would have been no room, but may not be through yet.
         let mut in_flight = SpinWait::new();
         while cell.stamp.load(Ordering::Acquire) != lap {
             in_flight.spin();
         }
         // SAFETY: the position is ours alone, and the stamp said that the previous consumer is done with the cell.
+        unsafe { self.fill(tail, message) }
+    }
+
+    /// # Safety
+    /// The position is the caller's, and its cell is free.
+    #[inline(always)]
+    unsafe fn fill(&self, tail: u64, message: T) -> bool {
+        let (cell, lap) = self.cell(position(tail));
+        // SAFETY: given by the caller.
         cell.message
             .with_mut(|cell| unsafe { (*cell).write(message) });
         let order = self.flaws.relax(Flaw::RelaxedFill, Ordering::Release);
@@ -203,7 +211,7 @@ impl<T> Ring<T> {
                 return Err(Refused::Full(message));
             }
             if self.swap_tail(tail, self.next(tail)) {
-                return Ok(self.fill(tail, message));
+                return Ok(self.fill_when_free(tail, message));
             }
         }
     }
@@ -237,7 +245,7 @@ fn cells<T>(capacity: usize) -> Box<[Cell<T>]> {
 }
 
 impl<T> Queue<T> for Ring<T> {
-    #[inline]
+    #[inline(always)]
     fn push(&self, message: T) -> Result<bool, Refused<T>> {
         let mut tail = self.tail.load(Ordering::Relaxed);
         loop {
@@ -259,13 +267,14 @@ impl<T> Queue<T> for Ring<T> {
                 Ordering::AcqRel,
                 Ordering::Relaxed,
             ) {
-                Ok(_) => return Ok(self.fill(tail, message)),
+                // SAFETY: the position is ours alone, and the stamp said that the previous consumer is done with the cell.
+                Ok(_) => return Ok(unsafe { self.fill(tail, message) }),
                 Err(now) => tail = now,
             }
         }
     }
 
-    #[inline]
+    #[inline(always)]
     unsafe fn pop(&self) -> Option<(T, bool)> {
         let mut in_flight = SpinWait::new();
         let mut head = self.head.load(Ordering::Acquire);
@@ -375,7 +384,7 @@ impl<T> Limited<T> for Ring<T> {
             debug_assert!(reserved(tail) > 0, "pushed without a reservation");
             if self.swap_tail(tail, self.next(tail) - ONE_RESERVED) {
                 let last = tail & CLOSED != 0 && reserved(tail) == 1;
-                return match self.fill(tail, message) {
+                return match self.fill_when_free(tail, message) {
                     false => Wake::None,
                     true if last => Wake::All,
                     true => Wake::One,
