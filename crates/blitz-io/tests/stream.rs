@@ -2,6 +2,7 @@
 
 mod common;
 
+use blitz_io::channel::{broadcast, mpmc, mpsc, watch};
 use blitz_io::io::{self, AsyncBufReadExt, AsyncWriteExt, BufReader};
 use blitz_io::net::{TcpListener, TcpStream};
 use blitz_io::stream::{self, Stream, StreamExt, StreamMap};
@@ -316,6 +317,68 @@ fn a_dropped_wait_loses_no_item() {
         }
         all.sort_unstable();
         assert!(all.into_iter().eq(0..200));
+    });
+}
+
+#[test]
+fn receivers_as_streams_lose_nothing_when_waits_are_dropped() {
+    run(|| async {
+        const COUNT: u32 = 500;
+        let (sender, receiver) = broadcast::channel(COUNT as usize);
+        let (setting, latest) = watch::channel(0);
+        let sending = spawn(async move {
+            for number in 1..=COUNT {
+                sender.send(number).unwrap();
+                setting.send(number).unwrap();
+                if number % 7 == 0 {
+                    blitz_io::task::yield_now().await;
+                }
+            }
+        });
+        let (mut messages, mut values) = (stream::broadcast(receiver), stream::watch(latest));
+        let (mut heard, mut seen) = (0, None);
+        let (mut messages_end, mut values_end) = (false, false);
+        while !(messages_end && values_end) {
+            // Each wait is given up many times, in favour of the other or of nothing at all.
+            select! {
+                message = stream::next(&mut messages), if !messages_end => match message {
+                    Some(message) => {
+                        heard += 1;
+                        assert_eq!(message, Ok(heard), "once, and in order");
+                    }
+                    None => messages_end = true,
+                },
+                value = stream::next(&mut values), if !values_end => match value {
+                    Some(value) => assert!(seen.replace(value) < Some(value), "each later than the one before"),
+                    None => values_end = true,
+                },
+                () = blitz_io::task::yield_now() => {}
+            }
+        }
+        assert_eq!((heard, seen), (COUNT, Some(COUNT)));
+        sending.await.unwrap();
+        assert!(
+            soon(stream::next(&mut messages)).await.is_none(),
+            "it stays at its end"
+        );
+    });
+}
+
+#[test]
+fn receivers_that_are_streams_merge_with_others() {
+    run(|| async {
+        let (bounded, first) = mpsc::channel(2);
+        let (shared, second) = mpmc::bounded(2);
+        let sending = spawn(async move {
+            for number in 0..100 {
+                bounded.send(number).await.unwrap();
+                shared.send(100 + number).await.unwrap();
+            }
+        });
+        let mut all = soon(collect(Box::pin(first.merge(second)))).await;
+        all.sort_unstable();
+        assert!(all.into_iter().eq(0..200));
+        sending.await.unwrap();
     });
 }
 
