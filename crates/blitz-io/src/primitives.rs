@@ -15,3 +15,17 @@ macro_rules! const_fn {
 }
 #[allow(unused_imports, reason = "one door for the whole crate")]
 pub(crate) use const_fn;
+
+/// A value that is made when the program is compiled, except under the model checker. A lock that is made at run time is put together in one place
+/// and copied to another, in pieces of other sizes, which takes longer than to use it.
+macro_rules! constant {
+    ($value:expr) => {{
+        #[cfg(not(loom))]
+        let value = const { $value };
+        #[cfg(loom)]
+        let value = $value;
+        value
+    }};
+}
+#[allow(unused_imports, reason = "one door for the whole crate")]
+pub(crate) use constant;

@@ -7,7 +7,7 @@
 mod models;
 
 use crate::coop;
-use crate::primitives::const_fn;
+use crate::primitives::{const_fn, constant};
 use crate::waiters::{Node, State, Waiters};
 use blitz_core::checking::Flaws;
 use std::fmt;
@@ -79,10 +79,10 @@ impl Barrier {
         pub const fn new(n: usize) -> Self {
             Self {
                 size: if n == 0 { 1 } else { n },
-                waiters: Waiters::new(Round {
+                waiters: constant!(Waiters::new(Round {
                     number: 0,
                     arrived: 0,
-                }),
+                })),
                 flaws: Flaws::NONE,
             }
         }

@@ -24,12 +24,13 @@ mod models;
 
 use super::word;
 use crate::coop;
-use crate::primitives::{AtomicUsize, Ordering, const_fn};
+use crate::primitives::{AtomicUsize, Ordering, const_fn, constant};
 use crate::waiters::{Guarded, Node, State, Waiters};
 use crate::wake_batch::WakeBatch;
 use blitz_core::checking::Flaws;
 use std::fmt;
 use std::future::Future;
+use std::mem::MaybeUninit;
 use std::ops::{ControlFlow, Deref};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -111,7 +112,7 @@ impl Notify {
         const fn with_flaws(flaws: Flaws<Flaw>) -> Self {
             Self {
                 word: AtomicUsize::new(EMPTY),
-                waiters: Waiters::new(()),
+                waiters: constant!(Waiters::new(())),
                 flaws,
             }
         }
@@ -287,7 +288,8 @@ pub(super) struct Wait<R: Deref<Target = Notify>> {
     /// How often `notify_waiters` had been called when this was made.
     calls: usize,
     phase: Phase,
-    node: Node,
+    /// There is one if it is in the line. Most never are, and do not pay for it.
+    node: MaybeUninit<Node>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -307,7 +309,7 @@ impl<R: Deref<Target = Notify>> Wait<R> {
             calls: notify.word.load(Ordering::Acquire) & !STATE,
             notify,
             phase: Phase::New,
-            node: Node::new(),
+            node: MaybeUninit::uninit(),
         }
     }
 
@@ -321,9 +323,10 @@ impl<R: Deref<Target = Notify>> Wait<R> {
         let done = match self.phase {
             Phase::Done => true,
             Phase::New => {
-                self.notify.consume(self.calls).is_ok() || !self.as_ref().join_line(waker)
+                self.notify.consume(self.calls).is_ok() || !self.as_mut().join_line(waker)
             }
-            Phase::InLine => self.as_ref().leaves_line(waker),
+            // SAFETY: it is in the line.
+            Phase::InLine => unsafe { self.as_ref().leaves_line(waker) },
         };
         // SAFETY: nothing is moved.
         let this = unsafe { self.as_mut().get_unchecked_mut() };
@@ -333,31 +336,40 @@ impl<R: Deref<Target = Notify>> Wait<R> {
 
     /// Joins the line without a waker; one that is there already stays.
     fn enable(self: Pin<&mut Self>) -> bool {
-        let waits = self.phase == Phase::InLine && self.node.state() == State::Waiting;
+        let waits = self.phase == Phase::InLine
+            // SAFETY: it is in the line.
+            && unsafe { self.as_ref().node() }.state() == State::Waiting;
         !waits && self.poll(Waker::noop()).is_ready()
     }
 
-    fn node(self: Pin<&Self>) -> Pin<&Node> {
-        // SAFETY: the node is pinned with the whole.
-        unsafe { self.map_unchecked(|this| &this.node) }
+    /// # Safety
+    /// There is a node.
+    unsafe fn node(self: Pin<&Self>) -> Pin<&Node> {
+        // SAFETY: given; and the node is pinned with the whole.
+        unsafe { self.map_unchecked(|this| this.node.assume_init_ref()) }
     }
 
     /// `false`: it has been notified just now.
     #[cold]
-    fn join_line(self: Pin<&Self>, waker: &Waker) -> bool {
-        let notify = &*self.notify;
+    fn join_line(mut self: Pin<&mut Self>, waker: &Waker) -> bool {
+        // SAFETY: nothing is moved; there is no node yet.
+        unsafe { self.as_mut().get_unchecked_mut() }
+            .node
+            .write(Node::new());
+        let this = self.into_ref();
+        let notify = &*this.notify;
         let arrive = |_: &mut Guarded<()>| {
             if notify.flaws.has(Flaw::ArrivesBlindly) {
                 notify.word.fetch_or(WAITING, Ordering::Acquire);
                 return ControlFlow::Continue(1);
             }
             loop {
-                if notify.consume(self.calls).is_ok() {
+                if notify.consume(this.calls).is_ok() {
                     return ControlFlow::Break(());
                 }
                 let waits = notify.change(Ordering::Acquire, |word| {
                     // Notified after all.
-                    if word & STATE == PERMIT || word & !STATE != self.calls {
+                    if word & STATE == PERMIT || word & !STATE != this.calls {
                         return ControlFlow::Break(());
                     }
                     ControlFlow::Continue(word | WAITING)
@@ -368,12 +380,15 @@ impl<R: Deref<Target = Notify>> Wait<R> {
             }
         };
         // SAFETY: one list, a node of ours that only `poll` and `drop` use, and `drop` withdraws it.
-        unsafe { notify.waiters.arrive(self.node(), waker, arrive) }.is_continue()
+        unsafe { notify.waiters.arrive(this.node(), waker, arrive) }.is_continue()
     }
 
+    /// # Safety
+    /// There is a node.
     #[cold]
-    fn leaves_line(self: Pin<&Self>, waker: &Waker) -> bool {
-        let node = self.node();
+    unsafe fn leaves_line(self: Pin<&Self>, waker: &Waker) -> bool {
+        // SAFETY: given.
+        let node = unsafe { self.node() };
         if node.state() == State::Waiting
             && self.notify.waiters.again(node, waker) == State::Waiting
         {
@@ -383,12 +398,16 @@ impl<R: Deref<Target = Notify>> Wait<R> {
         true
     }
 
+    /// # Safety
+    /// There is a node.
     #[cold]
-    fn withdraw(self: Pin<&Self>) {
+    unsafe fn withdraw(self: Pin<&Self>) {
         let notify = &*self.notify;
+        // SAFETY: given.
+        let node = unsafe { self.node() };
         let (state, need) = notify
             .waiters
-            .withdraw(self.node(), |guarded| notify.line_changed(guarded));
+            .withdraw(node, |guarded| notify.line_changed(guarded));
         if state == State::Granted && !notify.flaws.has(Flaw::KeepsNotification) {
             // `notify_one` gives what is needed, `notify_last` does not: so we know whom it was meant for.
             notify.notify(if need == 0 { End::First } else { End::Last });
@@ -400,8 +419,8 @@ impl<R: Deref<Target = Notify>> Drop for Wait<R> {
     #[inline]
     fn drop(&mut self) {
         if self.phase == Phase::InLine {
-            // SAFETY: what is dropped does not move any more.
-            unsafe { Pin::new_unchecked(&*self) }.withdraw();
+            // SAFETY: it is in the line, and what is dropped does not move any more.
+            unsafe { Pin::new_unchecked(&*self).withdraw() };
         }
     }
 }

@@ -28,7 +28,7 @@ mod models;
 
 use super::word;
 use crate::coop;
-use crate::primitives::{AtomicUsize, Ordering, const_fn};
+use crate::primitives::{AtomicUsize, Ordering, const_fn, constant};
 use crate::waiters::{Guarded, Node, State, Waiters};
 use crate::wake_batch::WakeBatch;
 use blitz_core::checking::Flaws;
@@ -79,6 +79,18 @@ impl Word {
     fn somebody_waits(self) -> bool {
         self.0 & WAITING != 0
     }
+
+    /// Without `wanted` permits.
+    #[inline]
+    fn take(self, wanted: usize) -> ControlFlow<Refused, usize> {
+        if self.is_closed() {
+            ControlFlow::Break(Refused::Closed)
+        } else if self.free() < wanted {
+            ControlFlow::Break(Refused::TooFew)
+        } else {
+            ControlFlow::Continue(self.0 - wanted * PERMIT)
+        }
+    }
 }
 
 /// Why permits are not to be had.
@@ -116,7 +128,7 @@ impl Permits {
             assert!(free <= Self::MAX, "more than MAX_PERMITS permits");
             Self {
                 word: AtomicUsize::new(free * PERMIT),
-                waiters: Waiters::new(()),
+                waiters: constant!(Waiters::new(())),
                 flaws,
             }
         }
@@ -127,7 +139,7 @@ impl Permits {
         pub(crate) const fn closed() -> Self {
             Self {
                 word: AtomicUsize::new(CLOSED),
-                waiters: Waiters::new(()),
+                waiters: constant!(Waiters::new(())),
                 flaws: Flaws::NONE,
             }
         }
@@ -159,15 +171,7 @@ impl Permits {
     #[inline]
     pub(crate) fn try_acquire(&self, wanted: usize) -> Result<(), Refused> {
         let order = self.flaws.relax(Flaw::AcquiresRelaxed, Ordering::Acquire);
-        let taken = self.change(order, |word| {
-            if word.is_closed() {
-                ControlFlow::Break(Refused::Closed)
-            } else if word.free() < wanted {
-                ControlFlow::Break(Refused::TooFew)
-            } else {
-                ControlFlow::Continue(word.0 - wanted * PERMIT)
-            }
-        });
+        let taken = self.change(order, |word| word.take(wanted));
         match taken {
             ControlFlow::Continue(_) => Ok(()),
             ControlFlow::Break(refused) => Err(refused),
