@@ -43,11 +43,7 @@ impl Executor for Blitz {
 
     #[inline]
     fn spawn(future: impl Future<Output = ()> + Send + 'static) -> Handle {
-        // As tokio's arm: by the thread's context inside, by the runtime outside.
-        Handle(match blitz_io::Handle::try_current() {
-            Some(_) => blitz_io::spawn(future),
-            None => runtime().spawn(future),
-        })
+        Handle(runtime().spawn(future))
     }
 
     #[inline]

@@ -37,6 +37,10 @@ pub trait Companion: Send + Sync + 'static {
     /// Runs some of it, for a bounded time. The thread's stack holds nothing else. `false`: there was nothing.
     fn run(&self, index: usize) -> bool;
 
+    /// The thread has just run out of the companion's work: is it worth a look or two more before it sleeps, since somebody elsewhere
+    /// is making some right now?
+    fn expects_more(&self, index: usize) -> bool;
+
     /// The thread is about to sleep: should it do so in [`Companion::block`]? At most one thread at a time may get
     /// `true`, and keeps it until [`Companion::unattend`].
     fn attend(&self, index: usize) -> bool;

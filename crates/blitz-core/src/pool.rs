@@ -199,6 +199,11 @@ impl Pool {
         }
         wake.into_iter().for_each(Parker::unpark);
         // The tasks were invisible for a moment, and somebody may have fallen asleep over them.
+        self.wake_if_nobody_searches();
+    }
+
+    /// There is work that nobody may know of: makes sure that somebody looks.
+    pub(crate) fn wake_if_nobody_searches(&self) {
         let counters = self.sleep.post();
         if counters.searching() == 0 && counters.sleeping() > 0 {
             self.wake_one();
@@ -243,10 +248,7 @@ impl Pool {
     /// # Safety
     /// The context is alive during the call.
     pub(crate) unsafe fn task_posted(&self, context: *const Context) {
-        let counters = self.sleep.post();
-        if counters.searching() == 0 && counters.sleeping() > 0 {
-            self.wake_one();
-        }
+        self.wake_if_nobody_searches();
         // SAFETY: passed on.
         unsafe { self.wake_waiters_for(context) };
     }

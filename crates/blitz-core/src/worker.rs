@@ -25,6 +25,12 @@ const MAX_LOOT: usize = 31;
 /// Patience is halved at most this often.
 const MAX_FRUITLESS: u32 = 3;
 
+/// How long a thread looks for more of the companion's work if that says that it is worth it.
+const EXPECTING_US: u64 = 3;
+/// After so many looks in vain it is only tried now and then.
+const MAX_VAIN: u32 = 3;
+const RETRY: u32 = 32;
+
 /// Stolen forks shorter than this (in microseconds) make a thief hesitate before its next theft.
 const SHORT_US: u64 = 3;
 const MIN_HESITATION_US: u64 = 4;
@@ -60,6 +66,8 @@ pub(crate) fn run(pool: &Arc<Pool>, index: usize) {
         fruitless: 0,
         companion: None,
         companion_was_last: false,
+        expected: 0,
+        vain: 0,
     }
     .main_loop();
     pool.placement.thread_stopped(index);
@@ -82,6 +90,9 @@ struct Worker<'a> {
     companion: Option<Arc<dyn Companion>>,
     /// Was the last thing we ran the companion's?
     companion_was_last: bool,
+    /// Times that more of its work was expected, and how often in vain since it last came.
+    expected: u32,
+    vain: u32,
 }
 
 impl<'a> Worker<'a> {
@@ -154,6 +165,10 @@ impl<'a> Worker<'a> {
                 Some(_) => self.take_from_pool(true),
                 None => take_local(self.seat, since_fairness).map(Work::Task),
             };
+            if work.is_some() && companion.is_some() {
+                // The companion's work has relied on us, and we may be gone for long.
+                self.pool.wake_if_nobody_searches();
+            }
             work.or(companion)
         }
     }
@@ -213,6 +228,7 @@ impl<'a> Worker<'a> {
                     if round > 0 {
                         // Found while looking, not on being woken: looking pays.
                         self.fruitless = 0;
+                        self.vain = 0;
                     }
                     return Some(work);
                 }
@@ -222,6 +238,7 @@ impl<'a> Worker<'a> {
             let searched = now.saturating_sub(since);
             if searched > patience {
                 self.fruitless = (self.fruitless + 1).min(MAX_FRUITLESS);
+                self.vain = (self.vain + u32::from(patience > 0)).min(MAX_VAIN);
                 self.sleep();
                 patience = self.patience(rate);
                 since = ticks();
@@ -241,10 +258,17 @@ impl<'a> Worker<'a> {
 
     /// How long to look before sleeping, in ticks: less after each search that found nothing.
     ///
-    /// After the companion's work: none. Its tasks are woken by what the companion waits for in our sleep.
-    fn patience(&self, rate: u64) -> u64 {
+    /// After the companion's work: hardly any, or none. Its tasks are woken by what the companion waits for in our sleep.
+    fn patience(&mut self, rate: u64) -> u64 {
         if self.companion_was_last {
-            return 0;
+            let index = self.seat.index;
+            let expects = |companion: &Arc<dyn Companion>| companion.expects_more(index);
+            if !self.companion.as_ref().is_some_and(expects) {
+                return 0;
+            }
+            self.expected = self.expected.wrapping_add(1);
+            let tries = self.vain < MAX_VAIN || self.expected.is_multiple_of(RETRY);
+            return if tries { EXPECTING_US * rate } else { 0 };
         }
         (patience_us(self.pool.backoff) * rate) >> self.fruitless
     }

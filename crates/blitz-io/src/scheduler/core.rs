@@ -7,6 +7,7 @@
 //! The **interval** says how many tasks of its own a worker runs before it looks at the shared queue *first*: about
 //! a millisecond's worth, from a moving average, but 8 at least and 255 at most.
 
+use super::holds::Stripe;
 use super::outlook::Outlook;
 use super::ring::{Full, Ring};
 use crate::task::{Header, Queued};
@@ -33,9 +34,13 @@ pub(crate) struct Core {
     ring: Ring<Entry>,
     slot: AtomicPtr<Header>,
     /// The owner runs tasks, and gets to the next one soon.
-    pub(crate) serving: AtomicBool,
+    ///
+    /// Read by outsiders while they queue tasks: not beside what the owner writes all the time.
+    serving: CachePadded<AtomicBool>,
     // The owner's own.
     in_a_row: Cell<u32>,
+    /// Whether the last slice had tasks from the shared queue.
+    pub(crate) fed: Cell<bool>,
     /// When the owner last beat, in ticks.
     pub(crate) last_beat: Cell<u64>,
     /// How far it then saw the relief thread, and how often just there.
@@ -45,6 +50,7 @@ pub(crate) struct Core {
     average_ns: Cell<u64>,
     random: Cell<u64>,
     pub(crate) outlook: Outlook,
+    pub(crate) holds: Stripe,
     pub(crate) counts: Counts,
 }
 
@@ -93,7 +99,8 @@ impl Core {
         let core = Core {
             ring: Ring::new(),
             slot: AtomicPtr::new(std::ptr::null_mut()),
-            serving: AtomicBool::new(false),
+            serving: CachePadded::new(AtomicBool::new(false)),
+            fed: Cell::new(false),
             in_a_row: Cell::new(0),
             last_beat: Cell::new(0),
             relief_seen: Cell::new((0, 0)),
@@ -102,6 +109,7 @@ impl Core {
             average_ns: Cell::new(FIRST_GUESS_NS),
             random: Cell::new(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1),
             outlook: Outlook::new(),
+            holds: Stripe::new(),
             counts: Counts::default(),
         };
         core.interval.set(interval_for(FIRST_GUESS_NS));
@@ -112,6 +120,21 @@ impl Core {
     #[inline]
     pub(crate) fn has_work(&self) -> bool {
         !self.ring.is_empty() || !self.slot.load(Ordering::SeqCst).is_null()
+    }
+
+    /// Does the owner run tasks?
+    #[inline]
+    pub(crate) fn is_serving(&self) -> bool {
+        self.serving.load(Ordering::Relaxed)
+    }
+
+    /// It does, or does not any more. For the owner.
+    #[inline]
+    pub(crate) fn set_serving(&self, serving: bool) {
+        // A store of the same value would take the line away from readers.
+        if self.is_serving() != serving {
+            self.serving.store(serving, Ordering::Relaxed);
+        }
     }
 
     /// Tasks in the ring, about.

@@ -142,7 +142,7 @@ impl World {
         // SAFETY: a model's threads are one thread.
         let (listed, queued, handle) =
             unsafe { task::new_with_flaws(future, Arc::clone(&self.home), self.wrong.state) };
-        if self.home.owned.admit(listed) {
+        if self.home.owned.admit(listed, 0, 0) {
             schedule(queued);
         }
         *self.handle.lock().unwrap() = Some(handle);
@@ -166,7 +166,6 @@ impl World {
             assert!(joiner.0.load(Ordering::Acquire), "nobody told the joiner");
         }
         handle.detach();
-        drop(handle);
         drop(self.waker.lock().unwrap().take());
         assert_eq!(Arc::strong_count(&self.home), 1, "a task's memory was left");
     }

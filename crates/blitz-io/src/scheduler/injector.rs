@@ -1,18 +1,22 @@
 //! The queue for tasks that do not come from a worker: spawns and wakes from other threads, and what overflows.
 //!
-//! A list through the tasks themselves behind a lock: nothing is allocated, a whole batch goes in or out under one
-//! locking, and the length is readable without the lock. It can be closed; what is pushed later comes back to the
-//! pusher, so that no task is forgotten in a runtime that ends.
+//! Pointers in a growing ring behind a lock. A whole batch goes in or out under one locking, and none of the tasks is touched under it: a
+//! list through the tasks would need no memory of its own, but whoever takes a batch would wait for each task's cache line while the
+//! others wait for the lock. The length is readable without the lock. The queue can be closed; what is pushed later comes back to
+//! the pusher, so that no task is forgotten in a runtime that ends.
 
 use crate::primitives::{AtomicUsize, Mutex, Ordering};
-use crate::task::{Header, Queued};
+use crate::task::Queued;
 use blitz_core::checking::Flaws;
+use std::collections::VecDeque;
 use std::ops::DerefMut;
-use std::ptr;
 use std::sync::PoisonError;
 
 /// The fewest and the most tasks that a worker takes at once.
 const BATCH: std::ops::RangeInclusive<usize> = 4..=64;
+
+/// Room for this many tasks is kept when the queue has become empty.
+const KEPT: usize = 1024;
 
 /// The share of a worker: `len / workers`, but neither a trickle nor a flood.
 pub(crate) fn fair_batch(len: usize, workers: usize) -> usize {
@@ -28,48 +32,14 @@ pub(crate) enum Flaw {
 }
 
 pub(crate) struct Injector {
-    list: Mutex<List>,
+    queue: Mutex<Queue>,
     len: AtomicUsize,
     flaws: Flaws<Flaw>,
 }
 
-struct List {
-    first: *const Header,
-    last: *const Header,
+struct Queue {
+    tasks: VecDeque<Queued>,
     closed: bool,
-}
-
-// SAFETY: the list owns the entries in it, and entries may be sent.
-unsafe impl Send for List {}
-
-impl List {
-    fn append(&mut self, task: Queued) {
-        let task = task.into_raw();
-        // SAFETY: the entry is ours, so its `next` is, too.
-        unsafe { (*task).next.set(ptr::null()) };
-        if self.last.is_null() {
-            self.first = task;
-        } else {
-            // SAFETY: the list owns its last entry.
-            unsafe { (*self.last).next.set(task) };
-        }
-        self.last = task;
-    }
-
-    fn take_first(&mut self) -> Option<Queued> {
-        if self.first.is_null() {
-            return None;
-        }
-        // SAFETY: the list owns its first entry, and gives it away.
-        unsafe {
-            let task = Queued::from_raw(self.first);
-            self.first = (*self.first).next.get();
-            if self.first.is_null() {
-                self.last = ptr::null();
-            }
-            Some(task)
-        }
-    }
 }
 
 impl Injector {
@@ -79,9 +49,8 @@ impl Injector {
 
     pub(crate) fn with_flaws(flaws: Flaws<Flaw>) -> Self {
         Injector {
-            list: Mutex::new(List {
-                first: ptr::null(),
-                last: ptr::null(),
+            queue: Mutex::new(Queue {
+                tasks: VecDeque::new(),
                 closed: false,
             }),
             len: AtomicUsize::new(0),
@@ -89,8 +58,8 @@ impl Injector {
         }
     }
 
-    fn list(&self) -> impl DerefMut<Target = List> + '_ {
-        self.list.lock().unwrap_or_else(PoisonError::into_inner)
+    fn queue(&self) -> impl DerefMut<Target = Queue> + '_ {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// How many tasks wait here. Exact for whoever pushed, a hint for others.
@@ -99,27 +68,32 @@ impl Injector {
         self.len.load(Ordering::SeqCst)
     }
 
+    /// Under the lock, so that the length never says less than there is to whoever took the lock later.
+    ///
+    /// Release is enough: whoever relies on a sleeper's seeing it has a fence before its look at the sleepers.
+    fn show_len(&self, queue: &Queue) {
+        self.len.store(queue.tasks.len(), Ordering::Release);
+    }
+
     /// Adds a task, or gives it back if the queue is closed.
     pub(crate) fn push(&self, task: Queued) -> Result<(), Queued> {
-        let mut list = self.list();
-        if list.closed && !self.flaws.has(Flaw::AcceptsAfterClosing) {
+        let mut queue = self.queue();
+        if queue.closed && !self.flaws.has(Flaw::AcceptsAfterClosing) {
             return Err(task);
         }
-        list.append(task);
-        // Under the lock, so that the length never says less than there is to whoever took the lock later.
-        self.len.store(self.len() + 1, Ordering::SeqCst);
+        queue.tasks.push_back(task);
+        self.show_len(&queue);
         Ok(())
     }
 
     /// Adds many tasks under one locking; gives them back if the queue is closed.
     pub(crate) fn push_batch(&self, tasks: Vec<Queued>) -> Result<(), Vec<Queued>> {
-        let mut list = self.list();
-        if list.closed {
+        let mut queue = self.queue();
+        if queue.closed {
             return Err(tasks);
         }
-        let count = tasks.len();
-        tasks.into_iter().for_each(|task| list.append(task));
-        self.len.store(self.len() + count, Ordering::SeqCst);
+        queue.tasks.extend(tasks);
+        self.show_len(&queue);
         Ok(())
     }
 
@@ -128,34 +102,33 @@ impl Injector {
         &self,
         workers: usize,
         room: usize,
-        mut keep: impl FnMut(Queued),
+        keep: impl FnMut(Queued),
     ) -> Option<Queued> {
         if self.len() == 0 {
             return None;
         }
-        let mut list = self.list();
-        let share = fair_batch(self.len(), workers).min(room + 1);
-        let first = list.take_first()?;
-        let mut taken = 1;
-        while taken < share
-            && let Some(task) = list.take_first()
-        {
-            keep(task);
-            taken += 1;
+        let mut queue = self.queue();
+        let first = queue.tasks.pop_front()?;
+        let share = fair_batch(queue.tasks.len() + 1, workers).min(room + 1) - 1;
+        let share = share.min(queue.tasks.len());
+        queue.tasks.drain(..share).for_each(keep);
+        if queue.tasks.is_empty() && queue.tasks.capacity() > 2 * KEPT {
+            queue.tasks.shrink_to(KEPT);
         }
-        self.len.store(self.len() - taken, Ordering::SeqCst);
+        self.show_len(&queue);
         Some(first)
     }
 
     /// Closes the queue and returns what is in it.
     pub(crate) fn close(&self) -> Vec<Queued> {
-        let mut list = self.list();
-        list.closed = true;
+        let mut queue = self.queue();
+        queue.closed = true;
         if self.flaws.has(Flaw::ForgetsWhatWasQueued) {
             return Vec::new();
         }
-        self.len.store(0, Ordering::SeqCst);
-        std::iter::from_fn(|| list.take_first()).collect()
+        let tasks = std::mem::take(&mut queue.tasks);
+        self.show_len(&queue);
+        tasks.into()
     }
 }
 

@@ -6,6 +6,8 @@ mod core;
 mod driver_seat;
 #[cfg(all(test, loom))]
 mod end_models;
+#[cfg_attr(loom, allow(dead_code))]
+mod holds;
 mod injector;
 #[cfg(not(loom))]
 mod outlook;

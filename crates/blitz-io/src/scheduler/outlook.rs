@@ -4,7 +4,8 @@
 //! for each other's time slice. A worker that will be through with its ring before help could arrive therefore asks nobody. No task is
 //! stranded by that: the ring is its owner's, who empties it before it sleeps. It asks
 //! * when the tasks in the ring will take longer than [`HELP_NS`], as far as it can tell;
-//! * when a slice of its time ends with tasks left: it is busy for long, and may turn to something else now;
+//! * when it has been busy for long without getting to the end of them: a second worker would get twice as much done;
+//! * when it turns to the engine's work and leaves tasks behind (the engine does that);
 //! * when the running task is about to block, or computes for long and says so (see `relief`).
 //!
 //! It tells by what a poll usually takes. What breaks that is a poll that takes a thousand times as long: the tasks behind it wait although
@@ -20,6 +21,8 @@ use std::cell::Cell;
 
 /// Less work than this is done before help arrives.
 const HELP_NS: u64 = 40_000;
+/// A worker that has always had tasks for this long has too many.
+const BUSY_US: u64 = 100;
 /// A stretch of polls that should take a few microseconds and takes this long has a long one in it.
 const LONG_US: u64 = 400;
 /// So much of it has to be CPU time.
@@ -37,6 +40,8 @@ pub(crate) struct Outlook {
     usual_ns: Cell<u64>,
     wary: Cell<bool>,
     wary_until: Cell<u64>,
+    /// Since when there have always been tasks, or since it last asked for help for that reason; 0: there were none.
+    busy_since: Cell<u64>,
     /// The thread's CPU time, in microseconds, and when that was, in ticks.
     noted: Cell<(u64, u64)>,
 }
@@ -47,6 +52,7 @@ impl Outlook {
             usual_ns: Cell::new(FIRST_GUESS_NS),
             wary: Cell::new(false),
             wary_until: Cell::new(0),
+            busy_since: Cell::new(0),
             noted: Cell::new((0, 0)),
         }
     }
@@ -63,9 +69,26 @@ impl Outlook {
         if self.wary.get() && now > self.wary_until.get() {
             self.wary.set(false);
         }
+        if self.busy_since.get() == 0 {
+            self.busy_since.set(now);
+        }
         if waiting > 0 && now.saturating_sub(self.noted.get().1) > NOTE_US * ticks_per_us() {
             self.noted.set((thread_cpu_us(), now));
         }
+    }
+
+    /// A slice ends, with `waiting` tasks left for this worker or anybody. Should somebody be woken for them?
+    #[inline]
+    pub(crate) fn slice_ends(&self, now: u64, waiting: usize) -> bool {
+        if waiting == 0 {
+            self.busy_since.set(0);
+            return false;
+        }
+        let asks = now.saturating_sub(self.busy_since.get()) > BUSY_US * ticks_per_us();
+        if asks {
+            self.busy_since.set(now);
+        }
+        asks
     }
 
     /// A stretch of a few polls has lasted from `start` to `now`, and tasks have been `waiting` in the ring.
@@ -140,6 +163,22 @@ mod tests {
         assert!(!outlook.asks_for_help(30));
         assert!(outlook.asks_for_help(60));
         assert!(outlook_on(100_000).asks_for_help(1));
+    }
+
+    #[test]
+    fn a_worker_that_always_has_tasks_asks_for_help_now_and_then() {
+        let outlook = outlook_on(10);
+        let busy = BUSY_US * ticks_per_us();
+        let mut asked = 0;
+        for slice in 1..=100 {
+            outlook.slice_begins(slice * busy / 10, 5);
+            asked += u32::from(outlook.slice_ends((slice + 1) * busy / 10, 5));
+        }
+        assert!((8..=10).contains(&asked), "{asked}");
+        for slice in 100..=200 {
+            outlook.slice_begins(slice * busy / 10, 5);
+            assert!(!outlook.slice_ends((slice + 1) * busy / 10, 0));
+        }
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Every task of a runtime, so that its end can drop every future, idle ones included.
 //!
-//! Lists through the tasks themselves, in shards with a lock each; a task's shard follows from its address. Each list
+//! Lists through the tasks themselves, in shards with a lock each. A worker puts its tasks into shards of its own, some dozens in a row into the
+//! same one: so its spawns find the lock in its cache, a thief that ends what it has stolen works on another shard than the
+//! one being filled, and neighbours in a list are tasks that one thread has in its hands. All other threads are one more spawner. Each list
 //! holds one reference to each of its tasks. Closing is per shard: a task that comes to a closed shard is refused,
 //! and its spawner shuts it down; so a spawn that races with the runtime's end is either in a list that is still to
 //! be emptied, or refused.
@@ -17,6 +19,11 @@ use std::ptr;
 use std::sync::PoisonError;
 use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
+
+/// Shards per worker.
+const SHARDS: usize = 8;
+/// Tasks of a worker that go to the same shard before it turns to the next.
+const IN_A_ROW: u64 = 64;
 
 /// What the models break on purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,9 +79,9 @@ impl Drop for Waiting<'_> {
 }
 
 impl Owned {
-    /// For about `workers` threads that spawn at once.
+    /// For `workers` threads that spawn at once, and others.
     pub(crate) fn new(workers: usize) -> Self {
-        let shards = (4 * workers).next_power_of_two().min(256);
+        let shards = (SHARDS * (workers + 1)).next_power_of_two().min(512);
         Self::with_flaws(shards, Flaws::NONE)
     }
 
@@ -97,15 +104,16 @@ impl Owned {
         }
     }
 
-    fn shard(&self, task: &Task) -> &Shard {
-        // The allocator's neighbours go to different shards; multiply to spread what its size classes leave.
-        let hash = (task.as_ptr() as usize >> 4).wrapping_mul(0x9E37_79B9_7F4A_7C15_u64 as usize);
-        &self.shards[(hash >> (usize::BITS - 16)) & (self.shards.len() - 1)]
+    /// The shard of a spawner's `count`th task.
+    fn choose(&self, spawner: usize, count: u64) -> usize {
+        let turn = (count / IN_A_ROW) as usize % SHARDS;
+        (spawner * SHARDS + turn) & (self.shards.len() - 1)
     }
 
-    /// Adds a new task. `false`: the runtime has ended, and the task with it; its handle reports a cancellation.
-    pub(crate) fn admit(&self, task: Task) -> bool {
-        match self.insert(task) {
+    /// Adds a new task, the `count`th of its spawner. `false`: the runtime has ended, and the task with it; its handle reports
+    /// a cancellation.
+    pub(crate) fn admit(&self, task: Task, spawner: usize, count: u64) -> bool {
+        match self.insert(task, self.choose(spawner, count)) {
             Ok(()) => true,
             Err(refused) => {
                 refused.shutdown();
@@ -114,8 +122,9 @@ impl Owned {
         }
     }
 
-    fn insert(&self, task: Task) -> Result<(), Task> {
-        let shard = self.shard(&task);
+    fn insert(&self, task: Task, index: usize) -> Result<(), Task> {
+        task.header().shard.set(index as u16);
+        let shard = &self.shards[index];
         let mut list = shard.list();
         if list.closed && !self.flaws.has(Flaw::AdmitsAfterClosing) {
             return Err(task);
@@ -141,7 +150,7 @@ impl Owned {
 
     /// Takes a task out. `true`: it was in, and the list's reference is the caller's now.
     pub(crate) fn remove(&self, task: &Task) -> bool {
-        let shard = self.shard(task);
+        let shard = &self.shards[usize::from(task.header().shard.get())];
         let mut list = shard.list();
         let header = task.as_ptr();
         // SAFETY: as above.

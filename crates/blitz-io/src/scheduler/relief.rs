@@ -67,7 +67,7 @@ impl Relief {
     /// A worker is in the middle of something long.
     pub(crate) fn beat(&self, shared: &Shared, index: usize) {
         // If this is inside of a task's poll, the next task has to wait.
-        shared.core(index).serving.store(false, Ordering::Relaxed);
+        shared.core(index).set_serving(false);
         let now = ticks();
         let last = &shared.core(index).last_beat;
         if now.saturating_sub(last.get()) >= BEAT_US * ticks_per_us() {

@@ -11,6 +11,7 @@
 
 use super::core::{self, Core, Cores, Pushed};
 use super::driver_seat::DriverSeat;
+use super::holds::Holds;
 use super::injector::{Injector, refuse};
 use super::owned::{Owned, end};
 use super::relief::Relief;
@@ -26,7 +27,8 @@ use blitz_core::demand::{ticks, ticks_per_us};
 use crossbeam_utils::CachePadded;
 use std::cell::Cell;
 use std::future::Future;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
 /// Tasks in a slice, and its length; the engine's work gets its turn afterwards.
@@ -49,7 +51,11 @@ pub(crate) struct Shared {
     pub(crate) blocking: Arc<BlockingPool>,
     /// Threads that want to drive a current-thread runtime.
     pub(crate) drivers: Drivers,
+    /// A worker that ran tasks when somebody last looked for one.
+    server: AtomicUsize,
     ended: AtomicBool,
+    /// The tasks', who keep this alive.
+    holds: CachePadded<Holds>,
     pool: OnceLock<PoolHandle>,
     /// By threads that are not workers.
     spawned: CachePadded<AtomicU64>,
@@ -83,7 +89,9 @@ impl Shared {
             relief: Relief::new(reliefs),
             blocking,
             drivers: Drivers::default(),
+            server: AtomicUsize::new(0),
             ended: AtomicBool::new(false),
+            holds: CachePadded::new(Holds::new()),
             pool: OnceLock::new(),
             spawned: CachePadded::new(AtomicU64::new(0)),
             poll_times: poll_times.then(PollTimes::default),
@@ -111,6 +119,14 @@ impl Shared {
 
     pub(crate) fn cores(&self) -> impl Iterator<Item = &Core> {
         self.cores.iter().map(|core| &**core)
+    }
+
+    /// The holds have become something else than none, if `first`: they need a strong reference.
+    #[inline]
+    fn holds_began(&self, first: bool) {
+        if first {
+            std::mem::forget(self.arc());
+        }
     }
 
     pub(crate) fn arc(&self) -> Arc<Shared> {
@@ -156,23 +172,29 @@ impl Shared {
         F::Output: Send,
     {
         // SAFETY: both are `Send`; that they live long enough is the caller's business.
-        let (listed, queued, handle) = unsafe { task::new(future, Arc::clone(self)) };
+        let (listed, queued, handle) = unsafe { task::new(future, Held::new(self)) };
         self.launch(listed, queued);
         handle
     }
 
     fn launch(&self, listed: Task, queued: Queued) {
-        if self.owned.admit(listed) {
-            self.count_spawn();
-            self.schedule_task(queued);
+        let me = self.my_core();
+        let (spawner, count) = match me {
+            Some((core, index)) => (index, core.counts.spawned.load(Ordering::Relaxed)),
+            None => (self.cores.len(), self.spawned.load(Ordering::Relaxed)),
+        };
+        if !self.owned.admit(listed, spawner, count) {
+            return;
         }
-    }
-
-    #[inline]
-    fn count_spawn(&self) {
-        match self.my_core() {
-            Some((core, _)) => core::add(&core.counts.spawned, 1),
-            None => drop(self.spawned.fetch_add(1, Ordering::Relaxed)),
+        match me {
+            Some((core, _)) => {
+                core::add(&core.counts.spawned, 1);
+                self.push_own(core, queued);
+            }
+            None => {
+                self.spawned.fetch_add(1, Ordering::Relaxed);
+                self.inject(queued);
+            }
         }
     }
 
@@ -186,13 +208,17 @@ impl Shared {
     #[inline]
     fn schedule_task(&self, task: Queued) {
         match self.my_core() {
-            Some((core, _)) => {
-                // SAFETY: this thread owns the core.
-                let pushed = unsafe { core.push_next(task) };
-                self.pushed(core, pushed);
-            }
+            Some((core, _)) => self.push_own(core, task),
             None => self.inject(task),
         }
+    }
+
+    /// The calling thread's own core.
+    #[inline]
+    fn push_own(&self, core: &Core, task: Queued) {
+        // SAFETY: this thread owns the core.
+        let pushed = unsafe { core.push_next(task) };
+        self.pushed(core, pushed);
     }
 
     #[inline]
@@ -259,8 +285,17 @@ impl Shared {
 
     /// Does any worker run tasks, one after the other?
     pub(crate) fn somebody_serves(&self) -> bool {
+        // Mostly the one that did last time.
+        let last = self.server.load(Ordering::Relaxed);
+        if self.cores[last].is_serving() {
+            return true;
+        }
         let mut workers = self.cores().take(self.workers);
-        workers.any(|core| core.serving.load(Ordering::Relaxed))
+        let found = workers.position(Core::is_serving);
+        if let Some(index) = found {
+            self.server.store(index, Ordering::Relaxed);
+        }
+        found.is_some()
     }
 
     /// Runs tasks on the core `index` for a while. `false`: there was none.
@@ -271,16 +306,17 @@ impl Shared {
         let end = start + SLICE_US * ticks_per_us();
         let mut polled = 0;
         core.outlook.slice_begins(start, core.len());
+        core.fed.set(false);
         while polled < SLICE_TASKS {
             // SAFETY: the core is the calling thread's.
             let Some(task) = (unsafe { self.next(core, index) }) else {
                 break;
             };
-            if polled == 0 && (core.asks_for_help() || self.injector.len() > 0) {
+            if polled == 0 && core.outlook.asks_for_help(core.len() + self.injector.len()) {
                 // We are about to be busy, and there is more.
                 self.notify();
             }
-            core.serving.store(true, Ordering::Relaxed);
+            core.set_serving(true);
             match &self.poll_times {
                 None => task.run(),
                 Some(times) => times.measure(|| task.run()),
@@ -302,14 +338,14 @@ impl Shared {
             let before = std::mem::replace(&mut clock, ticks());
             core.outlook.stretch_ends(before, clock, core.len());
         }
-        if core.len() > 0 {
-            // We are busy for long, or turn to the engine's work now.
+        let waiting = core.len() + self.injector.len();
+        if core.outlook.slice_ends(clock, waiting) {
             self.notify();
         }
         core::add(&core.counts.polled, u64::from(polled));
         let elapsed_ns = clock.saturating_sub(start) * 1000 / ticks_per_us().max(1);
         core.learn(u64::from(polled), elapsed_ns);
-        core.serving.store(false, Ordering::Relaxed);
+        core.set_serving(false);
         polled > 0
     }
 
@@ -354,6 +390,7 @@ impl Shared {
             refuse(self.injector.push_batch(overflow).err().unwrap_or_default());
         }
         if first.is_some() {
+            core.fed.set(true);
             core::add(&core.counts.batches, 1);
         }
         first
@@ -375,7 +412,7 @@ impl Shared {
     /// The calling thread is about to block, or to be busy for long; if it is a worker, somebody else has to serve.
     pub(crate) fn caller_blocks(&self) {
         if let Some((core, index)) = self.my_core() {
-            core.serving.store(false, Ordering::Relaxed);
+            core.set_serving(false);
             if index >= self.workers {
                 // From now on nothing of the core is touched by this thread.
                 self.enter_worker(RETIRED);
@@ -398,33 +435,77 @@ impl Shared {
     }
 }
 
-impl Schedule for Arc<Shared> {
+/// A task's hold on its scheduler: as good as an `Arc`, and cheaper (see [`Holds`]).
+struct Held(NonNull<Shared>);
+
+// SAFETY: as an `Arc` of the same: it gives shared access to what is `Sync`, and may drop it, which is `Send`.
+unsafe impl Send for Held where Shared: Send + Sync {}
+// SAFETY: as above.
+unsafe impl Sync for Held where Shared: Send + Sync {}
+
+impl Held {
+    #[inline]
+    fn new(shared: &Arc<Shared>) -> Self {
+        let own = shared.my_core().map(|(core, _)| &core.holds);
+        shared.holds_began(shared.holds.take(own));
+        // From the `Arc` itself, not from a reference: `Arc::decrement_strong_count` may get it.
+        let shared = Arc::as_ptr(shared).cast_mut();
+        // SAFETY: an `Arc` points to something.
+        Held(unsafe { NonNull::new_unchecked(shared) })
+    }
+
+    #[inline]
+    fn shared(&self) -> &Shared {
+        // SAFETY: the hold keeps it alive.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+impl Drop for Held {
+    #[inline]
+    fn drop(&mut self) {
+        let own = self.shared().my_core().map(|(core, _)| &core.holds);
+        if self.shared().holds.give(own) {
+            // SAFETY: that was the last hold, and the strong reference of all holds goes with it. Nothing of the scheduler is
+            // touched otherwise once the hold is given.
+            unsafe { Arc::decrement_strong_count(self.0.as_ptr()) };
+        }
+    }
+}
+
+impl Schedule for Held {
     #[inline]
     fn schedule(&self, task: Queued) {
-        self.schedule_task(task);
+        self.shared().schedule_task(task);
     }
 
     #[inline]
     fn schedule_again(&self, task: Queued) {
-        // The scheduler itself, which the polling thread holds; `self` goes with the task.
-        let shared: &Shared = self;
+        // The scheduler itself, which the polling thread keeps alive; `self` goes with the task.
+        // SAFETY: as above.
+        let shared = unsafe { &*self.0.as_ptr().cast_const() };
         shared.queue_again(task);
     }
 
     fn release(&self, task: &Task) -> bool {
-        self.owned.remove(task)
+        self.shared().owned.remove(task)
     }
 }
 
 impl Companion for Shared {
     fn thread_started(&self, index: usize) {
+        self.holds_began(self.holds.open(&self.core(index).holds));
         self.enter_worker(index);
         context::enter_for_good(self.arc());
     }
 
-    fn thread_stopped(&self, _index: usize) {
+    fn thread_stopped(&self, index: usize) {
         context::leave_for_good();
         Shared::leave_worker((std::ptr::null(), 0));
+        if self.holds.close(&self.core(index).holds) {
+            // SAFETY: the strong reference of all holds. The caller has one of its own.
+            unsafe { Arc::decrement_strong_count(self.this.as_ptr()) };
+        }
     }
 
     fn has_work(&self) -> bool {
@@ -433,6 +514,11 @@ impl Companion for Shared {
 
     fn run(&self, index: usize) -> bool {
         self.run_slice(index)
+    }
+
+    fn expects_more(&self, index: usize) -> bool {
+        // Threads outside that spawn and wake do so again.
+        self.core(index).fed.get()
     }
 
     fn attend(&self, _index: usize) -> bool {

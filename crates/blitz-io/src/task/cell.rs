@@ -4,8 +4,7 @@
 //! real type. Who may touch what:
 //! * `stage`: whoever is RUNNING; after COMPLETE the handle, if it was interested, else the completer.
 //! * `join_waker`: see JOIN_WAKER in [`super::state`].
-//! * `links`: whoever holds the lock of the owned list's shard.
-//! * `next`: whoever holds the queue's entry.
+//! * `links`: whoever holds the lock of the owned list's shard; `shard` is written by the spawner, before anybody else sees the task.
 
 use super::error::JoinError;
 use super::state::{End, Flaw, Start, State};
@@ -40,10 +39,10 @@ pub(crate) trait Schedule: Sized + 'static {
 pub(crate) struct Header {
     pub(crate) state: State,
     vtable: &'static VTable,
-    /// The next one in an intrusive queue.
-    pub(crate) next: StdCell<*const Header>,
     /// Neighbours in the list of owned tasks; both null outside of it.
     pub(crate) links: UnsafeCell<Links>,
+    /// Which of the lists of owned tasks. Written before the task is in it.
+    pub(crate) shard: StdCell<u16>,
     /// Shielded sections that the task is in. Changed while RUNNING only.
     shields: AtomicU8,
 }
@@ -58,7 +57,8 @@ pub(crate) struct Links {
 struct VTable {
     poll: unsafe fn(NonNull<Header>),
     schedule: unsafe fn(NonNull<Header>),
-    drop_future_and_complete: unsafe fn(NonNull<Header>),
+    /// `true`: the list's reference is the caller's.
+    drop_future_and_complete: unsafe fn(NonNull<Header>) -> bool,
     take_output: unsafe fn(NonNull<Header>, *mut ()),
     drop_output: unsafe fn(NonNull<Header>),
     join_waker: unsafe fn(NonNull<Header>) -> *mut Option<Waker>,
@@ -127,11 +127,11 @@ where
                 join_waker: join_waker::<F, S>,
                 free: free::<F, S>,
             },
-            next: StdCell::new(ptr::null()),
             links: UnsafeCell::new(Links {
                 previous: ptr::null(),
                 next: ptr::null(),
             }),
+            shard: StdCell::new(0),
             shields: AtomicU8::new(0),
         },
         scheduler,
@@ -191,8 +191,11 @@ impl Task {
     /// The runtime ends: drops the future, here and now if nobody polls it.
     pub(crate) fn shutdown(&self) {
         if self.header().state.seize() {
-            // SAFETY: `seize` made us RUNNING.
-            unsafe { (self.header().vtable.drop_future_and_complete)(self.0) };
+            // SAFETY: `seize` made us RUNNING, and the list's reference is ours if we are told so.
+            unsafe {
+                let listed = (self.header().vtable.drop_future_and_complete)(self.0);
+                drop_refs(self.0, usize::from(listed));
+            }
         }
     }
 
@@ -236,8 +239,12 @@ impl Task {
         }
     }
 
-    /// The handle goes away.
-    pub(crate) fn detach(&self) {
+    /// The handle goes away, with its reference.
+    pub(crate) fn detach(self) {
+        if self.header().state.drop_fresh_handle() {
+            std::mem::forget(self);
+            return;
+        }
         let (drops_output, drops_waker) = self.header().state.drop_interest();
         // SAFETY: the state says that these are ours.
         unsafe {
@@ -260,9 +267,21 @@ impl Clone for Task {
 
 impl Drop for Task {
     fn drop(&mut self) {
-        if self.header().state.drop_ref() {
-            // SAFETY: that was the last reference.
-            unsafe { (self.header().vtable.free)(self.0) };
+        // SAFETY: ours.
+        unsafe { drop_refs(self.0, 1) };
+    }
+}
+
+/// Gives `count` references back, and frees the task if there are no others.
+///
+/// # Safety
+/// They are the caller's.
+#[inline]
+unsafe fn drop_refs(header: NonNull<Header>, count: usize) {
+    // SAFETY: with a reference, the memory is there; without a last one, nobody else looks at it.
+    unsafe {
+        if count > 0 && header.as_ref().state.drop_refs(count) {
+            (header.as_ref().vtable.free)(header);
         }
     }
 }
@@ -331,10 +350,10 @@ unsafe fn poll<F: Future, S: Schedule>(header: NonNull<Header>) {
     let cell = unsafe { cell::<F, S>(header) };
     match cell.header.state.start_poll(is_shielded(&cell.header)) {
         Start::Nothing => drop(Task(header)),
-        // SAFETY: we are RUNNING.
+        // SAFETY: we are RUNNING, and have the entry's reference.
         Start::Cancel => unsafe {
-            drop_future_and_complete::<F, S>(header);
-            drop(Task(header));
+            let listed = drop_future_and_complete::<F, S>(header);
+            drop_refs(header, 1 + usize::from(listed));
         },
         Start::Poll => {
             // SAFETY: we are RUNNING.
@@ -343,17 +362,19 @@ unsafe fn poll<F: Future, S: Schedule>(header: NonNull<Header>) {
                 match cell.header.state.end_poll(is_shielded(&cell.header)) {
                     End::Idle => {}
                     End::Again => cell.scheduler.schedule_again(Queued(Task(header))),
-                    // SAFETY: we are still RUNNING.
+                    // SAFETY: we are still RUNNING, and have the entry's reference.
                     End::Cancel => unsafe {
-                        drop_future_and_complete::<F, S>(header);
-                        drop(Task(header));
+                        let listed = drop_future_and_complete::<F, S>(header);
+                        drop_refs(header, 1 + usize::from(listed));
                     },
                 }
                 return;
             };
-            // SAFETY: we are RUNNING; the future is already dropped.
-            unsafe { complete(cell, header, output) };
-            drop(Task(header));
+            // SAFETY: we are RUNNING; the future is already dropped. The entry's reference is ours, and perhaps the list's.
+            unsafe {
+                let listed = complete(cell, header, output);
+                drop_refs(header, 1 + usize::from(listed));
+            }
         }
     }
 }
@@ -422,13 +443,15 @@ unsafe fn drop_stage<F: Future, S>(cell: &TaskCell<F, S>) -> Option<Box<dyn std:
     .err()
 }
 
+/// `true`: the reference of the list of owned tasks is the caller's now.
+///
 /// # Safety
-/// The caller is RUNNING, and the stage is empty.
+/// The caller is RUNNING, has a reference, and the stage is empty.
 unsafe fn complete<F: Future, S: Schedule>(
     cell: &TaskCell<F, S>,
     header: NonNull<Header>,
     output: Result<F::Output, JoinError>,
-) {
+) -> bool {
     // SAFETY: passed on.
     unsafe { *cell.stage.get() = Stage::Output(output) };
     let (wanted, has_waker) = cell.header.state.complete();
@@ -448,14 +471,10 @@ unsafe fn complete<F: Future, S: Schedule>(
             }
         }
     }
-    let task = ManuallyDrop::new(Task(header));
-    if cell.scheduler.release(&task) {
-        // The list's reference. The caller still has its own.
-        drop(Task(header));
-    }
+    cell.scheduler.release(&ManuallyDrop::new(Task(header)))
 }
 
-unsafe fn drop_future_and_complete<F: Future, S: Schedule>(header: NonNull<Header>) {
+unsafe fn drop_future_and_complete<F: Future, S: Schedule>(header: NonNull<Header>) -> bool {
     // SAFETY: the caller is RUNNING.
     unsafe {
         let cell = cell::<F, S>(header);
@@ -467,7 +486,7 @@ unsafe fn drop_future_and_complete<F: Future, S: Schedule>(header: NonNull<Heade
             Some(payload) => JoinError::panicked(payload),
             None => JoinError::cancelled(),
         };
-        complete(cell, header, Err(error));
+        complete(cell, header, Err(error))
     }
 }
 

@@ -6,12 +6,13 @@ use crate::coop;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
 
 /// The way to a task's output. Await it; drop it to let the task run on its own.
 pub struct JoinHandle<T> {
-    task: Task,
+    task: ManuallyDrop<Task>,
     output: PhantomData<T>,
 }
 
@@ -36,7 +37,7 @@ impl<T> JoinHandle<T> {
     /// The caller knows that `T` is the type of the task's output.
     pub(crate) fn new(task: Task) -> Self {
         JoinHandle {
-            task,
+            task: ManuallyDrop::new(task),
             output: PhantomData,
         }
     }
@@ -72,7 +73,7 @@ impl<T> JoinHandle<T> {
     /// A handle that can only abort, and does not keep the output.
     pub fn abort_handle(&self) -> AbortHandle {
         AbortHandle {
-            task: self.task.clone(),
+            task: Task::clone(&self.task),
         }
     }
 
@@ -97,7 +98,8 @@ impl<T> Future for JoinHandle<T> {
 
 impl<T> Drop for JoinHandle<T> {
     fn drop(&mut self) {
-        self.task.detach();
+        // SAFETY: once, at the end.
+        unsafe { ManuallyDrop::take(&mut self.task) }.detach();
     }
 }
 

@@ -207,7 +207,7 @@ where
     // SAFETY: the set polls and drops its tasks on its own thread only, and keeps each in its list until it is complete. A
     // handle to an output that is not `Send` is not `Send` either.
     let (listed, queued, handle) = unsafe { cell::new(future, Arc::clone(shared)) };
-    if shared.owned.admit(listed) {
+    if shared.owned.admit(listed, 0, 0) {
         shared.push(queued);
     }
     JoinHandle::new(handle)

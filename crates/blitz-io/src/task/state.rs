@@ -35,6 +35,8 @@ const JOIN_INTEREST: usize = 1 << 4;
 const JOIN_WAKER: usize = 1 << 5;
 const ENDING: usize = 1 << 6;
 const ONE_REF: usize = 1 << 7;
+/// About to be queued for the first time: references for the owned list, the queue, the handle.
+const FRESH: usize = NOTIFIED | JOIN_INTEREST | (3 * ONE_REF);
 
 /// What the models break on purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +50,7 @@ pub(crate) enum Flaw {
     CancelsSilently,
     GivesWakerBlindly,
     LeavesRunningTasks,
+    DropsHandleBlindly,
 }
 
 /// The word.
@@ -82,10 +85,9 @@ fn must_end(now: usize, shielded: bool) -> bool {
 }
 
 impl State {
-    /// A task that is about to be queued for the first time: references for the owned list, the queue, the handle.
+    /// Of a task that is about to be queued for the first time.
     pub(crate) fn with_flaws(flaws: Flaws<Flaw>) -> Self {
-        let word = NOTIFIED | JOIN_INTEREST | (3 * ONE_REF);
-        State(AtomicUsize::new(word), flaws)
+        State(AtomicUsize::new(FRESH), flaws)
     }
 
     #[inline]
@@ -244,10 +246,29 @@ impl State {
         })
     }
 
+    /// The handle goes away while nothing has happened to the task yet, nor to the handle. `true`: so it is, and the handle's
+    /// interest and reference are gone.
+    pub(crate) fn drop_fresh_handle(&self) -> bool {
+        let next = FRESH - JOIN_INTEREST - ONE_REF;
+        if self.1.has(Flaw::DropsHandleBlindly) {
+            self.0.fetch_sub(FRESH - next, Ordering::Release);
+            return true;
+        }
+        // Release, as for every reference but the last, which this is not.
+        let order = Ordering::Release;
+        self.0
+            .compare_exchange(FRESH, next, order, Ordering::Relaxed)
+            .is_ok()
+    }
+
     /// The handle goes away. Returns whether it has to drop the output, and whether it has to drop the waker.
     pub(crate) fn drop_interest(&self) -> (bool, bool) {
         self.update(|now| {
             debug_assert!(now & JOIN_INTEREST != 0);
+            if now & (COMPLETE | JOIN_WAKER) == COMPLETE {
+                // Nobody will ask for our interest any more.
+                return (None, (true, true));
+            }
             let complete = now & COMPLETE != 0;
             // Complete and JOIN_WAKER: the task is about to call the waker, and drops it when it sees us gone.
             let keeps_bits = if complete { JOIN_WAKER } else { 0 };
@@ -267,13 +288,13 @@ impl State {
         }
     }
 
-    /// `true`: that was the last one.
+    /// Drops some, which are the caller's. `true`: these were the last ones.
     #[must_use]
-    pub(crate) fn drop_ref(&self) -> bool {
+    pub(crate) fn drop_refs(&self, count: usize) -> bool {
         let order = self.1.relax(Flaw::RelaxedLastRef, Ordering::AcqRel);
-        let before = self.0.fetch_sub(ONE_REF, order);
-        debug_assert!(before >= ONE_REF);
-        before & !(ONE_REF - 1) == ONE_REF
+        let before = self.0.fetch_sub(count * ONE_REF, order);
+        debug_assert!(before >= count * ONE_REF);
+        before / ONE_REF == count
     }
 }
 

@@ -98,12 +98,15 @@ impl Model {
             }
         }
         // The list's, and the poll's.
-        self.drop_ref();
-        self.drop_ref();
+        self.drop_refs(2);
     }
 
     fn drop_ref(&self) {
-        if self.state.drop_ref() {
+        self.drop_refs(1);
+    }
+
+    fn drop_refs(&self, count: usize) {
+        if self.state.drop_refs(count) {
             self.freed.fetch_add(1, Ordering::Relaxed);
             // SAFETY: nobody else is left: whatever is there can be dropped.
             unsafe {
@@ -136,6 +139,9 @@ impl Model {
     }
 
     fn drop_handle(&self) {
+        if self.state.drop_fresh_handle() {
+            return;
+        }
         let (drops_output, drops_waker) = self.state.drop_interest();
         // SAFETY: as the state says.
         unsafe {
@@ -343,6 +349,31 @@ fn drop_against_complete(flaws: Flaws<Flaw>) {
 #[test]
 fn loom_a_handle_that_goes_away_during_completion_leaks_nothing() {
     drop_against_complete(Flaws::NONE);
+}
+
+/// The handle goes away at once, as that of a task that runs on its own.
+fn drop_unused_handle(flaws: Flaws<Flaw>) {
+    race::<2, _>(move || {
+        let task = Model::new(flaws);
+        task.event.store(true, Ordering::Relaxed);
+        let (verdict, handle) = (Rc::clone(&task), Rc::clone(&task));
+        Race::new(move |_: Vec<()>| {
+            assert_eq!(verdict.freed.load(Ordering::Relaxed), 1, "freed once");
+        })
+        .thread(move || task.run_queue())
+        .thread(move || handle.drop_handle())
+    });
+}
+
+#[test]
+fn loom_a_handle_that_goes_away_unused_leaks_nothing() {
+    drop_unused_handle(Flaws::NONE);
+}
+
+#[test]
+#[should_panic(expected = "freed once")]
+fn loom_a_handle_that_goes_away_blindly_may_be_the_last_and_free_nothing() {
+    drop_unused_handle(Flaws::only(Flaw::DropsHandleBlindly));
 }
 
 #[test]
