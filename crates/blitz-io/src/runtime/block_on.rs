@@ -100,6 +100,7 @@ impl Drop for Driving<'_> {
         Shared::leave_worker(self.before);
         // SAFETY: entered by `block_on_current`.
         unsafe { self.shared.driver.leave() };
+        self.shared.empty_after_the_end();
         self.shared.drivers.next();
     }
 }

@@ -8,6 +8,7 @@
 //! a millisecond's worth, from a moving average, but 8 at least and 255 at most.
 
 use super::holds::Stripe;
+use super::injector::refuse;
 use super::outlook::Outlook;
 use super::ring::{Full, Ring};
 use crate::task::{Header, Queued};
@@ -284,6 +285,18 @@ impl Core {
 
 fn interval_for(average_ns: u64) -> u32 {
     (TARGET_NS / average_ns).clamp(*INTERVAL.start(), *INTERVAL.end()) as u32
+}
+
+impl Core {
+    /// The runtime has ended, and nobody will run what is left here. Entries that stayed would keep their tasks, and these the
+    /// scheduler, and that this core.
+    ///
+    /// # Safety
+    /// The caller is the owner.
+    pub(crate) unsafe fn refuse_all(&self) {
+        // SAFETY: passed on.
+        refuse(std::iter::from_fn(|| unsafe { self.pop() }));
+    }
 }
 
 impl Drop for Core {

@@ -74,7 +74,14 @@ impl<'a> Waiting<'a> {
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        self.0.waiting.fetch_sub(1, Ordering::SeqCst);
+        if self.0.waiting.fetch_sub(1, Ordering::SeqCst) == 1 {
+            // Wakers of those who have given up: one of them may keep the scheduler alive, and thereby this list.
+            let mut gate = self.0.gate.lock().unwrap_or_else(PoisonError::into_inner);
+            let gone = std::mem::take(&mut *gate);
+            drop(gate);
+            // Somebody who has come since is told to look again.
+            gone.into_iter().for_each(Waker::wake);
+        }
     }
 }
 

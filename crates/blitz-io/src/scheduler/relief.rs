@@ -195,6 +195,8 @@ impl Relief {
                 break;
             }
         }
+        // SAFETY: the core is this thread's, which ends with the runtime.
+        unsafe { shared.core(index).refuse_all() };
         context::leave_for_good();
         Shared::leave_worker(before);
     }

@@ -28,7 +28,7 @@ use crossbeam_utils::CachePadded;
 use std::cell::Cell;
 use std::future::Future;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
 use std::sync::{Arc, OnceLock, Weak};
 
 /// Tasks in a slice, and its length; the engine's work gets its turn afterwards.
@@ -307,6 +307,8 @@ impl Shared {
         let mut polled = 0;
         core.outlook.slice_begins(start, core.len());
         core.fed.set(false);
+        // From now on, so that nobody outside calls the relief thread for what we are about to take.
+        core.set_serving(true);
         while polled < SLICE_TASKS {
             // SAFETY: the core is the calling thread's.
             let Some(task) = (unsafe { self.next(core, index) }) else {
@@ -316,6 +318,7 @@ impl Shared {
                 // We are about to be busy, and there is more.
                 self.notify();
             }
+            // Again, since a task that blocks or computes for long takes it back.
             core.set_serving(true);
             match &self.poll_times {
                 None => task.run(),
@@ -427,6 +430,20 @@ impl Shared {
     /// Marks the runtime as ended. `true`: it was already.
     pub(crate) fn ended(&self) -> bool {
         self.ended.swap(true, Ordering::SeqCst)
+    }
+
+    /// For a current-thread runtime: if it has ended, whoever leaves the driver last, or ends it while nobody is inside, drops what is
+    /// still queued.
+    pub(crate) fn empty_after_the_end(&self) {
+        // The end, or the leaving, before the look at the other.
+        fence(Ordering::SeqCst);
+        if self.pool().is_none() && self.ended.load(Ordering::SeqCst) && self.driver.try_enter() {
+            // SAFETY: the one core belongs to whoever is in the driver.
+            unsafe {
+                self.core(0).refuse_all();
+                self.driver.leave();
+            }
+        }
     }
 
     /// Drops every future, and refuses new ones. Tasks that are being polled end at their next `Pending`.
