@@ -195,8 +195,10 @@ impl Relief {
                 break;
             }
         }
-        // SAFETY: the core is this thread's, which ends with the runtime.
-        unsafe { shared.core(index).refuse_all() };
+        if let Some((core, _)) = shared.my_core() {
+            // SAFETY: the core is this thread's, which ends with the runtime.
+            unsafe { core.refuse_all() };
+        }
         context::leave_for_good();
         Shared::leave_worker(before);
     }

@@ -418,7 +418,7 @@ impl Shared {
             core.set_serving(false);
             if index >= self.workers {
                 // From now on nothing of the core is touched by this thread.
-                self.enter_worker(RETIRED);
+                WORKER.set((self, RETIRED));
                 self.relief.retire();
             }
         }
