@@ -40,15 +40,7 @@ where
     K: Hash + Eq + Send,
     F: Fn(&T) -> K + Sync,
 {
-    let together = Rows {
-        len: v.len(),
-        key: |row: usize| key(&v[row]),
-        item: |row: usize| &v[row],
-        begin: |first| vec![first],
-        add: Vec::push,
-        merge: |group: &mut Vec<_>, later| group.extend(later),
-    };
-    group(&together, RandomState::new())
+    group(&Together { v, key }, RandomState::new())
 }
 
 /// The sum of the values of every key, where `combine` adds a later value to an earlier one.
@@ -100,13 +92,11 @@ where
     C: Fn(&mut V, V) + Sync,
     S: BuildHasher + Clone + Send + Sync,
 {
-    let sums = Rows {
-        len: v.len(),
-        key: |row: usize| key(&v[row]),
-        item: |row: usize| value(&v[row]),
-        begin: |first| first,
-        add: &combine,
-        merge: &combine,
+    let sums = Sums {
+        v,
+        key,
+        value,
+        combine,
     };
     group(&sums, hasher)
 }
@@ -139,15 +129,7 @@ pub fn par_unique<T>(v: &[T]) -> Vec<T>
 where
     T: Hash + Eq + Clone + Send + Sync,
 {
-    let firsts = Rows {
-        len: v.len(),
-        key: |row: usize| &v[row],
-        item: |row: usize| row,
-        begin: |first| first,
-        add: |_: &mut usize, _| {},
-        merge: |_: &mut usize, _| {},
-    };
-    let firsts = group(&firsts, RandomState::new());
+    let firsts = group(&Firsts { v }, RandomState::new());
     let mut places: Vec<usize> = firsts.into_values().collect();
     places.par_sort_unstable();
     places.par_iter().map(|&i| v[i].clone()).collect()
@@ -172,58 +154,132 @@ trait Grouping: Sync {
     fn merge(&self, group: &mut Self::Group, later: Self::Group);
 }
 
-/// A [`Grouping`] of `len` rows from a closure for each of its questions.
-struct Rows<Key, Item, Begin, Add, Merge> {
-    len: usize,
-    key: Key,
-    item: Item,
-    begin: Begin,
-    add: Add,
-    merge: Merge,
+/// For [`par_group_by`].
+struct Together<'v, T, F> {
+    v: &'v [T],
+    key: F,
 }
 
-impl<Key, Item, Begin, Add, Merge, K, I, G> Grouping for Rows<Key, Item, Begin, Add, Merge>
+impl<'v, T, K, F> Grouping for Together<'v, T, F>
 where
+    T: Sync,
     K: Hash + Eq + Send,
-    I: Send,
-    G: Send,
-    Key: Fn(usize) -> K + Sync,
-    Item: Fn(usize) -> I + Sync,
-    Begin: Fn(I) -> G + Sync,
-    Add: Fn(&mut G, I) + Sync,
-    Merge: Fn(&mut G, G) + Sync,
+    F: Fn(&T) -> K + Sync,
 {
     type Key = K;
-    type Item = I;
-    type Group = G;
+    type Item = &'v T;
+    type Group = Vec<&'v T>;
 
     fn len(&self) -> usize {
-        self.len
+        self.v.len()
     }
 
     #[inline]
     fn key(&self, row: usize) -> K {
-        (self.key)(row)
+        (self.key)(&self.v[row])
     }
 
     #[inline]
-    fn item(&self, row: usize) -> I {
-        (self.item)(row)
+    fn item(&self, row: usize) -> &'v T {
+        &self.v[row]
+    }
+
+    fn begin(&self, item: &'v T) -> Vec<&'v T> {
+        vec![item]
+    }
+
+    fn add(&self, group: &mut Vec<&'v T>, item: &'v T) {
+        group.push(item);
+    }
+
+    fn merge(&self, group: &mut Vec<&'v T>, later: Vec<&'v T>) {
+        group.extend(later);
+    }
+}
+
+/// For [`par_collect_reduce`].
+struct Sums<'v, T, F, G, C> {
+    v: &'v [T],
+    key: F,
+    value: G,
+    combine: C,
+}
+
+impl<T, K, V, F, G, C> Grouping for Sums<'_, T, F, G, C>
+where
+    T: Sync,
+    K: Hash + Eq + Send,
+    V: Send,
+    F: Fn(&T) -> K + Sync,
+    G: Fn(&T) -> V + Sync,
+    C: Fn(&mut V, V) + Sync,
+{
+    type Key = K;
+    type Item = V;
+    type Group = V;
+
+    fn len(&self) -> usize {
+        self.v.len()
     }
 
     #[inline]
-    fn begin(&self, item: I) -> G {
-        (self.begin)(item)
+    fn key(&self, row: usize) -> K {
+        (self.key)(&self.v[row])
     }
 
     #[inline]
-    fn add(&self, group: &mut G, item: I) {
-        (self.add)(group, item);
+    fn item(&self, row: usize) -> V {
+        (self.value)(&self.v[row])
     }
 
-    fn merge(&self, group: &mut G, later: G) {
-        (self.merge)(group, later);
+    #[inline]
+    fn begin(&self, item: V) -> V {
+        item
     }
+
+    #[inline]
+    fn add(&self, group: &mut V, item: V) {
+        (self.combine)(group, item);
+    }
+
+    fn merge(&self, group: &mut V, later: V) {
+        (self.combine)(group, later);
+    }
+}
+
+/// For [`par_unique`]: a group is the index of its first row.
+struct Firsts<'v, T> {
+    v: &'v [T],
+}
+
+impl<'v, T: Hash + Eq + Sync> Grouping for Firsts<'v, T> {
+    type Key = &'v T;
+    type Item = usize;
+    type Group = usize;
+
+    fn len(&self) -> usize {
+        self.v.len()
+    }
+
+    #[inline]
+    fn key(&self, row: usize) -> &'v T {
+        &self.v[row]
+    }
+
+    #[inline]
+    fn item(&self, row: usize) -> usize {
+        row
+    }
+
+    #[inline]
+    fn begin(&self, item: usize) -> usize {
+        item
+    }
+
+    #[inline]
+    fn add(&self, _: &mut usize, _: usize) {}
+
+    fn merge(&self, _: &mut usize, _: usize) {}
 }
 
 /// Fewer rows than this are never dealt out.
