@@ -11,17 +11,20 @@ struct Counting;
 
 thread_local! {
     static BYTES: Cell<usize> = const { Cell::new(0) };
+    static LIVE: Cell<isize> = const { Cell::new(0) };
 }
 
 // SAFETY: passes everything on.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         BYTES.set(BYTES.get() + layout.size());
+        LIVE.set(LIVE.get() + layout.size() as isize);
         // SAFETY: as given by the caller.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        LIVE.set(LIVE.get() - layout.size() as isize);
         // SAFETY: as given by the caller.
         unsafe { System.dealloc(pointer, layout) }
     }
@@ -134,4 +137,54 @@ fn a_oneshot_is_one_allocation_whether_or_not_it_waits() {
     });
     assert_eq!(quick, waits);
     assert!(quick <= 100 * 64, "{} bytes each", quick / 100);
+}
+
+/// Calls `visit` with every order of `0 .. count`.
+fn orders(count: usize, chosen: &mut Vec<usize>, visit: &mut impl FnMut(&[usize])) {
+    if chosen.len() == count {
+        return visit(chosen);
+    }
+    for next in 0..count {
+        if !chosen.contains(&next) {
+            chosen.push(next);
+            orders(count, chosen, visit);
+            chosen.pop();
+        }
+    }
+}
+
+#[test]
+fn a_oneshot_is_freed_whatever_the_ends_do_in_whatever_order() {
+    let mut visited = 0;
+    orders(6, &mut Vec::with_capacity(6), &mut |order| {
+        let before = LIVE.get();
+        let (sender, receiver) = oneshot::channel::<Box<u64>>();
+        let (mut sender, mut receiver) = (Some(sender), Some(receiver));
+        let mut cx = Context::from_waker(Waker::noop());
+        for step in order {
+            match step {
+                0 => drop(sender.take().map(|sender| sender.send(Box::new(1)))),
+                1 => drop(sender.take()),
+                2 => {
+                    if let Some(sender) = &mut sender {
+                        let _ = sender.poll_closed(&mut cx);
+                    }
+                }
+                3 => {
+                    if let Some(receiver) = &mut receiver {
+                        receiver.close();
+                    }
+                }
+                4 => {
+                    if let Some(receiver) = receiver.as_mut().filter(|end| !end.is_terminated()) {
+                        let _ = poll(Pin::new(receiver));
+                    }
+                }
+                _ => drop(receiver.take()),
+            }
+        }
+        assert_eq!(LIVE.get(), before, "leaks after {order:?}");
+        visited += 1;
+    });
+    assert_eq!(visited, 720);
 }

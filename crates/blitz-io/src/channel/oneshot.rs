@@ -75,6 +75,9 @@ struct Shared<T> {
     value: UnsafeCell<MaybeUninit<T>>,
     receiver: UnsafeCell<Option<Waker>>,
     sender: UnsafeCell<Option<Waker>>,
+    /// Loom notices if this is not freed.
+    #[cfg(loom)]
+    _tracked: loom::alloc::Track<()>,
 }
 
 /// Makes a channel for one message.
@@ -97,6 +100,8 @@ fn with_flaws<T>(flaws: Flaws<Flaw>) -> (Sender<T>, Receiver<T>) {
         value: UnsafeCell::new(MaybeUninit::uninit()),
         receiver: UnsafeCell::new(None),
         sender: UnsafeCell::new(None),
+        #[cfg(loom)]
+        _tracked: loom::alloc::Track::new(()),
     });
     let shared = NonNull::from(Box::leak(shared));
     let receiver = Receiver {

@@ -150,6 +150,34 @@ fn loom_a_message_to_a_closed_receiver_would_be_lost() {
     close_against_send(Flaws::only(Flaw::SendsToTheClosed));
 }
 
+/// The receiver closes and goes, the sender goes without a word: one of them frees the memory.
+fn close_against_drop(flaws: Flaws<Flaw>) {
+    two_ends(
+        flaws,
+        |tx, _| {
+            drop(tx);
+            0
+        },
+        |mut rx| {
+            rx.close();
+            drop(rx);
+            0
+        },
+        0,
+    );
+}
+
+#[test]
+fn loom_somebody_frees_a_channel_that_was_closed() {
+    close_against_drop(Flaws::NONE);
+}
+
+#[test]
+#[should_panic]
+fn loom_an_end_that_is_gone_and_not_done_is_never_freed() {
+    close_against_drop(Flaws::only(Flaw::GoesUndone));
+}
+
 fn sender_waits(flaws: Flaws<Flaw>, closes_first: bool) -> Race<usize> {
     ends_race(
         flaws,

@@ -31,6 +31,7 @@ pub(crate) enum Flaw {
     WaitsBlindly,
     LeavesBeforeWaking,
     SendsToTheClosed,
+    GoesUndone,
 }
 
 /// The bits of one end.
@@ -127,6 +128,8 @@ impl State {
     }
 
     /// `me` touches nothing any more. `true`: nor does the other one; free the memory.
+    ///
+    /// Whoever is gone is done, also if it was refused before it could say so: the other end goes by that.
     #[inline]
     #[must_use]
     pub(super) fn depart(&self, me: End) -> bool {
@@ -135,7 +138,12 @@ impl State {
             return true;
         }
         let order = self.1.relax(Flaw::RelaxedDeparture, Ordering::AcqRel);
-        self.0.fetch_or(me.gone, order) & other.gone != 0
+        let word = if self.1.has(Flaw::GoesUndone) {
+            me.gone
+        } else {
+            me.done | me.gone
+        };
+        self.0.fetch_or(word, order) & other.gone != 0
     }
 
     /// The receiver wants nothing more, but stays. `true`: the sender waits for that; its waker's cell is ours.
