@@ -64,8 +64,7 @@ pub mod sync;
 pub mod task;
 #[cfg(not(loom))]
 pub mod time;
-// Channels wait here too.
-#[allow(dead_code)]
+#[cfg_attr(loom, allow(dead_code))]
 mod waiters;
 mod wake_batch;
 
