@@ -141,6 +141,7 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     /// The message, if there is no receiver at the moment. There may be one later: see [`subscribe`](Self::subscribe).
+    #[inline]
     pub fn send(&self, message: T) -> Result<usize, SendError<T>> {
         let shared = &*self.shared;
         let mut message = Some(message);

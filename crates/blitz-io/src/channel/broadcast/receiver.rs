@@ -128,6 +128,7 @@ impl<T: Clone> Receiver<T> {
     /// assert_eq!(receiver.recv().await, Ok(4));
     /// # });
     /// ```
+    #[inline]
     pub fn recv(&mut self) -> Recv<'_, T> {
         Recv {
             receiver: self,
@@ -239,23 +240,24 @@ pub struct Recv<'a, T> {
     node: Node,
 }
 
-impl<T: Clone> Future for Recv<'_, T> {
-    type Output = Result<T, RecvError>;
-
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let unit = ready!(coop::take_unit(cx));
+impl<T> Recv<'_, T> {
+    fn parts(self: Pin<&mut Self>) -> (&mut Receiver<T>, Pin<&Node>) {
         // SAFETY: neither is moved; the node stays pinned, the receiver need not be.
-        let (receiver, node) = unsafe {
+        unsafe {
             let this = self.get_unchecked_mut();
             (&mut *this.receiver, Pin::new_unchecked(&this.node))
-        };
+        }
+    }
+}
+
+impl<T: Clone> Recv<'_, T> {
+    /// The message is not there: takes a place in line, unless it has come meanwhile, or never will.
+    #[cold]
+    fn wait(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<T, RecvError>> {
+        let (receiver, node) = self.parts();
         loop {
-            if let Some(message) = receiver.read_next() {
-                return Poll::Ready(Ok(message));
-            }
             let end = &receiver.shared.end;
             if node.state() == State::Waiting && end.again(node, cx.waker()) == State::Waiting {
-                unit.refund();
                 return Poll::Pending;
             }
             end.withdraw(node, |_| {});
@@ -269,21 +271,39 @@ impl<T: Clone> Future for Recv<'_, T> {
                 })
             };
             match arrived {
-                ControlFlow::Continue(()) => {
-                    unit.refund();
-                    return Poll::Pending;
-                }
+                ControlFlow::Continue(()) => return Poll::Pending,
                 ControlFlow::Break(Look::Lagged(oldest)) => {
                     return Poll::Ready(Err(RecvError::Lagged(receiver.skip_to(oldest))));
                 }
                 ControlFlow::Break(Look::Closed) => return Poll::Ready(Err(RecvError::Closed)),
                 ControlFlow::Break(Look::Filled | Look::Empty) => {}
             }
+            if let Some(message) = receiver.read_next() {
+                return Poll::Ready(Ok(message));
+            }
         }
     }
 }
 
+impl<T: Clone> Future for Recv<'_, T> {
+    type Output = Result<T, RecvError>;
+
+    #[inline]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let unit = ready!(coop::take_unit(cx));
+        if let Some(message) = self.as_mut().parts().0.read_next() {
+            return Poll::Ready(Ok(message));
+        }
+        let polled = self.wait(cx);
+        if polled.is_pending() {
+            unit.refund();
+        }
+        polled
+    }
+}
+
 impl<T> Drop for Recv<'_, T> {
+    #[inline]
     fn drop(&mut self) {
         // SAFETY: what is dropped does not move any more.
         let node = unsafe { Pin::new_unchecked(&self.node) };

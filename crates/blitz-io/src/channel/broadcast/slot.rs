@@ -91,6 +91,7 @@ impl<T> Slot<T> {
     }
 
     /// Takes the place whatever lies in it, to put message `position` there.
+    #[inline]
     pub(super) fn take_for(&self, position: u64) -> Taken<'_, T> {
         let mut in_use = SpinWait::new();
         loop {
