@@ -104,13 +104,25 @@ impl World {
 struct Node {
     seed: u64,
     levels: u32,
+    /// A frame further up keeps a worker until this node is through. If all workers were kept so, nobody could run a computation: there is
+    /// relief for tasks only.
+    keeps_worker: bool,
 }
 
 impl Node {
+    fn root(seed: u64) -> Self {
+        Node {
+            seed: mix(seed),
+            levels: LEVELS,
+            keeps_worker: false,
+        }
+    }
+
     fn child(self, which: u64) -> Self {
         Node {
             seed: mix(self.seed ^ (which + 1).wrapping_mul(0x51ED)),
             levels: self.levels - 1,
+            keeps_worker: self.keeps_worker || matches!(self.kind(), 7 | 11),
         }
     }
 
@@ -118,7 +130,10 @@ impl Node {
         if self.levels == 0 {
             self.seed % 4
         } else {
-            self.seed % 20
+            match self.seed % 20 {
+                7 if self.keeps_worker => 8,
+                kind => kind,
+            }
         }
     }
 
@@ -356,10 +371,7 @@ impl Runtimes {
     /// Runs the program of `seed` where the seed says, and checks everything about it.
     pub fn program(&self, seed: u64, ledger: &Arc<Ledger>) -> Result<(), String> {
         let world = World::new(ledger);
-        let root = Node {
-            seed: mix(seed),
-            levels: LEVELS,
-        };
+        let root = Node::root(seed);
         let choice = mix(seed ^ 0xA51);
         let shared = &self.0[(choice >> 8) as usize % self.0.len()];
         let value = match choice % 8 {
@@ -429,11 +441,7 @@ mod tests {
     fn nodes_of_every_kind_occur() {
         let mut seen = [0; 20];
         for seed in 0..2000 {
-            let node = Node {
-                seed: mix(seed),
-                levels: LEVELS,
-            };
-            seen[node.kind() as usize] += 1;
+            seen[Node::root(seed).kind() as usize] += 1;
         }
         assert!(seen.iter().all(|&count| count > 20), "{seen:?}");
     }
