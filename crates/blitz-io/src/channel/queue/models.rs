@@ -140,6 +140,45 @@ fn loom_a_relaxed_recycling_overwrites_a_message_that_is_being_read() {
     two_consumers(|| Ring::with_flaws(2, Flaws::only(ring::Flaw::RelaxedRecycle)));
 }
 
+/// Two consumers empty a block, which one of them then fills again.
+fn block_is_used_again(flaws: Flaws<list::Flaw>) {
+    race::<2, _>(move || {
+        let mint = Mint::new();
+        let queue = held(Shared::with_flaws(flaws));
+        for number in 1..=2 {
+            assert!(queue.push(mint.token(number)).is_ok());
+        }
+        let (one, other) = (queue.clone(), queue.clone());
+        let minted = mint.clone();
+        Race::new(move |_: Vec<()>| {
+            drop_last(queue);
+            mint.assert_empty();
+        })
+        .thread(move || {
+            // SAFETY: a list for many receivers.
+            drop(unsafe { one.pop() }.expect("there were two"));
+            for number in 3..=5 {
+                assert!(one.push(minted.token(number)).is_ok());
+            }
+        })
+        .thread(move || {
+            // SAFETY: as above.
+            drop(unsafe { other.pop() }.expect("there were two"));
+        })
+    });
+}
+
+#[test]
+fn loom_a_block_is_used_again_when_everybody_has_left_it() {
+    block_is_used_again(Flaws::NONE);
+}
+
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn loom_a_relaxed_count_of_emptied_cells_gives_a_block_away_too_early() {
+    block_is_used_again(Flaws::only(list::Flaw::RelaxedEmptied));
+}
+
 /// Nothing that was pushed before is overlooked, though another push is under way.
 fn in_flight<Q: Queue<Token> + 'static>(make: impl Fn() -> Q + Copy + Send + Sync + 'static) {
     race::<2, _>(move || {

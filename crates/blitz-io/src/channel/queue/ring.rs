@@ -58,7 +58,6 @@ pub(in crate::channel) enum Flaw {
     EmptyWhileInFlight,
     ReceiverWaitsBlindly,
     SenderWaitsBlindly,
-    IgnoresReserved,
 }
 
 struct Cell<T> {
@@ -160,12 +159,8 @@ impl<T> Ring<T> {
 
     /// How many messages more would be too many.
     fn room_of(&self, tail: u64, head: u64) -> usize {
-        let reserved = if self.flaws.has(Flaw::IgnoresReserved) {
-            0
-        } else {
-            reserved(tail)
-        };
-        (self.cells.len()).saturating_sub(self.messages(tail, head) + reserved)
+        let taken = self.messages(tail, head) + reserved(tail);
+        self.cells.len().saturating_sub(taken)
     }
 
     fn swap_tail(&self, now: u64, next: u64) -> bool {
