@@ -97,3 +97,45 @@ fn long_polls_that_say_nothing_teach_a_worker_to_ask_for_help() {
     });
     assert!(succeeded, "{tries} long polls have taught nothing");
 }
+
+/// The watcher's work: `std`'s channel says nothing to the runtime.
+#[test]
+fn a_task_that_blocks_without_a_word_on_its_child_gets_its_answer() {
+    for workers in [1, 2, 3] {
+        let runtime = blitz_io::Builder::new_multi_thread()
+            .worker_threads(workers)
+            .build()
+            .unwrap();
+        for children in [1, 2, 5] {
+            let parent = runtime.spawn(async move {
+                let (sender, receiver) = std::sync::mpsc::channel();
+                for child in 0..children {
+                    let sender = sender.clone();
+                    blitz_io::spawn(async move { sender.send(child).unwrap() });
+                }
+                drop(sender);
+                // The thread is blocked, with the children in its slot and ring.
+                receiver.iter().sum::<u32>()
+            });
+            let expected = (0..children).sum::<u32>();
+            assert_eq!(runtime.block_on(parent).unwrap(), expected);
+        }
+    }
+}
+
+#[test]
+fn all_workers_may_block_on_their_children_without_a_word() {
+    let runtime = runtime_of_short_polls();
+    let parents: Vec<_> = (0..2)
+        .map(|_| {
+            runtime.spawn(async {
+                let (sender, receiver) = std::sync::mpsc::channel();
+                blitz_io::spawn(async move { sender.send(7).unwrap() });
+                receiver.recv().unwrap()
+            })
+        })
+        .collect();
+    for parent in parents {
+        assert_eq!(runtime.block_on(parent).unwrap(), 7);
+    }
+}

@@ -143,6 +143,7 @@ impl Runtime {
         let in_pool = |pool: &PoolHandle| pool.current_thread_index().is_some();
         if shared.is_my_thread() || shared.pool().is_some_and(in_pool) {
             // A worker cannot wait for the poll that it is in itself. The others end on their own.
+            shared.watch.stop(false);
             shared.relief.stop(shared, false);
             drop(self.pool.take());
             shared.blocking.shut_down(Some(Duration::ZERO));
@@ -154,6 +155,7 @@ impl Runtime {
         through &= shared
             .pool()
             .is_none_or(|pool| pool.wait_until_stopped(deadline));
+        shared.watch.stop(through);
         shared.relief.stop(shared, through);
         if through {
             shared.driver.shut_down();

@@ -38,6 +38,8 @@ pub(crate) struct Core {
     ///
     /// Read by outsiders while they queue tasks: not beside what the owner writes all the time.
     serving: CachePadded<AtomicBool>,
+    /// Polls begun and ended: odd while the owner is in one.
+    progress: AtomicU64,
     // The owner's own.
     in_a_row: Cell<u32>,
     /// Whether the last slice had tasks from the shared queue.
@@ -101,6 +103,7 @@ impl Core {
             ring: Ring::new(),
             slot: AtomicPtr::new(std::ptr::null_mut()),
             serving: CachePadded::new(AtomicBool::new(false)),
+            progress: AtomicU64::new(0),
             fed: Cell::new(false),
             in_a_row: Cell::new(0),
             last_beat: Cell::new(0),
@@ -136,6 +139,30 @@ impl Core {
         if self.is_serving() != serving {
             self.serving.store(serving, Ordering::Relaxed);
         }
+    }
+
+    /// How far the owner has come with its polls.
+    pub(crate) fn progress(&self) -> u64 {
+        self.progress.load(Ordering::Relaxed)
+    }
+
+    /// Is the owner in a poll?
+    #[inline]
+    pub(crate) fn is_polling(&self) -> bool {
+        self.progress() & 1 == 1
+    }
+
+    /// The owner begins a poll. A poll in which the core changed its owner has never ended.
+    #[inline]
+    pub(crate) fn poll_begins(&self) {
+        let progress = (self.progress() + 1) | 1;
+        self.progress.store(progress, Ordering::Relaxed);
+    }
+
+    /// The owner has ended a poll.
+    #[inline]
+    pub(crate) fn poll_ends(&self) {
+        self.progress.store(self.progress() + 1, Ordering::Relaxed);
     }
 
     /// Tasks in the ring, about.

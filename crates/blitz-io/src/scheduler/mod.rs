@@ -19,6 +19,10 @@ mod relief;
 mod ring;
 #[cfg(not(loom))]
 mod shared;
+#[cfg_attr(loom, allow(dead_code))]
+mod vigil;
+#[cfg(not(loom))]
+mod watch;
 
 #[cfg_attr(loom, allow(unused_imports))]
 pub(crate) use owned::Owned;

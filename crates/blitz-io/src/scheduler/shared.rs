@@ -6,8 +6,9 @@
 //!
 //! # No task is stranded
 //! A task is visible (in a slot, ring or the shared queue) before its waker asks the engine to look ([`PoolHandle::notify`]:
-//! fence, then counters); a worker announces its sleep before its last look. The one push that tells nobody is into the
-//! empty slot of the worker that pushes: that worker is awake, and looks into its slot before it sleeps.
+//! fence, then counters); a worker announces its sleep before its last look. The pushes that tell nobody are into the
+//! slot and, if there is little in it, the ring of the worker that pushes: that worker is awake, and looks there before it sleeps. If it
+//! does not get there, because it is stuck in a poll, the watcher tells others (`watch`).
 
 use super::core::{self, Core, Cores, Pushed};
 use super::driver_seat::DriverSeat;
@@ -15,6 +16,7 @@ use super::holds::Holds;
 use super::injector::{Injector, refuse};
 use super::owned::{Owned, end};
 use super::relief::Relief;
+use super::watch::Watch;
 use crate::blocking::BlockingPool;
 use crate::context;
 use crate::driver;
@@ -48,6 +50,7 @@ pub(crate) struct Shared {
     pub(crate) owned: Owned,
     pub(crate) driver: DriverSeat,
     pub(crate) relief: Relief,
+    pub(crate) watch: Watch,
     pub(crate) blocking: Arc<BlockingPool>,
     /// Threads that want to drive a current-thread runtime.
     pub(crate) drivers: Drivers,
@@ -87,6 +90,7 @@ impl Shared {
             owned: Owned::new(workers),
             driver: DriverSeat::new(driver, handle),
             relief: Relief::new(reliefs),
+            watch: Watch::new(reliefs > 0),
             blocking,
             drivers: Drivers::default(),
             server: AtomicUsize::new(0),
@@ -224,14 +228,22 @@ impl Shared {
     #[inline]
     fn pushed(&self, core: &Core, pushed: Pushed) {
         match pushed {
-            Pushed::InSlot => {}
-            Pushed::InRing if !core.asks_for_help() => {}
+            Pushed::InSlot => self.leaves_lying(core),
+            Pushed::InRing if !core.asks_for_help() => self.leaves_lying(core),
             Pushed::InRing => self.notify(),
             Pushed::Overflow(tasks) => {
                 let refused = self.injector.push_batch(tasks);
                 refuse(refused.err().unwrap_or_default());
                 self.notify();
             }
+        }
+    }
+
+    /// The owner of the core has told nobody of a task: it gets to it soon. Unless the poll that it is in takes long.
+    #[inline]
+    fn leaves_lying(&self, core: &Core) {
+        if core.is_polling() {
+            self.watch.keep(self);
         }
     }
 
@@ -320,6 +332,10 @@ impl Shared {
             }
             // Again, since a task that blocks or computes for long takes it back.
             core.set_serving(true);
+            if core.has_work() {
+                self.watch.keep(self);
+            }
+            core.poll_begins();
             match &self.poll_times {
                 None => task.run(),
                 Some(times) => times.measure(|| task.run()),
@@ -328,6 +344,7 @@ impl Shared {
                 // The relief thread has blocked in there, and the core is another one's now.
                 return true;
             }
+            core.poll_ends();
             polled += 1;
             if polled % CLOCK_INTERVAL == 0 {
                 let before = std::mem::replace(&mut clock, ticks());
