@@ -7,10 +7,12 @@ use std::time::{Duration, Instant};
 
 const CHILDREN: usize = 3;
 
-/// A runtime whose workers have learnt that polls are short.
-fn runtime_of_short_polls() -> blitz_io::Runtime {
+/// A runtime whose workers have learnt that polls are short. Without `reserves` it has neither relief thread nor watcher: what the
+/// workers do not say, nobody notices.
+fn runtime_of_short_polls(reserves: bool) -> blitz_io::Runtime {
     let runtime = blitz_io::Builder::new_multi_thread()
         .worker_threads(2)
+        .relief_thread(reserves)
         .build()
         .unwrap();
     runtime.block_on(async {
@@ -57,7 +59,7 @@ fn wait_for(children: &AtomicUsize, limit: Duration, mut meanwhile: impl FnMut()
 
 #[test]
 fn tasks_behind_one_that_blocks_are_taken_by_an_idle_worker() {
-    let runtime = runtime_of_short_polls();
+    let runtime = runtime_of_short_polls(false);
     for _ in 0..20 {
         let parent = runtime.spawn(async {
             let children = spawn_children(thread::current().id());
@@ -70,7 +72,7 @@ fn tasks_behind_one_that_blocks_are_taken_by_an_idle_worker() {
 
 #[test]
 fn tasks_behind_a_long_computation_are_taken_by_an_idle_worker() {
-    let runtime = runtime_of_short_polls();
+    let runtime = runtime_of_short_polls(false);
     for _ in 0..20 {
         let parent = runtime.spawn(async {
             let children = spawn_children(thread::current().id());
@@ -86,7 +88,7 @@ fn tasks_behind_a_long_computation_are_taken_by_an_idle_worker() {
 
 #[test]
 fn long_polls_that_say_nothing_teach_a_worker_to_ask_for_help() {
-    let runtime = runtime_of_short_polls();
+    let runtime = runtime_of_short_polls(false);
     let tries = 100;
     let succeeded = (0..tries).any(|_| {
         let parent = runtime.spawn(async {
@@ -125,7 +127,7 @@ fn a_task_that_blocks_without_a_word_on_its_child_gets_its_answer() {
 
 #[test]
 fn all_workers_may_block_on_their_children_without_a_word() {
-    let runtime = runtime_of_short_polls();
+    let runtime = runtime_of_short_polls(true);
     let parents: Vec<_> = (0..2)
         .map(|_| {
             runtime.spawn(async {

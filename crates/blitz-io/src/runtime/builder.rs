@@ -127,7 +127,8 @@ impl Builder {
         self
     }
 
-    /// Whether one more thread serves tasks while all workers are in long computations; by default, yes.
+    /// Whether one more thread serves tasks while all workers are in long computations; by default, yes. Without it, nobody notices
+    /// either that a task blocks its worker and says nothing: those behind it wait until it goes on.
     pub fn relief_thread(&mut self, relief: bool) -> &mut Self {
         self.relief = relief;
         self
