@@ -9,26 +9,50 @@
 //! | P1 make the job visible | S1 `announce_sleepy`: the event counter becomes odd |
 //! | P2 full fence | S2 search once more |
 //! | P3 `post_event`: the counter becomes even; read the counters | S3 `try_add_sleeping`: fails if the counter moved |
-//! | P4 nobody searching, somebody sleeping: find a thread in state ASLEEP, make it AWAKE, take it out of the count, wake it | S4 state := ASLEEP; full fence |
-//! | | S5 last look at every queue; if there is work: state back to AWAKE, out of the count |
+//! | P4 nobody searching, somebody sleeping: find a thread among the parked, *claim* it, make it AWAKE, take it out of the count, wake it | S4 state := ASLEEP; among the parked; full fence |
+//! | | S5 last look at every queue; if there is work: claim itself |
 //! | | S6 block while the state is ASLEEP |
 //!
 //! *No job is lost.* Take the fences P2 and S4. If P2 comes first, S5 sees the job. If S4 comes first,
-//! P3 and P4 see the sleeper: it counts in `sleeping`, and its state is ASLEEP. A searching thread
-//! that P3 relies on instead either finds the job, or finds another one and wakes a successor
-//! (cascade), or comes to S5 itself.
+//! P3 and P4 see the sleeper: it counts in `sleeping`, and it is among the [`parked`]. The case that P3 relies on a
+//! searching thread instead is below.
 //!
 //! *The event counter* saves work, not lives: it turns most near misses away at S3, before the thread
 //! has become a candidate for a futile wake.
 //!
-//! *Counts never go negative*: a thread becomes ASLEEP only after it is in the count, and whoever makes
-//! it AWAKE again (the only way out) takes it out of the count, once.
+//! *Counts never go negative*: a thread is among the parked only after it is in the count, and whoever claims it (the only way
+//! out) takes it out of the count, once.
+//!
+//! *A claim is a debt.* Who claims a sleeper makes it AWAKE and kicks it. The sleeper does not leave before it is AWAKE, even if it
+//! has found work meanwhile: it would meet the late AWAKE in its next sleep, and leave that without having been claimed.
+//!
+//! # Searchers
+//! Posters rely on a searching thread: one that is in `inactive` and not in `sleeping`. It may find another job than the one it is relied upon
+//! for. So *the last searcher passes the word on*: a thread that has found something leaves the count of the inactive with one
+//! read-modify-write that tells it who else searches. If nobody does, it passes a full fence, looks at every queue, and
+//! wakes a successor if there is more, before it runs what it has found (cascade). If somebody does, it need not look.
+//!
+//! *No job is lost.* Let a poster of job J see searchers at P3. All changes of the counters are in one order, since they are one word, and
+//! so from that point on some change is the first that leaves no searcher. Three kinds of change do so:
+//! * a searcher leaves with work. It is the last, so it looks, after a fence that comes after P2; it sees J, unless somebody has taken
+//!   it, and wakes a sleeper;
+//! * a searcher falls asleep (S3). Its S4 and S5 come after P2: it sees J;
+//! * a searcher gives its seat to a guest. It leaves, then looks as the first kind does.
+//!
+//! Had each decided by a look *before* it leaves, two could leave, each relying on the other.
+//!
+//! *Not too many of them.* More than half of a pool's threads are a [crowd](Sleep::is_crowded): a thread that joins it looks everywhere
+//! once, and if there is nothing falls asleep without further search. A crowd is left by S3 only, which then demands in the same
+//! compare-exchange that it still is one. So however many threads see the crowd at the same time, half of the threads go on searching.
 
 use crate::primitives::counters::{AtomicCounters, Counters};
 use crate::primitives::flaw::Flaws;
 use crate::primitives::futex;
 use crate::sync::{AtomicU32, Ordering, fence};
 use crossbeam_utils::CachePadded;
+use parked::Parked;
+
+mod parked;
 
 const AWAKE: u32 = 0;
 /// Asleep for want of work: anybody with work may wake it.
@@ -44,6 +68,7 @@ pub(crate) enum Flaw {
     NoPosterFence,
     NoSleeperFence,
     AsleepBeforeCounted,
+    LeavesUnclaimed,
     NoFenceUnseated,
     AttendsLate,
 }
@@ -52,7 +77,10 @@ pub(crate) enum Flaw {
 #[derive(Debug)]
 pub(crate) struct Sleep {
     counters: CachePadded<AtomicCounters>,
+    /// What each thread blocks on.
     states: Box<[CachePadded<AtomicU32>]>,
+    /// Those in state ASLEEP that nobody has claimed.
+    parked: CachePadded<Parked>,
     /// One more than the thread that sleeps in the companion; 0: none does.
     attendant: CachePadded<AtomicU32>,
     /// Gets the attendant out.
@@ -103,6 +131,7 @@ impl Sleep {
         Sleep {
             counters: CachePadded::new(AtomicCounters::new()),
             states: states.collect(),
+            parked: CachePadded::new(Parked::new(threads)),
             attendant: CachePadded::new(AtomicU32::new(0)),
             interrupt: Interrupt::default(),
             flaws,
@@ -120,9 +149,20 @@ impl Sleep {
         self.counters.add_inactive();
     }
 
-    /// This thread has work again (or stops being a thread that looks for it).
-    pub(crate) fn stop_searching(&self) {
-        self.counters.sub_inactive();
+    /// This thread has work again (or stops being a thread that looks for it). If nobody searches any more, it has to
+    /// pass the word on: see the module's documentation.
+    pub(crate) fn stop_searching(&self) -> Counters {
+        self.counters.sub_inactive()
+    }
+
+    /// Do more than half of the threads search?
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.counters.load().searching() > self.crowd()
+    }
+
+    /// So many may search.
+    fn crowd(&self) -> usize {
+        self.states.len().div_ceil(2)
     }
 
     /// S1. The caller searches once more and hands the result to [`Sleep::sleep`].
@@ -136,14 +176,15 @@ impl Sleep {
         assert!(self.interrupt.0.set(interrupt).is_ok(), "set once");
     }
 
-    /// S3 to S6, on the thread's futex. Returns whether the thread really blocked.
+    /// S3 to S6, on the thread's futex; with `leaves_crowd`, only if it leaves one. Returns whether the thread really blocked.
     pub(crate) fn sleep(
         &self,
         thread: usize,
         announced: u32,
+        leaves_crowd: bool,
         has_work: impl FnMut() -> bool,
     ) -> bool {
-        self.sleep_in(thread, announced, has_work, |state| {
+        self.sleep_in(thread, announced, leaves_crowd, has_work, |state| {
             futex::wait(state, ASLEEP);
             false
         })
@@ -154,6 +195,7 @@ impl Sleep {
         &self,
         thread: usize,
         announced: u32,
+        leaves_crowd: bool,
         has_work: impl FnMut() -> bool,
         mut block: impl FnMut() -> bool,
     ) -> bool {
@@ -161,7 +203,7 @@ impl Sleep {
         if !self.flaws.has(Flaw::AttendsLate) {
             self.attendant.store(thread as u32 + 1, Ordering::Release);
         }
-        let blocked = self.sleep_in(thread, announced, has_work, |_| {
+        let blocked = self.sleep_in(thread, announced, leaves_crowd, has_work, |_| {
             if self.flaws.has(Flaw::AttendsLate) {
                 self.attendant.store(thread as u32 + 1, Ordering::Release);
             }
@@ -185,33 +227,37 @@ impl Sleep {
         &self,
         thread: usize,
         announced: u32,
+        leaves_crowd: bool,
         mut has_work: impl FnMut() -> bool,
         mut wait: impl FnMut(&AtomicU32) -> bool,
     ) -> bool {
         let state = &self.states[thread];
+        let least = if leaves_crowd { self.crowd() + 1 } else { 0 };
         if self.flaws.has(Flaw::AsleepBeforeCounted) {
-            state.store(ASLEEP, Ordering::SeqCst);
+            state.store(ASLEEP, Ordering::Relaxed);
+            self.parked.add(thread);
         }
-        if !self.counters.try_add_sleeping(announced) {
-            if self.flaws.has(Flaw::AsleepBeforeCounted) {
-                state.store(AWAKE, Ordering::SeqCst);
-            }
+        if !self.counters.try_add_sleeping(announced, least) {
             return false;
         }
-        // Release: whoever wakes us from this state knows that we are in the count.
-        state.store(ASLEEP, Ordering::Release);
+        if !self.flaws.has(Flaw::AsleepBeforeCounted) {
+            // In this order: whoever claims us makes us AWAKE after that, and knows that we are in the count.
+            state.store(ASLEEP, Ordering::Relaxed);
+            self.parked.add(thread);
+        }
         if !self.flaws.has(Flaw::NoSleeperFence) {
             fence(Ordering::SeqCst);
         }
-        // Ends its own sleep without a kick: that would be a system call to itself. If somebody else is faster, their kick comes
-        // late, and costs one look around.
-        if !self.flaws.has(Flaw::NoLastLook) && has_work() {
-            self.claim(thread, ASLEEP);
+        // Ends its own sleep without a kick: that would be a system call to itself. If somebody else is faster, their kick is on its way.
+        if !self.flaws.has(Flaw::NoLastLook)
+            && has_work()
+            && (self.claim(thread) || self.flaws.has(Flaw::LeavesUnclaimed))
+        {
             return false;
         }
         while state.load(Ordering::Acquire) == ASLEEP {
             if wait(state) {
-                self.claim(thread, ASLEEP);
+                self.claim(thread);
             }
         }
         true
@@ -226,33 +272,29 @@ impl Sleep {
         self.counters.post_event()
     }
 
-    /// P4. Wakes one sleeping thread that `eligible` accepts, starting the search at `first`.
+    /// P4. Wakes one sleeping thread that `eligible` accepts, `first` or one after it if there is one.
     /// `prepare` runs between the decision and the wake.
     pub(crate) fn wake_one(
         &self,
         first: usize,
         mut eligible: impl FnMut(usize) -> bool,
-        mut prepare: impl FnMut(usize),
+        prepare: impl FnOnce(usize),
     ) -> Option<usize> {
-        let threads = self.states.len();
-        let in_order = (0..threads).map(|offset| (first + offset) % threads);
         // The attendant last: whatever it is woken for, somebody else would have to take its place.
         let attendant = self.attendant.load(Ordering::Relaxed) as usize;
-        let others = in_order.filter(|thread| thread + 1 != attendant);
-        for thread in others.chain(attendant.checked_sub(1)) {
-            let asleep = self.states[thread].load(Ordering::SeqCst) == ASLEEP;
-            if asleep && eligible(thread) && self.claim(thread, ASLEEP) {
-                prepare(thread);
-                self.kick(thread);
-                return Some(thread);
-            }
-        }
-        None
+        let others = self.parked.from(first % self.states.len());
+        let others = others.filter(|thread| thread + 1 != attendant);
+        let woken = others
+            .chain(attendant.checked_sub(1))
+            .find(|&thread| eligible(thread) && self.claim(thread))?;
+        prepare(woken);
+        self.kick(woken);
+        Some(woken)
     }
 
     /// Wakes this thread if it sleeps for want of work.
     pub(crate) fn wake_thread(&self, thread: usize, prepare: impl FnOnce(usize)) -> bool {
-        let claimed = self.claim(thread, ASLEEP);
+        let claimed = self.claim(thread);
         if claimed {
             prepare(thread);
             self.kick(thread);
@@ -262,11 +304,11 @@ impl Sleep {
 
     /// Ends the sleep of every thread, for whatever it sleeps.
     pub(crate) fn wake_all(&self) {
-        // P2: the news that ends the sleep before the look at the states.
+        // P2: the news that ends the sleep before the look at who sleeps.
         fence(Ordering::SeqCst);
         for thread in 0..self.states.len() {
-            self.rouse(thread, ASLEEP);
-            self.rouse(thread, UNSEATED);
+            self.wake_thread(thread, |_| {});
+            self.seat_is_free(thread);
         }
     }
 
@@ -290,22 +332,22 @@ impl Sleep {
 
     /// The guest that found the note in this thread's seat has left.
     pub(crate) fn seat_is_free(&self, thread: usize) {
-        self.rouse(thread, UNSEATED);
-    }
-
-    /// Makes the thread AWAKE and tells it, if it was in state `from`.
-    fn rouse(&self, thread: usize, from: u32) {
-        if self.claim(thread, from) {
-            self.kick(thread);
+        let order = Ordering::SeqCst;
+        let state = &self.states[thread];
+        if state
+            .compare_exchange(UNSEATED, AWAKE, order, order)
+            .is_ok()
+        {
+            futex::wake_one(self.word(thread));
         }
     }
 
-    /// The one way out of sleep: exactly one caller gets `true`, and the count is settled.
-    fn claim(&self, thread: usize, from: u32) -> bool {
-        let claimed = self.states[thread]
-            .compare_exchange(from, AWAKE, Ordering::SeqCst, Ordering::SeqCst)
-            .is_ok();
-        if claimed && from == ASLEEP {
+    /// The one way out of sleep for want of work: exactly one caller gets `true`, and the thread may go. If it is not the thread itself,
+    /// the caller kicks it.
+    fn claim(&self, thread: usize) -> bool {
+        let claimed = self.parked.claim(thread);
+        if claimed {
+            self.states[thread].store(AWAKE, Ordering::Release);
             self.counters.sub_sleeping();
         }
         claimed
@@ -315,8 +357,9 @@ impl Sleep {
     #[cfg(all(test, loom))]
     pub(crate) fn pretend_asleep(&self, thread: usize) {
         let announced = self.announce_sleepy();
-        assert!(self.counters.try_add_sleeping(announced));
+        assert!(self.counters.try_add_sleeping(announced, 0));
         self.states[thread].store(ASLEEP, Ordering::Relaxed);
+        self.parked.add(thread);
     }
 
     /// For models: has nobody woken it?
@@ -332,3 +375,5 @@ impl Sleep {
 
 #[cfg(all(test, loom))]
 mod models;
+#[cfg(all(test, not(loom)))]
+mod tests;

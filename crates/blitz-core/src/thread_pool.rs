@@ -24,7 +24,7 @@ use std::sync::Arc;
 /// assert_eq!((a, b), (2, 4));
 /// ```
 pub struct ThreadPool {
-    pool: Arc<Pool>,
+    pub(crate) pool: Arc<Pool>,
 }
 
 impl ThreadPool {

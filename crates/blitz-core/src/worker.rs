@@ -236,10 +236,13 @@ impl<'a> Worker<'a> {
                 return None;
             }
             let searched = now.saturating_sub(since);
-            if searched > patience {
-                self.fruitless = (self.fruitless + 1).min(MAX_FRUITLESS);
-                self.vain = (self.vain + u32::from(patience > 0)).min(MAX_VAIN);
-                self.sleep();
+            let crowded = round == 0 && self.pool.sleep.is_crowded();
+            if searched > patience || crowded {
+                if !crowded {
+                    self.fruitless = (self.fruitless + 1).min(MAX_FRUITLESS);
+                    self.vain = (self.vain + u32::from(patience > 0)).min(MAX_VAIN);
+                }
+                self.sleep(crowded);
                 patience = self.patience(rate);
                 since = ticks();
                 force_at = FORCE_AFTER_US * rate;
@@ -292,21 +295,28 @@ impl<'a> Worker<'a> {
         // SAFETY: the thread occupies its seat now.
         let work = unsafe { self.take(now >= self.hesitate_until) };
         if work.is_some() {
-            self.pool.sleep.stop_searching();
-            // Our leaving the search before the look around; posters do it the other way round.
-            fence(Ordering::SeqCst);
-            // Cascade, before the work: a job that was posted while we were the only one awake may be
-            // another one than ours.
-            if self.pool.offers_work() {
-                let counters = self.pool.sleep.counters();
-                if counters.searching() == 0 && counters.sleeping() > 0 {
-                    self.pool.wake_one();
-                }
+            let left = self.pool.sleep.stop_searching();
+            if left.searching() == 0 && left.sleeping() > 0 {
+                self.pass_the_word_on(matches!(work, Some(Work::Companion)));
             }
         } else {
             self.seat.occupancy.stop_running();
         }
         work
+    }
+
+    /// The thread was the last searcher. A job that was posted while others relied on it may be another one than it has found.
+    #[cold]
+    fn pass_the_word_on(&self, companion_next: bool) {
+        // Our leaving the search before the look around; posters do it the other way round.
+        fence(Ordering::SeqCst);
+        // If the companion's work is what we have found, the companion knows best whether there is too much of it.
+        if self.pool.offers_work() || !companion_next && self.companion_has_work() {
+            let counters = self.pool.sleep.counters();
+            if counters.searching() == 0 && counters.sleeping() > 0 {
+                self.pool.wake_one();
+            }
+        }
     }
 
     /// # Safety
@@ -400,8 +410,8 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Sleeps until there is work.
-    fn sleep(&mut self) {
+    /// Sleeps until there is work; with `leaves_crowd`, only if it leaves one.
+    fn sleep(&mut self, leaves_crowd: bool) {
         let announced = self.pool.sleep.announce_sleepy();
         self.hesitation_us = 0;
         self.hesitate_until = 0;
@@ -422,7 +432,7 @@ impl<'a> Worker<'a> {
             .filter(|companion| companion.attend(index));
         let sleep = &self.pool.sleep;
         let slept = match attended {
-            None => sleep.sleep(index, announced, || {
+            None => sleep.sleep(index, announced, leaves_crowd, || {
                 has_work()
                     || self
                         .companion
@@ -431,7 +441,7 @@ impl<'a> Worker<'a> {
             }),
             Some(companion) => {
                 let block = || companion.block(index);
-                let slept = sleep.sleep_attending(index, announced, has_work, block);
+                let slept = sleep.sleep_attending(index, announced, leaves_crowd, has_work, block);
                 companion.unattend(index);
                 slept
             }

@@ -80,7 +80,8 @@ impl Pool {
                 let ran = self.occupied(|| self.job.swap(false, Ordering::Acquire));
                 self.occupancy.stop_running();
                 if ran {
-                    return self.sleep.stop_searching();
+                    self.sleep.stop_searching();
+                    return;
                 }
             }
             let announced = self.sleep.announce_sleepy();
@@ -88,7 +89,8 @@ impl Pool {
                 continue;
             }
             if self.occupancy.stand_up() {
-                self.sleep.sleep(THREAD, announced, || self.sees_work());
+                self.sleep
+                    .sleep(THREAD, announced, false, || self.sees_work());
             } else {
                 self.unseated();
             }

@@ -77,7 +77,7 @@ impl std::fmt::Debug for Counters {
 /// counters.add_inactive();
 /// let announced = counters.announce_sleepy();
 /// counters.post_event(); // a job arrives ...
-/// assert!(!counters.try_add_sleeping(announced)); // ... so nobody falls asleep
+/// assert!(!counters.try_add_sleeping(announced, 0)); // ... so nobody falls asleep
 /// ```
 #[derive(Debug)]
 pub struct AtomicCounters {
@@ -103,10 +103,12 @@ impl AtomicCounters {
         self.word.fetch_add(ONE_INACTIVE, Ordering::SeqCst);
     }
 
-    /// A thread has work again.
-    pub fn sub_inactive(&self) {
+    /// A thread has work again. Returns the counters without it, as they were at that moment: of several threads that leave
+    /// at the same time, exactly one is the last.
+    pub fn sub_inactive(&self) -> Counters {
         let before = Counters(self.word.fetch_sub(ONE_INACTIVE, Ordering::SeqCst));
         debug_assert!(before.inactive() > 0, "more threads active than exist");
+        Counters(before.0.wrapping_sub(ONE_INACTIVE))
     }
 
     /// A thread gets sleepy: makes the event counter odd. Returns the counter to compare later.
@@ -145,10 +147,10 @@ impl AtomicCounters {
     }
 
     /// A thread registers as asleep, unless a job has been posted since it announced itself with
-    /// `announced`.
-    pub fn try_add_sleeping(&self, announced: u32) -> bool {
+    /// `announced`, or fewer than `least` threads (itself included) are searching.
+    pub fn try_add_sleeping(&self, announced: u32, least: usize) -> bool {
         let mut now = self.load();
-        while now.events() == announced {
+        while now.events() == announced && now.searching() >= least {
             match self.word.compare_exchange(
                 now.0,
                 now.0 + ONE_SLEEPING,

@@ -18,12 +18,14 @@ enum Habit {
     Proper,
     NoCascade,
     NoFenceBeforeCascade,
+    /// Looks who else searches, then leaves.
+    AsksBeforeLeaving,
 }
 
 /// As much of a pool as sleep needs.
 struct Pool {
     sleep: Sleep,
-    jobs: [AtomicU32; 2],
+    jobs: [AtomicU32; 3],
     terminating: AtomicU32,
     habit: Habit,
 }
@@ -63,7 +65,7 @@ impl Pool {
     }
 
     fn find_one(&self, thread: usize) -> bool {
-        self.find(thread, 0..self.jobs.len())
+        self.find(thread, 0..2)
     }
 
     /// Searches and sleeps until there is one of these jobs, or the pool ends. As in `worker`.
@@ -82,14 +84,20 @@ impl Pool {
                 return false;
             }
             let has_work = || self.sees_work(jobs.clone()) || self.is_terminating();
-            self.sleep.sleep(thread, announced, has_work);
+            self.sleep.sleep(thread, announced, false, has_work);
         }
     }
 
-    /// Stops searching, and passes the word on. As in `worker`.
+    /// Stops searching, and passes the word on if nobody else searches. As in `worker`.
     fn has_work_again(&self) {
-        self.sleep.stop_searching();
-        if self.habit == Habit::NoCascade {
+        let before = self.sleep.counters();
+        let left = self.sleep.stop_searching();
+        let relies_on_others = match self.habit {
+            Habit::NoCascade => true,
+            Habit::AsksBeforeLeaving => before.searching() > 1,
+            Habit::Proper | Habit::NoFenceBeforeCascade => left.searching() > 0,
+        };
+        if relies_on_others || left.sleeping() == 0 {
             return;
         }
         if self.habit != Habit::NoFenceBeforeCascade {
@@ -188,7 +196,8 @@ fn one_attendant(flaws: Flaws<Flaw>) -> Race<()> {
                 let announced = pool.sleep.announce_sleepy();
                 if !pool.sees_work(0..1) {
                     let has_work = || pool.sees_work(0..1);
-                    pool.sleep.sleep_attending(0, announced, has_work, block);
+                    pool.sleep
+                        .sleep_attending(0, announced, false, has_work, block);
                 }
             }
             pool.has_work_again();
@@ -312,6 +321,106 @@ fn loom_taking_a_job_without_passing_the_word_on_loses_the_next() {
 #[should_panic(expected = "a job is left")]
 fn loom_passing_the_word_on_without_a_fence_can_overlook_the_next_job() {
     relied_upon(Habit::NoFenceBeforeCascade);
+}
+
+/// One thread sleeps, two others search and have found something. A poster that relies on either of them must not be let down by both.
+fn two_relied_upon(habit: Habit) {
+    race::<3, _>(move || {
+        let poster = Pool::new(3, Flaws::NONE, habit);
+        let [one, two, pool] = [(); 3].map(|()| poster.clone());
+        pool.sleep.pretend_asleep(0);
+        pool.jobs[0].store(POSTED, Ordering::Relaxed);
+        pool.jobs[1].store(POSTED, Ordering::Relaxed);
+        let takes = |searcher: Rc<Pool>| {
+            move || {
+                assert!(searcher.take(0..3), "there are two jobs from the beginning");
+                searcher.has_work_again();
+            }
+        };
+        Race::new(move |_| {
+            // Two have taken one each.
+            let woken = !pool.sleep.is_asleep(0);
+            assert!(woken, "a job is left and nobody looks for it");
+        })
+        .thread(takes(one))
+        .thread(takes(two))
+        .thread(move || poster.post(2))
+    });
+}
+
+#[test]
+fn loom_the_last_of_two_searchers_passes_the_word_on() {
+    two_relied_upon(Habit::Proper);
+}
+
+#[test]
+#[should_panic(expected = "a job is left")]
+fn loom_searchers_that_ask_before_they_leave_rely_on_each_other() {
+    two_relied_upon(Habit::AsksBeforeLeaving);
+}
+
+/// Somebody claims a thread that has just seen the work itself, and is late with the rest.
+fn claimed_while_leaving(flaws: Flaws<Flaw>) {
+    race::<2, _>(move || {
+        let sleeper = Pool::new(1, flaws, Habit::Proper);
+        let poster = sleeper.clone();
+        sleeper
+            .all_awake()
+            .thread(move || {
+                assert!(sleeper.find(0, 0..1));
+                sleeper.sleep.start_searching();
+                assert!(sleeper.find(0, 1..2));
+            })
+            .thread(move || {
+                poster.post(0);
+                poster.post(1);
+            })
+    });
+}
+
+#[test]
+fn loom_a_thread_that_is_claimed_waits_for_the_wake() {
+    claimed_while_leaving(Flaws::NONE);
+}
+
+#[test]
+#[should_panic(expected = "the counts are off")]
+fn loom_leaving_before_the_claimant_is_through_spoils_the_next_sleep() {
+    claimed_while_leaving(Flaws::only(Flaw::LeavesUnclaimed));
+}
+
+/// Both threads of a pool search, which is one too many, and both notice.
+fn crowd(rechecks: bool) {
+    race::<2, _>(move || {
+        let pool = Pool::new(2, Flaws::NONE, Habit::Proper);
+        let [one, two] = [(); 2].map(|()| pool.clone());
+        let leaves = |pool: Rc<Pool>| {
+            move || {
+                let sleep = &pool.sleep;
+                let announced = sleep.announce_sleepy();
+                let least = if rechecks { sleep.crowd() + 1 } else { 0 };
+                sleep.is_crowded() && sleep.counters.try_add_sleeping(announced, least)
+            }
+        };
+        Race::new(move |left: Vec<bool>| {
+            let gone = left.into_iter().filter(|&left| left).count();
+            assert_eq!(gone, 1, "how many have left");
+            assert_eq!(pool.sleep.counters().searching(), 1);
+        })
+        .thread(leaves(one))
+        .thread(leaves(two))
+    });
+}
+
+#[test]
+fn loom_one_of_two_leaves_a_crowd_of_two() {
+    crowd(true);
+}
+
+#[test]
+#[should_panic(expected = "how many have left")]
+fn loom_leaving_a_crowd_without_a_second_thought_leaves_nobody() {
+    crowd(false);
 }
 
 /// The pool ends while its threads fall asleep.
