@@ -141,3 +141,24 @@ fn all_workers_may_block_on_their_children_without_a_word() {
         assert_eq!(runtime.block_on(parent).unwrap(), 7);
     }
 }
+
+/// A thread that was relied upon for a task has found a computation instead, which waits for that very task and says nothing.
+#[test]
+fn a_task_posted_while_the_only_searcher_takes_a_computation_is_not_left_behind() {
+    let runtime = blitz_io::Builder::new_multi_thread()
+        .worker_threads(2)
+        .build()
+        .unwrap();
+    for round in 0..2_000 {
+        // The last thing that a worker runs is a task: then the computation comes first.
+        let idle = runtime.spawn(async {});
+        runtime.block_on(idle).unwrap();
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let limit = Duration::from_secs(100);
+        let computation = runtime
+            .handle()
+            .spawn_cpu(move || receiver.recv_timeout(limit));
+        runtime.spawn(async move { sender.send(round).unwrap() });
+        assert_eq!(runtime.block_on(computation).unwrap(), Ok(round));
+    }
+}
