@@ -19,6 +19,7 @@
 
 use crate::pool::Pool;
 use crate::spawn;
+use crate::wait;
 use std::sync::{Arc, Weak};
 use std::time::Instant;
 
@@ -111,6 +112,16 @@ impl PoolHandle {
     /// a thread wakes nobody for it: it will get to it soon. `func` does not unwind.
     pub fn spawn<F: FnOnce() + Send + 'static>(&self, quietly: bool, func: F) -> Result<(), F> {
         spawn::spawn_unless_ended(&self.pool, quietly, func)
+    }
+
+    /// Calls `sleep`, in which the calling thread sleeps. If that is one of the pool's, in the middle of something that it runs, it may wait for a
+    /// task that is still in a queue, and so may all the others: then another thread is started, which runs the tasks. `sleep` neither unwinds
+    /// nor uses the pool.
+    pub fn sleep_elsewhere(&self, sleep: impl FnOnce()) {
+        match self.pool.current_seat() {
+            Some(seat) => wait::sleep_elsewhere(seat, sleep),
+            None => sleep(),
+        }
     }
 
     /// Waits until the pool's threads have ended, which they do when its handle is dropped and its tasks are through; until

@@ -344,7 +344,8 @@ impl Pool {
     /// Has every occupant parked, while there is work that none of them may run?
     ///
     /// Asked by everybody who makes it so: whoever parks, injects, or ends as a rescue thread. Waiters that
-    /// still dig or have been unparked do not count: they are about to find something, or to ask again.
+    /// still dig or have been unparked do not count: they are about to find something, or to ask again. One that sleeps elsewhere
+    /// counts until it is back: for that moment, a rescue thread too many may be started.
     pub(crate) fn is_stuck(&self) -> bool {
         // Our own contribution before the look at the others'.
         fence(Ordering::SeqCst);
@@ -355,7 +356,7 @@ impl Pool {
         let (mut work, mut somebody_wakes) = (!self.injector.is_empty(), false);
         self.each_seat(|seat| {
             work |= !seat.stealer().is_empty();
-            somebody_wakes |= seat.parker().has_token();
+            somebody_wakes |= seat.is_woken();
         });
         work && !somebody_wakes
     }

@@ -1,12 +1,16 @@
-//! A way out when every thread of a pool waits for another pool.
+//! A way out when every thread of a pool waits for something that none of them may run.
 //!
 //! Inside one pool, waits go from ancestors to descendants, so somebody can always go on. Between pools they can
 //! form a circle: all threads of P wait for something they installed in Q, all threads of Q for something they
 //! installed in P, and neither may run what the other waits for, because it is not a descendant of what it waits
 //! for itself. (It takes one pool to do so in a smaller way: a thread leaves a task in its own deque and waits for
-//! another pool, where somebody waits for the task.) Running it on top of the waiting frames is what we promise never
+//! another pool, where somebody waits for the task.) And a companion's threads block in the middle of tasks, on futures that may depend on
+//! tasks in the queues ([`sleep_elsewhere`](crate::wait::sleep_elsewhere)). Running it on top of the waiting frames is what we promise never
 //! to do. So somebody else does: a pool that is *stuck* (every occupant parked, tasks in the queues) starts a rescue
-//! thread, which runs them on a stack and in a seat of its own, and ends when there are no more.
+//! thread, which runs them on a stack and in a seat of its own, and ends when there are no more. If it blocks in the same way, and the pool is
+//! stuck again, another one is started: as many as the program is deep.
+//!
+//! Threads that search know nothing of these seats. So a rescue thread keeps no tasks to itself: what it spawns goes to the shared queue.
 //!
 //! Whatever a task may expect of a thread of this pool, it finds here: a stack as large as the others', what the start handler
 //! prepares (thread-locals, a registration with some other runtime), a name that begins as theirs do. So the handlers are
@@ -66,9 +70,8 @@ pub(crate) fn start(pool: &Pool) {
         Arc::from_raw(pool)
     };
     let stand_in_for = pool.seats.iter().find(|seat| !seat.waits_for().is_null());
-    let mut seat = Seat::new(stand_in_for.map_or(0, |seat| seat.index));
-    seat.set_pool(Arc::as_ptr(&pool));
-    let seat = Arc::new(seat);
+    let index = stand_in_for.map_or(0, |seat| seat.index);
+    let seat = Arc::new(Seat::stand_in(index, Arc::as_ptr(&pool)));
     // It counts from now on, so that nobody starts another one for the same reason.
     pool.rescue.add(&seat);
     let run = {
@@ -79,7 +82,7 @@ pub(crate) fn start(pool: &Pool) {
     if let Err(error) = builder.spawn(run) {
         pool.rescue.remove(&seat);
         eprintln!(
-            "Blitz: all threads of a pool wait for another pool, and no rescue thread could be started: {error}"
+            "Blitz: all threads of a pool wait for something that is still queued, and no thread could be started to run it: {error}"
         );
     }
 }
@@ -105,11 +108,6 @@ fn rescue(pool: &Pool, seat: &Arc<Seat>) {
     }
     if let Some(handler) = &pool.handlers.exit {
         pool.catch_panic(|| handler(index));
-        // It may have spawned something, and this seat is about to disappear.
-        // SAFETY: as above.
-        while let Some(task) = unsafe { seat.pop_task() } {
-            pool.return_stranger(task);
-        }
     }
     seat::leave(before);
     pool.rescue.remove(seat);

@@ -24,7 +24,7 @@ use crate::trace::{self, Kind};
 use crossbeam_utils::CachePadded;
 use std::cell::Cell;
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 static UNSEATED: JoinStack = JoinStack::unseated();
 
@@ -87,6 +87,8 @@ pub(crate) struct Seat {
     pub(crate) detached_depth: Cell<usize>,
     /// The companion of the seat's thread, which holds it as long as this is set; null while a guest sits here.
     companion: Cell<Option<ptr::NonNull<dyn Companion>>>,
+    /// A rescue thread's (see [`crate::rescue`]): the others do not look here for tasks.
+    stands_in: bool,
     deque: Owner<TaskRef>,
     arena: Arena,
 
@@ -99,6 +101,8 @@ pub(crate) struct Seat {
     pub(crate) occupancy: CachePadded<Occupancy>,
     /// What the parked occupant waits for; null when it is not parked.
     waits_for: AtomicPtr<Context>,
+    /// The occupant sleeps in something that is not the engine's: a token in its parker wakes nobody.
+    sleeps_elsewhere: AtomicBool,
     parker: Lease,
     pub(crate) stats: Counting,
 }
@@ -125,13 +129,25 @@ impl Seat {
             last_site: Cell::new(0),
             detached_depth: Cell::new(0),
             companion: Cell::new(None),
+            stands_in: false,
             stealer,
             fifo: Injector::new(),
             mailbox: Injector::new(),
             occupancy: CachePadded::new(Occupancy::vacant()),
             waits_for: AtomicPtr::new(ptr::null_mut()),
+            sleeps_elsewhere: AtomicBool::new(false),
             parker: Lease::new(),
             stats: Counting::default(),
+        }
+    }
+
+    /// The seat of a thread that stands in for thread `index` of the pool.
+    pub(crate) fn stand_in(index: usize, pool: *const Pool) -> Self {
+        let stands_in = true;
+        Seat {
+            stands_in,
+            pool,
+            ..Seat::new(index)
         }
     }
 
@@ -246,6 +262,17 @@ impl Seat {
         if let Some(companion) = self.companion.get() {
             // SAFETY: the thread that brought it holds it until it has taken it away again.
             unsafe { companion.as_ref() }.beat(self.index);
+            // Without a fence, a thread that falls asleep at this moment is overlooked until the next beat.
+            if self.pool().sleep.counters().sleeping() > 0 {
+                self.tell_of_tasks();
+            }
+        }
+    }
+
+    /// The occupant does not get to the tasks of its deque soon, and they may have come there without a word.
+    pub(crate) fn tell_of_tasks(&self) {
+        if !self.stealer.is_empty() {
+            self.pool().wake_if_nobody_searches();
         }
     }
 
@@ -264,12 +291,16 @@ impl Seat {
 
     // ---- the occupant's queues --------------------------------------------------------------
 
-    /// Puts a task on the occupant's deque. The caller tells the pool.
+    /// Puts a task on the occupant's deque; a stand-in's goes to the shared queue, where others look. The caller tells the pool.
     ///
     /// # Safety
     /// The caller occupies the seat.
     pub(crate) unsafe fn push_task(&self, task: TaskRef) {
-        self.deque.push(task);
+        if self.stands_in {
+            self.pool().put_aside(task);
+        } else {
+            self.deque.push(task);
+        }
     }
 
     /// Takes the newest task from the occupant's deque.
@@ -308,6 +339,17 @@ impl Seat {
     /// The occupant is not parked any more.
     pub(crate) fn retract_wait(&self) {
         self.waits_for.store(ptr::null_mut(), Ordering::Release);
+    }
+
+    /// The occupant sleeps in something that is not the engine's, or has come back from it.
+    pub(crate) fn set_sleeps_elsewhere(&self, sleeps: bool) {
+        // Relaxed: the counter of the parked, which is changed after it and before it, carries it along.
+        self.sleeps_elsewhere.store(sleeps, Ordering::Relaxed);
+    }
+
+    /// Has the parked occupant been told to wake up, and will it look around?
+    pub(crate) fn is_woken(&self) -> bool {
+        self.parker().has_token() && !self.sleeps_elsewhere.load(Ordering::Relaxed)
     }
 
     /// What the parked occupant waits for, or null. Only good for comparing.

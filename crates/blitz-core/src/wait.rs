@@ -174,6 +174,30 @@ pub(crate) unsafe fn wait_for<A: Awaited + ?Sized>(seat: &Seat, awaited: &A) {
     }
 }
 
+/// Sleeps in `sleep`, and counts as parked meanwhile.
+fn asleep(seat: &Seat, sleep: impl FnOnce()) {
+    let pool = seat.pool();
+    pool.count_parked(true);
+    if pool.is_stuck() {
+        rescue::start(pool);
+    }
+    seat.stats.parked.one();
+    let asleep = trace::span(Kind::Sleep, 0);
+    sleep();
+    asleep.end();
+    pool.count_parked(false);
+}
+
+/// The occupant of `seat` sleeps in `sleep`, which is not the engine's, in the middle of something that it runs. It helps nobody
+/// meanwhile, also not with what it waits for: that may be a task in a queue of this pool. If everybody does so, the pool is stuck.
+pub(crate) fn sleep_elsewhere(seat: &Seat, sleep: impl FnOnce()) {
+    let _waiting_is_no_work = profile::pause();
+    seat.tell_of_tasks();
+    seat.set_sleeps_elsewhere(true);
+    asleep(seat, sleep);
+    seat.set_sleeps_elsewhere(false);
+}
+
 struct Wait<'a, A: ?Sized> {
     seat: &'a Seat,
     awaited: &'a A,
@@ -336,16 +360,10 @@ impl<'a, A: Awaited + ?Sized> Wait<'a, A> {
             // SAFETY: passed on.
             found = unsafe { self.dig() };
             if found.is_none() {
-                pool.count_parked(true);
-                if pool.is_stuck() {
-                    rescue::start(pool);
-                }
-                self.seat.stats.parked.one();
-                self.seat.tell_companion_blocked();
-                let asleep = trace::span(Kind::Sleep, 0);
-                self.seat.parker().park();
-                asleep.end();
-                pool.count_parked(false);
+                asleep(self.seat, || {
+                    self.seat.tell_companion_blocked();
+                    self.seat.parker().park();
+                });
             }
             self.awaited.announce_awake();
         }

@@ -25,10 +25,15 @@ enum Flaw {
     NoPosterFence,
     NoWaiterFence,
     NoFenceBeforeStuck,
+    /// A token in the parker of somebody who does not sleep there counts as a wake-up.
+    AnyToken,
+    /// The mark of who sleeps elsewhere comes after the count.
+    CountedFirst,
 }
 
 struct Seat {
     waits_for: AtomicU32,
+    sleeps_elsewhere: AtomicU32,
     parker: Parker,
 }
 
@@ -53,6 +58,7 @@ impl Pool {
         Rc::new(Pool {
             seats: std::array::from_fn(|_| Seat {
                 waits_for: AtomicU32::new(NOTHING),
+                sleeps_elsewhere: AtomicU32::new(0),
                 parker: Parker::new(),
             }),
             blocked: AtomicU32::new(0),
@@ -173,9 +179,31 @@ impl Pool {
         }
         let stuck = self.parked.load(Ordering::SeqCst) == 2
             && self.deque.load(Ordering::Acquire) != NOTHING
-            && !self.seats.iter().any(|seat| seat.parker.has_token());
+            && !self.seats.iter().any(|seat| self.is_woken(seat));
         if stuck {
             self.rescues.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn is_woken(&self, seat: &Seat) -> bool {
+        let parked_there = seat.sleeps_elsewhere.load(Ordering::Relaxed) == 0;
+        seat.parker.has_token() && (parked_there || self.flaw == Flaw::AnyToken)
+    }
+
+    /// The occupant of `seat` falls asleep in something that is not the engine's. (The sleep itself is left out.)
+    fn sleep_elsewhere(&self, seat: usize) {
+        let mark = || {
+            self.seats[seat]
+                .sleeps_elsewhere
+                .store(1, Ordering::Relaxed);
+        };
+        if self.flaw != Flaw::CountedFirst {
+            mark();
+        }
+        self.parked.fetch_add(1, Ordering::SeqCst);
+        self.rescue_if_stuck();
+        if self.flaw == Flaw::CountedFirst {
+            mark();
         }
     }
 }
@@ -256,33 +284,50 @@ fn loom_digging_without_a_fence_can_miss_the_task() {
     });
 }
 
-/// One waiter is parked, another one parks (the sleep itself is left out), and somebody from outside injects a
-/// task that neither may run. One of the latter two sees that the pool is stuck.
-fn stuck(flaw: Flaw) {
+/// One waiter is parked, another one falls asleep elsewhere, and somebody from outside injects a task that neither may run. One of
+/// the latter two sees that the pool is stuck, also if a late token lies in the parker of the one who sleeps elsewhere.
+fn stuck(flaw: Flaw, late_token: bool) {
     race::<2, _>(move || {
         let waiter = Pool::new(&[], flaw);
         let outsider = waiter.clone();
         let pool = waiter.clone();
         pool.parked.store(1, Ordering::Relaxed);
+        if late_token {
+            pool.seats[1].parker.unpark();
+        }
         Race::new(move |_| {
             let rescues = pool.rescues.load(Ordering::Relaxed);
             assert!(rescues > 0, "nobody has noticed");
         })
-        .thread(move || {
-            waiter.parked.fetch_add(1, Ordering::SeqCst);
-            waiter.rescue_if_stuck();
-        })
+        .thread(move || waiter.sleep_elsewhere(1))
         .thread(move || outsider.post(1))
     });
 }
 
 #[test]
 fn loom_whoever_comes_last_notices_that_the_pool_is_stuck() {
-    stuck(Flaw::None);
+    stuck(Flaw::None, false);
 }
 
 #[test]
 #[should_panic(expected = "nobody has noticed")]
 fn loom_without_a_fence_nobody_may_notice_that_the_pool_is_stuck() {
-    stuck(Flaw::NoFenceBeforeStuck);
+    stuck(Flaw::NoFenceBeforeStuck, false);
+}
+
+#[test]
+fn loom_a_late_token_of_one_who_sleeps_elsewhere_does_not_hide_that_the_pool_is_stuck() {
+    stuck(Flaw::None, true);
+}
+
+#[test]
+#[should_panic(expected = "nobody has noticed")]
+fn loom_a_late_token_that_counts_as_a_wake_up_hides_that_the_pool_is_stuck() {
+    stuck(Flaw::AnyToken, true);
+}
+
+#[test]
+#[should_panic(expected = "nobody has noticed")]
+fn loom_a_mark_after_the_count_comes_too_late() {
+    stuck(Flaw::CountedFirst, true);
 }

@@ -58,8 +58,9 @@ impl Drop for Borrowed {
     }
 }
 
-/// Polls `future` on the calling thread until it is ready; the thread sleeps in between, and calls `before_sleep` each time.
-pub(crate) fn block_on<F: Future>(future: F, mut before_sleep: impl FnMut()) -> F::Output {
+/// Polls `future` on the calling thread until it is ready; in between, the thread calls `sleep` with a function that sleeps until there is a
+/// reason to poll again.
+pub(crate) fn block_on<F: Future>(future: F, mut sleep: impl FnMut(&dyn Fn())) -> F::Output {
     let mut future = pin!(future);
     let borrowed = Borrowed::new();
     let parker = borrowed.0.as_ref().expect("there until it is dropped");
@@ -72,10 +73,11 @@ pub(crate) fn block_on<F: Future>(future: F, mut before_sleep: impl FnMut()) -> 
         if parker.woken.swap(false, Ordering::AcqRel) {
             continue;
         }
-        before_sleep();
-        while !parker.woken.swap(false, Ordering::AcqRel) {
-            thread::park();
-        }
+        sleep(&|| {
+            while !parker.woken.swap(false, Ordering::AcqRel) {
+                thread::park();
+            }
+        });
     }
 }
 
@@ -91,14 +93,14 @@ pub(crate) fn wait<F: Future>(method: &str, future: F) -> F::Output {
     let mut future = pin!(future);
     // Nobody else waits for this thread to yield.
     let future = std::future::poll_fn(|cx| coop::without_budget(|| future.as_mut().poll(cx)));
-    match context::current().filter(|shared| shared.my_core().is_some()) {
+    match context::current() {
         Some(shared) => {
             assert!(
-                shared.pool().is_some(),
+                shared.pool().is_some() || shared.my_core().is_none(),
                 "{method} inside of a current-thread runtime: its thread would wait for itself; await the async method instead",
             );
-            block_on(future, || shared.caller_blocks())
+            block_on(future, |sleep| shared.caller_sleeps(sleep))
         }
-        None => block_on(future, || {}),
+        None => block_on(future, |sleep| sleep()),
     }
 }

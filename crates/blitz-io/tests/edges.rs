@@ -99,6 +99,71 @@ fn tasks_may_block_on_each_other_deeper_than_there_are_threads() {
     });
 }
 
+/// A computation that waits on its thread for others that do the same, and so on.
+fn computes_deeply(depth: u32) -> u32 {
+    if depth == 0 {
+        return 1;
+    }
+    let deeper = [(); 2].map(|()| blitz_io::spawn_cpu(move || computes_deeply(depth - 1)));
+    deeper
+        .into_iter()
+        .map(|job| Handle::current().block_on(job).unwrap())
+        .sum()
+}
+
+/// The same, by way of tasks, forks and channels.
+fn computes_crosswise(depth: u32) -> u32 {
+    if depth == 0 {
+        return 1;
+    }
+    let through_a_task = || {
+        let task = spawn(async move {
+            let job = blitz_io::spawn_cpu(move || computes_crosswise(depth - 1));
+            job.await.unwrap()
+        });
+        Handle::current().block_on(task).unwrap()
+    };
+    let through_a_channel = || {
+        let (done, is_done) = blitz_io::sync::oneshot::channel();
+        let send = move || done.send(computes_crosswise(depth - 1)).unwrap();
+        drop(blitz_io::spawn_cpu(send));
+        is_done.blocking_recv().unwrap()
+    };
+    let (one, two) = blitz_core::join(through_a_task, through_a_channel);
+    one + two
+}
+
+#[test]
+fn computations_may_wait_for_others_by_way_of_tasks_forks_and_channels() {
+    within_a_minute(|| {
+        for workers in [1, 2, 3] {
+            let runtime = runtime(workers);
+            for _ in 0..3 {
+                let jobs = [(); 3].map(|()| runtime.handle().spawn_cpu(|| computes_crosswise(4)));
+                for job in jobs {
+                    assert_eq!(runtime.block_on(job).unwrap(), 1 << 4);
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn computations_may_block_on_each_other_deeper_than_there_are_threads() {
+    within_a_minute(|| {
+        for workers in [1, 2, 3] {
+            let runtime = runtime(workers);
+            for depth in [1, 5, 5] {
+                let jobs =
+                    [(); 4].map(|()| runtime.handle().spawn_cpu(move || computes_deeply(depth)));
+                for job in jobs {
+                    assert_eq!(runtime.block_on(job).unwrap(), 1 << depth);
+                }
+            }
+        }
+    });
+}
+
 #[test]
 fn a_shielded_section_that_never_ends_does_not_keep_the_runtime_from_ending() {
     within_a_minute(|| {

@@ -104,9 +104,6 @@ impl World {
 struct Node {
     seed: u64,
     levels: u32,
-    /// A frame further up keeps a worker until this node is through. If all workers were kept so, nobody could run a computation: there is
-    /// relief for tasks only.
-    keeps_worker: bool,
 }
 
 impl Node {
@@ -114,7 +111,6 @@ impl Node {
         Node {
             seed: mix(seed),
             levels: LEVELS,
-            keeps_worker: false,
         }
     }
 
@@ -122,19 +118,11 @@ impl Node {
         Node {
             seed: mix(self.seed ^ (which + 1).wrapping_mul(0x51ED)),
             levels: self.levels - 1,
-            keeps_worker: self.keeps_worker || matches!(self.kind(), 7 | 11),
         }
     }
 
     fn kind(self) -> u64 {
-        if self.levels == 0 {
-            self.seed % 4
-        } else {
-            match self.seed % 20 {
-                7 if self.keeps_worker => 8,
-                kind => kind,
-            }
-        }
+        self.seed % if self.levels == 0 { 4 } else { 20 }
     }
 
     /// The children whose values the node's consists of.

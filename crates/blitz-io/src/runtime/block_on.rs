@@ -16,7 +16,7 @@ pub(super) fn block_on<F: Future>(shared: &Shared, future: F) -> F::Output {
     // With a budget: a branch that is always ready must not keep a time-out beside it from being polled.
     let mut future = pin!(future);
     let budgeted = std::future::poll_fn(|cx| coop::budgeted(|| future.as_mut().poll(cx)));
-    parking::block_on(budgeted, || shared.caller_blocks())
+    parking::block_on(budgeted, |sleep| shared.caller_sleeps(sleep))
 }
 
 /// Wakes the thread of a current-thread runtime, wherever it is.

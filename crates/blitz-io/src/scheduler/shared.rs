@@ -442,6 +442,16 @@ impl Shared {
         self.relief.worker_blocks(self);
     }
 
+    /// The calling thread sleeps in `sleep`. If it is a worker, in the middle of something, others serve meanwhile, also what is in the
+    /// engine's queues: it may wait for that.
+    pub(crate) fn caller_sleeps(&self, sleep: &dyn Fn()) {
+        self.caller_blocks();
+        match self.pool() {
+            Some(pool) => pool.sleep_elsewhere(sleep),
+            None => sleep(),
+        }
+    }
+
     // ---- the end ----------------------------------------------------------------------------
 
     /// Marks the runtime as ended. `true`: it was already.
