@@ -18,6 +18,7 @@
 //! [`Companion::beat`] every few dozen microseconds instead, and the companion sees to it that somebody else serves its work.
 
 use crate::pool::Pool;
+use crate::seat;
 use crate::spawn;
 use crate::wait;
 use std::sync::{Arc, Weak};
@@ -114,16 +115,6 @@ impl PoolHandle {
         spawn::spawn_unless_ended(&self.pool, quietly, func)
     }
 
-    /// Calls `sleep`, in which the calling thread sleeps. If that is one of the pool's, in the middle of something that it runs, it may wait for a
-    /// task that is still in a queue, and so may all the others: then another thread is started, which runs the tasks. `sleep` neither unwinds
-    /// nor uses the pool.
-    pub fn sleep_elsewhere(&self, sleep: impl FnOnce()) {
-        match self.pool.current_seat() {
-            Some(seat) => wait::sleep_elsewhere(seat, sleep),
-            None => sleep(),
-        }
-    }
-
     /// Waits until the pool's threads have ended, which they do when its handle is dropped and its tasks are through; until
     /// `deadline` at most. `false`: some have not.
     pub fn wait_until_stopped(&self, deadline: Option<Instant>) -> bool {
@@ -155,6 +146,29 @@ impl std::fmt::Debug for PoolHandle {
         f.debug_struct("PoolHandle")
             .field("threads", &self.num_threads())
             .finish()
+    }
+}
+
+/// Calls `sleep`, in which the calling thread sleeps, for something that is not the engine's.
+///
+/// If it is a pool's thread, in the middle of something that it runs, it may wait for a task that is still in one of the pool's queues, and so may all
+/// the others: then another thread is started, which runs the tasks. `sleep` neither unwinds nor uses the pool.
+///
+/// ```
+/// # use std::sync::mpsc;
+/// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+/// let answer = pool.install(|| {
+///     let (sender, receiver) = mpsc::channel();
+///     blitz_core::spawn(move || sender.send(42).unwrap());
+///     // The pool's only thread sleeps here.
+///     blitz_core::companion::sleep_elsewhere(|| receiver.recv())
+/// });
+/// assert_eq!(answer, Ok(42));
+/// ```
+pub fn sleep_elsewhere<R>(sleep: impl FnOnce() -> R) -> R {
+    match seat::current() {
+        Some(seat) => wait::sleep_elsewhere(seat, sleep),
+        None => sleep(),
     }
 }
 

@@ -175,7 +175,7 @@ pub(crate) unsafe fn wait_for<A: Awaited + ?Sized>(seat: &Seat, awaited: &A) {
 }
 
 /// Sleeps in `sleep`, and counts as parked meanwhile.
-fn asleep(seat: &Seat, sleep: impl FnOnce()) {
+fn asleep<R>(seat: &Seat, sleep: impl FnOnce() -> R) -> R {
     let pool = seat.pool();
     pool.count_parked(true);
     if pool.is_stuck() {
@@ -183,19 +183,21 @@ fn asleep(seat: &Seat, sleep: impl FnOnce()) {
     }
     seat.stats.parked.one();
     let asleep = trace::span(Kind::Sleep, 0);
-    sleep();
+    let slept = sleep();
     asleep.end();
     pool.count_parked(false);
+    slept
 }
 
 /// The occupant of `seat` sleeps in `sleep`, which is not the engine's, in the middle of something that it runs. It helps nobody
 /// meanwhile, also not with what it waits for: that may be a task in a queue of this pool. If everybody does so, the pool is stuck.
-pub(crate) fn sleep_elsewhere(seat: &Seat, sleep: impl FnOnce()) {
+pub(crate) fn sleep_elsewhere<R>(seat: &Seat, sleep: impl FnOnce() -> R) -> R {
     let _waiting_is_no_work = profile::pause();
     seat.tell_of_tasks();
     seat.set_sleeps_elsewhere(true);
-    asleep(seat, sleep);
+    let slept = asleep(seat, sleep);
     seat.set_sleeps_elsewhere(false);
+    slept
 }
 
 struct Wait<'a, A: ?Sized> {

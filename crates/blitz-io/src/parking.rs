@@ -3,6 +3,7 @@
 //! This is what [`Runtime::block_on`](crate::Runtime::block_on) and the `blocking_…` methods of locks and channels do. It needs no runtime.
 
 use crate::{context, coop};
+use blitz_core::companion::sleep_elsewhere;
 use std::cell::Cell;
 use std::future::Future;
 use std::pin::pin;
@@ -101,6 +102,6 @@ pub(crate) fn wait<F: Future>(method: &str, future: F) -> F::Output {
             );
             block_on(future, |sleep| shared.caller_sleeps(sleep))
         }
-        None => block_on(future, |sleep| sleep()),
+        None => block_on(future, |sleep| sleep_elsewhere(sleep)),
     }
 }

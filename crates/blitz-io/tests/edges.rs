@@ -149,6 +149,17 @@ fn computations_may_wait_for_others_by_way_of_tasks_forks_and_channels() {
 }
 
 #[test]
+fn computations_of_a_current_thread_runtime_may_block_on_each_other() {
+    within_a_minute(|| {
+        let runtime = Builder::new_current_thread().build().unwrap();
+        let jobs = [(); 4].map(|()| runtime.handle().spawn_cpu(|| computes_deeply(4)));
+        for job in jobs {
+            assert_eq!(runtime.block_on(job).unwrap(), 1 << 4);
+        }
+    });
+}
+
+#[test]
 fn computations_may_block_on_each_other_deeper_than_there_are_threads() {
     within_a_minute(|| {
         for workers in [1, 2, 3] {

@@ -4,6 +4,7 @@
 use crate::coop;
 use crate::parking;
 use crate::scheduler::Shared;
+use blitz_core::companion::sleep_elsewhere;
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -66,7 +67,7 @@ pub(super) fn block_on_current<F: Future>(shared: &Arc<Shared>, future: F) -> F:
         if !shared.driver.is_attended() || polled.main.woken.load(Ordering::SeqCst) {
             continue;
         }
-        thread::park();
+        sleep_elsewhere(thread::park);
     }
 }
 
@@ -129,6 +130,6 @@ fn drive<F: Future>(shared: &Arc<Shared>, mut polled: Polled<'_, F>) -> F::Outpu
             continue;
         }
         // SAFETY: entered.
-        unsafe { driver.block() };
+        sleep_elsewhere(|| unsafe { driver.block() });
     }
 }

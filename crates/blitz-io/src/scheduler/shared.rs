@@ -24,7 +24,7 @@ use crate::future;
 use crate::runtime::Drivers;
 use crate::runtime::metrics::PollTimes;
 use crate::task::{self, Queued, Schedule, Task};
-use blitz_core::companion::{Companion, PoolHandle};
+use blitz_core::companion::{Companion, PoolHandle, sleep_elsewhere};
 use blitz_core::demand::{ticks, ticks_per_us};
 use crossbeam_utils::CachePadded;
 use std::cell::Cell;
@@ -446,10 +446,7 @@ impl Shared {
     /// engine's queues: it may wait for that.
     pub(crate) fn caller_sleeps(&self, sleep: &dyn Fn()) {
         self.caller_blocks();
-        match self.pool() {
-            Some(pool) => pool.sleep_elsewhere(sleep),
-            None => sleep(),
-        }
+        sleep_elsewhere(sleep);
     }
 
     // ---- the end ----------------------------------------------------------------------------
