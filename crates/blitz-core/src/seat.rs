@@ -262,17 +262,12 @@ impl Seat {
         if let Some(companion) = self.companion.get() {
             // SAFETY: the thread that brought it holds it until it has taken it away again.
             unsafe { companion.as_ref() }.beat(self.index);
-            // Without a fence, a thread that falls asleep at this moment is overlooked until the next beat.
-            if self.pool().sleep.counters().sleeping() > 0 {
-                self.tell_of_tasks();
+            // It does not get to the tasks of its deque soon, and they may have come there without a word. Without a fence, a
+            // thread that falls asleep at this moment is overlooked until the next beat.
+            let pool = self.pool();
+            if pool.sleep.counters().sleeping() > 0 && !self.stealer.is_empty() {
+                pool.wake_if_nobody_searches();
             }
-        }
-    }
-
-    /// The occupant does not get to the tasks of its deque soon, and they may have come there without a word.
-    pub(crate) fn tell_of_tasks(&self) {
-        if !self.stealer.is_empty() {
-            self.pool().wake_if_nobody_searches();
         }
     }
 

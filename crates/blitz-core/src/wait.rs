@@ -193,7 +193,10 @@ fn asleep<R>(seat: &Seat, sleep: impl FnOnce() -> R) -> R {
 /// meanwhile, also not with what it waits for: that may be a task in a queue of this pool. If everybody does so, the pool is stuck.
 pub(crate) fn sleep_elsewhere<R>(seat: &Seat, sleep: impl FnOnce() -> R) -> R {
     let _waiting_is_no_work = profile::pause();
-    seat.tell_of_tasks();
+    if seat.offers_work() || seat.stack.thief().sees_private() {
+        // The tasks may have come without a word, and the forks may have been too short to wake anybody for.
+        seat.pool().wake_if_nobody_searches();
+    }
     seat.set_sleeps_elsewhere(true);
     let slept = asleep(seat, sleep);
     seat.set_sleeps_elsewhere(false);

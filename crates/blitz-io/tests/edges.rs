@@ -149,6 +149,29 @@ fn computations_may_wait_for_others_by_way_of_tasks_forks_and_channels() {
 }
 
 #[test]
+fn both_halves_of_a_join_may_block_on_each_other_if_a_thread_is_free() {
+    within_a_minute(|| {
+        let runtime = runtime(2);
+        for _ in 0..50 {
+            let job = runtime.handle().spawn_cpu(|| {
+                let (to_right, at_right) = blitz_io::sync::oneshot::channel();
+                let (to_left, at_left) = blitz_io::sync::oneshot::channel();
+                let left = || {
+                    to_right.send(1).unwrap();
+                    at_left.blocking_recv().unwrap()
+                };
+                let right = || {
+                    to_left.send(2).unwrap();
+                    at_right.blocking_recv().unwrap()
+                };
+                blitz_core::join(left, right)
+            });
+            assert_eq!(runtime.block_on(job).unwrap(), (2, 1));
+        }
+    });
+}
+
+#[test]
 fn computations_of_a_current_thread_runtime_may_block_on_each_other() {
     within_a_minute(|| {
         let runtime = Builder::new_current_thread().build().unwrap();
