@@ -21,6 +21,7 @@ use crate::trace::{self, Kind};
 use crate::wait::{Awaited, LatchWait, wait_for};
 use std::any::Any;
 use std::cell::{Cell, UnsafeCell};
+use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// Runs `op` in a seat of `pool`. The flag is `true` if it runs on another thread than the caller's.
@@ -40,11 +41,18 @@ thread_local! {
     /// Where this thread last sat; likely to be free again.
     static USUAL_SEAT: Cell<usize> = const { Cell::new(0) };
     static OUTSIDER: Lease = Lease::new();
+    /// For the destructors of other thread-locals, which may come after `OUTSIDER`'s own. Never given back.
+    static LATE: Cell<Option<&'static Parker>> = const { Cell::new(None) };
 }
 
 /// The parker of a thread without a seat.
 pub(crate) fn outsider_parker() -> &'static Parker {
-    OUTSIDER.with(Lease::parker)
+    OUTSIDER.try_with(Lease::parker).unwrap_or_else(|_gone| {
+        let kept = || ManuallyDrop::new(Lease::new()).parker();
+        let parker = LATE.get().unwrap_or_else(kept);
+        LATE.set(Some(parker));
+        parker
+    })
 }
 
 /// A thread in somebody else's seat. Leaves on drop.

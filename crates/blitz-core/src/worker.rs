@@ -341,15 +341,9 @@ impl<'a> Worker<'a> {
         let seats = &self.pool.seats;
         let first = self.rng.below(seats.len());
         let others = (0..seats.len()).map(|offset| &seats[(first + offset) % seats.len()]);
-        // A guest may have left forks and tasks; our own seat's stack is empty while we search.
-        if forks_too {
-            for victim in others.clone() {
-                if let Some(stolen) = victim.stack.thief().steal(self.seat.index, |_| true) {
-                    return Some(Work::Fork(stolen, victim));
-                }
-            }
-        }
-        for victim in others {
+        // Tasks before forks: a fork that nobody takes is run by its owner, a task that nobody takes is not. Whoever spawns something
+        // and then forks expects it to get going first.
+        for victim in others.clone() {
             if let Some(task) = victim.stealer().steal_until_settled() {
                 self.seat.stats.stolen.one();
                 trace::instant(Kind::Steal, victim.index);
@@ -358,7 +352,15 @@ impl<'a> Worker<'a> {
                 return Some(Work::Task(task));
             }
         }
-        self.pool.take_injected().map(Work::Task)
+        if let Some(task) = self.pool.take_injected() {
+            return Some(Work::Task(task));
+        }
+        // A guest may have left forks in our own seat's stack, too.
+        let mut victims = others.filter(|_| forks_too);
+        victims.find_map(|victim| {
+            let stolen = victim.stack.thief().steal(self.seat.index, |_| true)?;
+            Some(Work::Fork(stolen, victim))
+        })
     }
 
     /// Takes up to half of what `victim` still has, so that a swarm of small tasks does not cost a search each.
@@ -514,21 +516,23 @@ pub(crate) unsafe fn run_anything(seat: &Seat) -> bool {
             return true;
         }
         let seats = &seat.pool().seats;
-        for offset in 1..seats.len() {
-            let victim = &seats[(seat.index + offset) % seats.len()];
-            if let Some(stolen) = victim.stack.thief().steal(seat.index, |_| true) {
-                seat.run_stolen(stolen, victim);
-                return true;
-            }
-            if let Some(task) = victim.stealer().steal_until_settled() {
-                seat.stats.stolen.one();
-                seat.run_task(task);
-                return true;
-            }
+        let others = (1..seats.len()).map(|offset| &seats[(seat.index + offset) % seats.len()]);
+        // In the order of `Worker::take_from_pool`.
+        let mut stolen = others.clone().map(|victim| victim.stealer());
+        if let Some(task) = stolen.find_map(|stealer| stealer.steal_until_settled()) {
+            seat.stats.stolen.one();
+            seat.run_task(task);
+            return true;
         }
         if let Some(task) = seat.pool().take_injected() {
             seat.run_task(task);
             return true;
+        }
+        for victim in others {
+            if let Some(stolen) = victim.stack.thief().steal(seat.index, |_| true) {
+                seat.run_stolen(stolen, victim);
+                return true;
+            }
         }
     }
     false

@@ -3,6 +3,7 @@
 
 use blitz_core::primitives::BackoffMode;
 use blitz_core::{ThreadPoolBuilder, join};
+use std::cell::RefCell;
 use std::collections::HashSet;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -223,4 +224,42 @@ fn a_panic_while_a_thread_is_named_ends_those_that_were_started_before() {
         thread::yield_now();
     }
     assert_eq!(starts.load(Ordering::SeqCst), 3);
+}
+
+thread_local! {
+    static LAST: AtTheEnd = const { AtTheEnd(RefCell::new(None)) };
+}
+
+struct AtTheEnd(RefCell<Option<Box<dyn FnOnce()>>>);
+
+impl Drop for AtTheEnd {
+    fn drop(&mut self) {
+        if let Some(run) = self.0.take() {
+            run();
+        }
+    }
+}
+
+#[test]
+fn destructors_of_thread_locals_may_use_pools() {
+    let (done, is_done) = mpsc::channel();
+    thread::spawn(move || {
+        let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        let use_it = move |pool: &blitz_core::ThreadPool| {
+            let installed = pool.install(|| sum(0, 11));
+            let scoped = pool.in_place_scope(|_| sum(0, 11));
+            let joined = pool.spawn_handle(|| sum(0, 11)).join().unwrap();
+            let everywhere = pool.broadcast(|_| sum(0, 11));
+            done.send((installed, scoped, joined, everywhere, join(|| 1, || 2)))
+                .unwrap();
+        };
+        // There before what the pool needs on this thread, and so destroyed after it.
+        LAST.with(|last| *last.0.borrow_mut() = None);
+        use_it(&pool);
+        LAST.with(|last| *last.0.borrow_mut() = Some(Box::new(move || use_it(&pool))));
+    })
+    .join()
+    .unwrap();
+    let answers: Vec<_> = is_done.iter().collect();
+    assert_eq!(answers, vec![(55, 55, 55, vec![55, 55], (1, 2)); 2]);
 }

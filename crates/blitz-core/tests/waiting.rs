@@ -6,6 +6,7 @@ use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
+use std::time::{Duration, Instant};
 
 fn pool(threads: usize) -> blitz_core::ThreadPool {
     ThreadPoolBuilder::new()
@@ -230,4 +231,53 @@ fn a_long_unrelated_job_never_delays_a_join() {
         joined.send(()).unwrap();
     }
     pool.wait_idle();
+}
+
+/// Both threads of a pool are busy, a task is posted, then a fork; then one thread is free. Did the task get it, while everything else waited?
+fn a_task_starts_before_a_fork(
+    post: impl FnOnce(&blitz_core::ThreadPool, Box<dyn FnOnce() + Send>) + Send,
+) -> bool {
+    let pool = pool(2);
+    let started = Arc::new(AtomicBool::new(false));
+    let (busy, free) = (AtomicBool::new(false), AtomicBool::new(false));
+    let wait_for = |flag: &AtomicBool| {
+        let limit = Instant::now() + Duration::from_secs(10);
+        while !flag.load(Ordering::SeqCst) && Instant::now() < limit {
+            thread::yield_now();
+        }
+        flag.load(Ordering::SeqCst)
+    };
+    let starts = Arc::clone(&started);
+    let task = Box::new(move || starts.store(true, Ordering::SeqCst));
+    pool.install(|| {
+        scope(|s| {
+            s.spawn(|_| {
+                busy.store(true, Ordering::SeqCst);
+                wait_for(&free);
+            });
+            assert!(wait_for(&busy));
+            post(&pool, task);
+            let left = || {
+                free.store(true, Ordering::SeqCst);
+                wait_for(&started)
+            };
+            join(left, || wait_for(&started)).0
+        })
+    })
+}
+
+#[test]
+fn what_was_spawned_here_starts_before_somebody_helps_with_a_later_fork() {
+    assert!(a_task_starts_before_a_fork(|_, task| blitz_core::spawn(
+        task
+    )));
+}
+
+#[test]
+fn what_was_spawned_outside_starts_before_somebody_helps_with_a_later_fork() {
+    assert!(a_task_starts_before_a_fork(|pool, task| {
+        thread::scope(|s| {
+            s.spawn(|| pool.spawn(task));
+        });
+    }));
 }

@@ -2,23 +2,24 @@
 
 use crate::driver;
 use crate::scheduler::Shared;
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
 thread_local! {
-    /// What is in `HELD`, for a look that counts no reference.
+    /// Owns a reference. Without a destructor, so that it is there as long as the thread: the destructors of other thread-locals may
+    /// end a runtime, or start one.
     static CURRENT: Cell<*const Shared> = const { Cell::new(std::ptr::null()) };
-    static HELD: Held = const { Held(RefCell::new(None)) };
+    static AT_END: AtEnd = const { AtEnd };
 }
 
-/// The reference behind `CURRENT`. Destructors of other thread-locals may run after this one's, and must not find what it held.
-struct Held(RefCell<Option<Arc<Shared>>>);
+/// Frees what a guard that was forgotten has left in `CURRENT`.
+struct AtEnd;
 
-impl Drop for Held {
+impl Drop for AtEnd {
     fn drop(&mut self) {
-        CURRENT.set(std::ptr::null());
+        drop(replace(None));
     }
 }
 
@@ -43,7 +44,7 @@ fn try_with<R>(use_it: impl FnOnce(&Arc<Shared>) -> R) -> Option<R> {
     if current.is_null() {
         return None;
     }
-    // SAFETY: the pointer is that of the `Arc` in `HELD`. While `use_it` runs, that `Arc` stays alive: code that enters another
+    // SAFETY: the pointer is an `Arc`'s, whose reference `CURRENT` owns. While `use_it` runs, that stays alive: code that enters another
     // runtime keeps it in its guard, and a guard from further up cannot be dropped by `use_it`, since guards do not leave their
     // thread and our callers run nobody's code but what could.
     let shared = ManuallyDrop::new(unsafe { Arc::from_raw(current) });
@@ -84,11 +85,9 @@ pub(crate) fn try_driver() -> Option<Arc<driver::Handle>> {
 
 /// Makes `shared` the thread's runtime, and returns what was it.
 fn replace(shared: Option<Arc<Shared>>) -> Option<Arc<Shared>> {
-    let current = shared.as_ref().map_or(std::ptr::null(), Arc::as_ptr);
-    // First, since this fails if the thread is about to end.
-    let before = HELD.with(|held| held.0.replace(shared));
-    CURRENT.set(current);
-    before
+    let before = CURRENT.replace(shared.map_or(std::ptr::null(), Arc::into_raw));
+    // SAFETY: what is in `CURRENT` came out of `into_raw` right above, and its reference is ours now.
+    (!before.is_null()).then(|| unsafe { Arc::from_raw(before) })
 }
 
 /// A thread of the runtime begins.
@@ -103,6 +102,8 @@ pub(crate) fn leave_for_good() {
 
 /// The thread is in `shared`'s runtime until the guard is dropped.
 pub(crate) fn enter(shared: Arc<Shared>) -> Entered {
+    // Its destructor is called if it has been looked at. It is gone if the thread is ending; then a guard that is forgotten leaks.
+    let _ = AT_END.try_with(|_| ());
     Entered(replace(Some(shared)), PhantomData)
 }
 
@@ -118,7 +119,8 @@ impl Drop for Entered {
 /// Tests of the driver run without a runtime around it.
 #[cfg(test)]
 pub(crate) mod bare_driver {
-    use super::{Arc, RefCell, driver::Handle};
+    use super::{Arc, driver::Handle};
+    use std::cell::RefCell;
 
     thread_local! {
         static DRIVER: RefCell<Option<Arc<Handle>>> = const { RefCell::new(None) };

@@ -4,7 +4,7 @@
 mod common;
 
 use blitz_io::task::{JoinSet, shield, yield_now};
-use blitz_io::{Builder, Handle, spawn};
+use blitz_io::{Builder, Handle, Runtime, spawn};
 use common::{run, runtime};
 use std::cell::RefCell;
 use std::future::{pending, poll_fn};
@@ -276,6 +276,79 @@ fn a_guard_that_is_forgotten_leaves_no_runtime_behind_its_thread() {
     .join()
     .unwrap();
     assert!(!receiver.recv().unwrap());
+}
+
+thread_local! {
+    static KEPT: RefCell<Option<Runtime>> = const { RefCell::new(None) };
+    static LAST: AtTheEnd = const { AtTheEnd(RefCell::new(None)) };
+}
+
+/// Runs something when its thread ends.
+struct AtTheEnd(RefCell<Option<Box<dyn FnOnce()>>>);
+
+impl Drop for AtTheEnd {
+    fn drop(&mut self) {
+        if let Some(run) = self.0.take() {
+            run();
+        }
+    }
+}
+
+#[test]
+fn a_thread_local_may_own_a_runtime() {
+    within_a_minute(|| {
+        for workers in 0..3 {
+            std::thread::spawn(move || {
+                // Destroyed last, since it was there first.
+                KEPT.with(|kept| kept.replace(None));
+                let kept = either_runtime(workers);
+                let idle = kept.spawn(pending::<()>());
+                kept.block_on(async { yield_now().await });
+                drop(idle);
+                KEPT.with(|place| place.replace(Some(kept)));
+            })
+            .join()
+            .unwrap();
+        }
+    });
+}
+
+#[test]
+fn destructors_of_thread_locals_may_use_a_runtime() {
+    within_a_minute(|| {
+        for workers in 0..3 {
+            let (done, is_done) = mpsc::channel();
+            std::thread::spawn(move || {
+                LAST.with(|last| last.0.replace(None));
+                let use_it = move || {
+                    let runtime = either_runtime(workers);
+                    let waited = runtime.block_on(async {
+                        let slow = blitz_io::spawn_blocking(|| 1).await.unwrap();
+                        blitz_io::time::sleep(Duration::from_millis(1)).await;
+                        slow + blitz_io::spawn(async { 2 }).await.unwrap()
+                    });
+                    let set = blitz_io::task::LocalSet::new();
+                    let local = runtime.block_on(set.run_until(async {
+                        blitz_io::task::spawn_local(async { 4 }).await.unwrap()
+                    }));
+                    done.send(waited + local).unwrap();
+                };
+                use_it.clone()();
+                LAST.with(|last| last.0.replace(Some(Box::new(use_it))));
+            })
+            .join()
+            .unwrap();
+            assert_eq!(is_done.iter().collect::<Vec<_>>(), [7, 7]);
+        }
+    });
+}
+
+/// With no workers: a current-thread runtime.
+fn either_runtime(workers: usize) -> Runtime {
+    match workers {
+        0 => Builder::new_current_thread().build().unwrap(),
+        workers => runtime(workers),
+    }
 }
 
 #[test]

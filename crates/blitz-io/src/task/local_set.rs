@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -48,7 +49,9 @@ struct LocalQueue {
 }
 
 thread_local! {
-    static CURRENT: RefCell<Option<Arc<LocalShared>>> = const { RefCell::new(None) };
+    /// Guards empty it again. Without a destructor of its own, it is there for those of other thread-locals.
+    static CURRENT: ManuallyDrop<RefCell<Option<Arc<LocalShared>>>> =
+        const { ManuallyDrop::new(RefCell::new(None)) };
 }
 
 impl LocalShared {
@@ -93,7 +96,7 @@ struct Entered(Option<Arc<LocalShared>>);
 
 impl Drop for Entered {
     fn drop(&mut self) {
-        CURRENT.set(self.0.take());
+        CURRENT.with(|current| drop(current.replace(self.0.take())));
     }
 }
 
@@ -110,7 +113,8 @@ impl LocalSet {
     }
 
     fn enter(&self) -> Entered {
-        Entered(CURRENT.replace(Some(Arc::clone(&self.shared))))
+        let ours = Some(Arc::clone(&self.shared));
+        Entered(CURRENT.with(|current| current.replace(ours)))
     }
 
     /// Spawns a task into the set. It runs while the set is polled.
@@ -223,7 +227,7 @@ where
     F: Future + 'static,
     F::Output: 'static,
 {
-    let shared = CURRENT.with_borrow(Option::clone);
+    let shared = CURRENT.with(|current| current.borrow().clone());
     let shared =
         shared.expect("`spawn_local` needs a LocalSet: call it inside of `LocalSet::run_until`");
     spawn_into(&shared, future)
