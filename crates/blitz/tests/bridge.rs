@@ -128,3 +128,21 @@ fn a_panic_in_next_arrives_after_parallel_work_in_next() {
         assert_eq!(payload.downcast_ref(), Some(&"planned"));
     });
 }
+
+#[test]
+fn the_first_items_run_at_the_same_time_unless_they_are_known_to_be_cheap() {
+    let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    for _ in 0..3 {
+        let met = AtomicUsize::new(0);
+        let limit = std::time::Instant::now() + Duration::from_secs(10);
+        let meet = |_| {
+            met.fetch_add(1, Relaxed);
+            while met.load(Relaxed) < 2 && std::time::Instant::now() < limit {
+                thread::yield_now();
+            }
+            met.load(Relaxed)
+        };
+        let seen: Vec<usize> = pool.install(|| (0..2).par_bridge().map(meet).collect());
+        assert_eq!(seen, [2, 2]);
+    }
+}

@@ -22,6 +22,9 @@ const DEEPEST: u32 = 64;
 /// Blocks stay short in items, too: the next one may wait for something.
 const LONGEST_BLOCK: usize = 1024;
 
+/// An iterator does not say how many items it has. One with dear items is taken to have as many as this.
+const EXPECTED_ITEMS: f32 = 8.0;
+
 /// A source that discovers its items step by step.
 pub(crate) trait Steps: Send + Sized {
     /// What it yields.
@@ -113,8 +116,9 @@ where
 
 /// Runs a sequential iterator into `consumer`; its items are processed in parallel, in no particular order.
 ///
-/// It begins as the plain loop. Once sharing seems worth it, every thread that comes to help pulls one item at a time, never
-/// more: an item in hand must not wait for the next, which may depend on it.
+/// If its items are known to be cheap, it begins as the plain loop, until sharing seems worth it. If they are dear, or nobody knows,
+/// it is shared before the first item, which may take as long as all others, or wait for one of them. Every thread that comes to
+/// help pulls one item at a time, never more: an item in hand must not wait for the next, which may depend on it.
 ///
 /// # Why it does not deadlock
 ///
@@ -131,35 +135,57 @@ where
     if !caller_may_take_part() {
         return hand_over(|| pull_in_turns(iter, consumer));
     }
-    let mut iter = iter.fuse();
     let site = Site::of(pull_in_turns::<I, C> as fn(I, C) -> C::Result as usize);
+    let known = Pace::begin(site, 0.0);
     let local = Local::new(Pace::at_rate(site, 0.0));
+    local.pace.start();
+    if !known.is_known() || known.items_may_be_dear() {
+        let expected = known.expected_ticks(EXPECTED_ITEMS);
+        share_pulls(iter.fuse(), expected, consumer, &local);
+    } else {
+        pull_alone(iter.fuse(), consumer, &local);
+    }
+    local.pace.remember();
+    local.finish()
+}
+
+/// The plain loop, in blocks, until sharing seems worth it.
+fn pull_alone<I, C>(mut iter: I, consumer: C, local: &Local<I::Item, C>)
+where
+    I: Iterator<Item: Send> + Send,
+    C: UnindexedConsumer<I::Item>,
+{
     let pace = &local.pace;
     let mut block = 1;
-    pace.start();
-    loop {
-        if local.is_full() || consumer.full() {
-            local.skip(consumer);
-            return local.finish();
-        }
+    while !(local.is_full() || consumer.full()) {
         let mut pulled = 0;
         local.feed_more(
             || consumer.split_off_left(),
             |folder| folder.consume_iter(iter.by_ref().take(block).inspect(|_| pulled += 1)),
         );
-        if pulled < block {
-            return local.finish();
+        if pulled > 0 {
+            pace.note(pulled as f32);
         }
-        pace.note(block as f32);
-        block = pace.next_block(block, LONGEST_BLOCK);
-        if pace.should_share(pace.items_measured()) {
+        if pulled < block {
             break;
         }
+        block = pace.next_block(block, LONGEST_BLOCK);
+        if pace.should_share(pace.items_measured()) {
+            let expected = pace.expected_ticks(pace.items_measured());
+            return share_pulls(iter, expected, consumer, local);
+        }
     }
-    let expected = pace.expected_ticks(pace.items_measured());
+    local.skip(consumer);
+}
+
+/// Every thread that comes to help pulls from the iterator.
+fn share_pulls<I, C>(iter: I, expected: u64, consumer: C, local: &Local<I::Item, C>)
+where
+    I: Iterator<Item: Send> + Send,
+    C: UnindexedConsumer<I::Item>,
+{
     let iter = Mutex::new(iter);
-    help_pull(current_num_threads(), expected, &iter, consumer, &local);
-    local.finish()
+    help_pull(current_num_threads(), expected, &iter, consumer, local);
 }
 
 /// Forks into `threads` pulls.
@@ -174,7 +200,12 @@ fn help_pull<I, C>(
     C: UnindexedConsumer<I::Item>,
 {
     if threads <= 1 {
-        return local.feed(consumer, |folder| pull(iter, folder));
+        let pulled = Cell::new(0.0);
+        local.feed(consumer, |folder| pull(iter, folder, &pulled));
+        if pulled.get() > 0.0 {
+            local.pace.note(pulled.get());
+        }
+        return;
     }
     let half = threads / 2;
     let (reducer, spare) = (consumer.to_reducer(), consumer.to_reducer());
@@ -227,8 +258,8 @@ impl Drop for InsideNext {
     }
 }
 
-/// Pulls items until none is left, the folder is full, or this thread must not wait.
-fn pull<I, F>(iter: &Mutex<I>, mut folder: F) -> F
+/// Pulls items until none is left, the folder is full, or this thread must not wait; counts them.
+fn pull<I, F>(iter: &Mutex<I>, mut folder: F, pulled: &Cell<f32>) -> F
 where
     I: Iterator,
     F: Folder<I::Item>,
@@ -245,7 +276,10 @@ where
         drop(inside);
         drop(iter);
         match item {
-            Some(item) => folder = folder.consume(item),
+            Some(item) => {
+                pulled.set(pulled.get() + 1.0);
+                folder = folder.consume(item);
+            }
             None => break,
         }
     }
