@@ -10,8 +10,8 @@ use blitz_io::io::{
 use blitz_io::task::yield_now;
 use blitz_io::{join, select, spawn};
 use common::chaos::{Chaos, Random};
-use common::elsewhere::{block_on, poll_once};
-use common::{run, soon};
+use common::elsewhere::block_on;
+use common::{poll_once, run, soon};
 use proptest::prelude::*;
 use std::io::ErrorKind;
 use std::pin::{Pin, pin};

@@ -1,7 +1,7 @@
 //! An executor that is not ours: what claims to work everywhere has to work on it.
 
 use std::future::Future;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
@@ -28,9 +28,4 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
         thread::park_timeout(Duration::from_secs(30));
         assert!(begin.elapsed() < Duration::from_secs(30), "never woken");
     }
-}
-
-/// Polls a future once, with a waker that does nothing.
-pub fn poll_once<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
-    future.poll(&mut Context::from_waker(Waker::noop()))
 }

@@ -4,12 +4,15 @@
 pub mod chaos;
 pub mod elsewhere;
 
+use blitz_io::task::yield_now;
 use blitz_io::time::timeout;
-use blitz_io::{Builder, Runtime};
+use blitz_io::{Builder, Runtime, spawn};
+use std::collections::HashSet;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::mpsc;
+use std::sync::{Arc, Mutex, mpsc};
 use std::task::{Context, Poll, Waker};
+use std::thread;
 use std::time::Duration;
 
 /// What a test may take, at the very most.
@@ -60,6 +63,32 @@ pub async fn soon<F: Future>(future: F) -> F::Output {
     timeout(Duration::from_secs(30), future)
         .await
         .expect("takes too long")
+}
+
+/// Runs `body` in `number` tasks, and returns on how many threads they ran.
+pub async fn in_tasks<F>(number: usize, body: impl Fn(usize) -> F) -> usize
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    // They begin together, and more than one worker is wanted: whoever is alone yields until another one has come.
+    let seen = Arc::new(Mutex::new(HashSet::new()));
+    let tasks: Vec<_> = (0..number)
+        .map(|index| {
+            let (seen, body) = (seen.clone(), body(index));
+            spawn(async move {
+                while seen.lock().unwrap().len() < 2 {
+                    seen.lock().unwrap().insert(thread::current().id());
+                    yield_now().await;
+                }
+                body.await;
+                seen.lock().unwrap().insert(thread::current().id());
+            })
+        })
+        .collect();
+    for task in tasks {
+        soon(task).await.unwrap();
+    }
+    seen.lock().unwrap().len()
 }
 
 /// Polls a future once, with a waker that does nothing.
