@@ -27,6 +27,10 @@ const SHARED_POOLS: [usize; 5] = [1, 2, 3, 65, 200];
 const PROGRESS_EVERY: Duration = Duration::from_secs(10);
 /// A driver that takes this long over one program is stuck; the longest take a second or two on a busy machine.
 const STUCK_AFTER: Duration = Duration::from_secs(60);
+/// How long the watcher naps between two looks.
+const WATCH_NAP: Duration = Duration::from_millis(50);
+/// How long a driver naps that waits for what its program has left behind.
+const SETTLE_NAP: Duration = Duration::from_micros(50);
 
 /// Runs the stress and reports.
 pub fn run(options: &Options) -> ExitCode {
@@ -264,10 +268,10 @@ impl Stress {
     /// Waits until the time is up or a driver fails, and then for the last programs; ends the process if one hangs.
     fn watch(&self, how_long: Duration) -> Duration {
         let start = Instant::now();
-        let mut last_seen = [(0, start); DRIVERS];
+        let mut last_seen = [(0, 0); DRIVERS];
         let mut next_line = PROGRESS_EVERY;
         while self.running.load(Ordering::SeqCst) > 0 {
-            std::thread::sleep(Duration::from_millis(50));
+            std::thread::sleep(WATCH_NAP);
             if start.elapsed() >= how_long {
                 self.stop.store(true, Ordering::SeqCst);
             }
@@ -284,12 +288,14 @@ impl Stress {
         start.elapsed()
     }
 
-    fn exit_if_stuck(&self, last_seen: &mut [(u64, Instant); DRIVERS]) {
-        for (driver, (finished_before, since)) in self.drivers.iter().zip(last_seen) {
+    /// Called after each nap. Naps are counted, not time: a process that is stopped for a while is not stuck.
+    fn exit_if_stuck(&self, last_seen: &mut [(u64, u32); DRIVERS]) {
+        for (driver, (finished_before, naps)) in self.drivers.iter().zip(last_seen) {
             let finished = driver.finished.load(Ordering::SeqCst);
+            *naps += 1;
             if finished != *finished_before {
-                (*finished_before, *since) = (finished, Instant::now());
-            } else if since.elapsed() > STUCK_AFTER {
+                (*finished_before, *naps) = (finished, 0);
+            } else if WATCH_NAP * *naps > STUCK_AFTER {
                 let seed = driver.current_seed.load(Ordering::SeqCst);
                 eprintln!("blitz-bench: stress is STUCK: no progress for a minute at seed {seed}");
                 std::process::exit(3);
@@ -344,14 +350,18 @@ fn caught(run: impl FnOnce() -> u64) -> Result<Outcome, String> {
     }
 }
 
-/// Polls until `done`; gives up well before the watcher does, so that the failing count can be printed.
+/// Polls until `done`; gives up before the watcher does, so that the failing count can be printed.
 fn wait_until(done: impl Fn() -> bool) -> Result<(), ()> {
-    let start = Instant::now();
+    // Naps grow, so that most of the time is in the last ones, which take as long as they say. They are counted, as the watcher's are.
+    let mut nap = SETTLE_NAP;
+    let mut waited = Duration::ZERO;
     while !done() {
-        if start.elapsed() > STUCK_AFTER / 2 {
+        if waited > STUCK_AFTER / 2 {
             return Err(());
         }
-        std::thread::sleep(Duration::from_micros(50));
+        std::thread::sleep(nap);
+        waited += nap;
+        nap = (nap * 2).min(WATCH_NAP);
     }
     Ok(())
 }

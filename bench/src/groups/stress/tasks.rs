@@ -5,6 +5,7 @@
 //! is known beforehand. Every node carries a token: a future that is leaked, dropped twice, or polled after its end shows in the ledger.
 //! A section under a shield that has begun must have ended when its task has, however that ended.
 
+use std::fmt::Debug;
 use std::future::{Future, pending};
 use std::panic::panic_any;
 use std::pin::Pin;
@@ -66,6 +67,17 @@ impl World {
         self.expect(value == node.value(), || {
             format!("{what} of {:x} returned {value:x}", node.seed)
         });
+    }
+
+    /// What a child that nobody cuts off has returned. If the runtime has ended there may be nothing: then the caller ends as well, by a
+    /// panic that is not printed.
+    fn arrived<T, E: Debug>(&self, result: Result<T, E>) -> T {
+        result.unwrap_or_else(|error| {
+            if self.ends.load(Ordering::SeqCst) {
+                panic_any(StressPanic(0));
+            }
+            panic!("a child that nobody cut off has not arrived: {error:?}")
+        })
     }
 
     /// Drops a runtime in which tasks of this program may run.
@@ -185,13 +197,20 @@ async fn parts(world: &Arc<World>, node: Node) -> Vec<u64> {
         3 => lock_and_permit(world, node).await,
         4 => {
             let (left, right) = (blitz_io::spawn(child(0)), blitz_io::spawn(child(1)));
-            return vec![left.await.unwrap(), right.await.unwrap()];
+            return vec![world.arrived(left.await), world.arrived(right.await)];
         }
-        5 => return vec![child(0).await, blitz_io::spawn(child(1)).await.unwrap()],
+        5 => {
+            let (here, there) = (child(0).await, blitz_io::spawn(child(1)).await);
+            return vec![here, world.arrived(there)];
+        }
         6 => {
             let mut set = JoinSet::new();
             (0..node.parts()).for_each(|which| drop(set.spawn(child(which))));
-            return set.join_all().await;
+            let mut values = Vec::new();
+            while let Some(value) = set.join_next().await {
+                values.push(world.arrived(value));
+            }
+            return values;
         }
         7 => {
             let (task, handle) = (child(0), Handle::current());
@@ -200,7 +219,7 @@ async fn parts(world: &Arc<World>, node: Node) -> Vec<u64> {
                 assert_eq!(sum, 16);
                 value
             });
-            return vec![job.await.unwrap()];
+            return vec![world.arrived(job.await)];
         }
         8 => {
             let (sender, receiver) = oneshot::channel();
@@ -208,7 +227,7 @@ async fn parts(world: &Arc<World>, node: Node) -> Vec<u64> {
             drop(blitz_io::spawn(async move {
                 let _ = sender.send(task.await);
             }));
-            return vec![receiver.await.unwrap()];
+            return vec![world.arrived(receiver.await)];
         }
         9 => {
             let task = child(0);
@@ -225,9 +244,9 @@ async fn parts(world: &Arc<World>, node: Node) -> Vec<u64> {
         10 => {
             let (task, handle) = (child(0), Handle::current());
             let blocking = blitz_io::spawn_blocking(move || handle.block_on(task));
-            return vec![blocking.await.unwrap()];
+            return vec![world.arrived(blocking.await)];
         }
-        11 => return vec![scoped(child(0)).await],
+        11 => return vec![world.arrived(scoped(child(0)).await)],
         12 => aborted(world, node, blitz_io::spawn(child(0))).await,
         13 => {
             if let Ok(value) = blitz_io::time::timeout(node.micros(), child(0)).await {
@@ -322,7 +341,7 @@ async fn shielded(world: &Arc<World>, node: Node) {
 }
 
 /// A task that borrows from the frame that waits for it.
-async fn scoped(task: Boxed) -> u64 {
+async fn scoped(task: Boxed) -> Result<u64, &'static str> {
     let mut task = Some(task);
     blitz_io::block_in_place(move || {
         let mut value = None;
@@ -330,7 +349,7 @@ async fn scoped(task: Boxed) -> u64 {
         blitz_io::scope(|scope| {
             scope.spawn(async move { *slot = Some(task.await) });
         });
-        value.expect("a scope waits for its tasks")
+        value.ok_or("a scope waits for its tasks")
     })
 }
 
