@@ -18,6 +18,7 @@
 //! [`Companion::beat`] every few dozen microseconds instead, and the companion sees to it that somebody else serves its work.
 
 use crate::pool::Pool;
+pub use crate::reserve::StandIn;
 use crate::seat;
 use crate::spawn;
 use crate::wait;
@@ -113,6 +114,11 @@ impl PoolHandle {
     /// a thread wakes nobody for it: it will get to it soon. `func` does not unwind.
     pub fn spawn<F: FnOnce() + Send + 'static>(&self, quietly: bool, func: F) -> Result<(), F> {
         spawn::spawn_unless_ended(&self.pool, quietly, func)
+    }
+
+    /// A seat for the calling thread, beside those of the pool's threads: for one that runs the companion's work while these are busy.
+    pub fn stand_in(&self) -> StandIn {
+        StandIn::new(Arc::clone(&self.pool))
     }
 
     /// Waits until the pool's threads have ended, which they do when its handle is dropped and its tasks are through; until

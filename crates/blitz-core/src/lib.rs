@@ -84,6 +84,8 @@ mod profile;
 #[cfg(not(loom))]
 mod rescue;
 #[cfg(not(loom))]
+mod reserve;
+#[cfg(not(loom))]
 mod scope;
 #[cfg(not(loom))]
 mod seat;

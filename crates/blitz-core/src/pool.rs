@@ -10,6 +10,7 @@ use crate::placement::Placement;
 use crate::primitives::parker::Parker;
 use crate::primitives::{BackoffMode, Injector};
 use crate::rescue::{self, Rescue};
+use crate::reserve::Reserve;
 use crate::seat::{self, Seat};
 use crate::sleep::Sleep;
 use crate::stats::{PoolStats, WorkerStats};
@@ -57,6 +58,8 @@ pub(crate) struct Pool {
     /// Orders announcements of waits and returns of tasks; see [`Pool::return_strangers`].
     announcements: Mutex<()>,
     pub(crate) rescue: Rescue,
+    /// Seats of threads that stand in for the pool's.
+    pub(crate) reserve: Reserve,
     /// A poster found threads asleep but guests in all of their seats.
     starved: AtomicBool,
     /// Reasons to go on: one for the pool's handle, one for each detached task that has not ended.
@@ -96,6 +99,7 @@ impl Pool {
             parked: AtomicUsize::new(0),
             announcements: Mutex::new(()),
             rescue: Rescue::default(),
+            reserve: Reserve::default(),
             starved: AtomicBool::new(false),
             alive: AtomicUsize::new(1),
             terminating: AtomicBool::new(false),
@@ -198,8 +202,11 @@ impl Pool {
             put_back(self, &mut wake);
         }
         wake.into_iter().for_each(Parker::unpark);
-        // The tasks were invisible for a moment, and somebody may have fallen asleep over them.
+        // The tasks were invisible for a moment, and somebody may have fallen asleep over them, or a rescue thread ended.
         self.wake_if_nobody_searches();
+        if self.is_stuck() {
+            rescue::start(self);
+        }
     }
 
     /// There is work that nobody may know of: makes sure that somebody looks.
@@ -332,8 +339,12 @@ impl Pool {
         self.blocked.load(Ordering::SeqCst) > 0
     }
 
-    /// An occupant that has announced its wait has dug in vain, and parks; or has come back from it.
-    pub(crate) fn count_parked(&self, parks: bool) {
+    /// The occupant of `seat`, which has announced its wait, has dug in vain, and parks; or has come back from it.
+    pub(crate) fn count_parked(&self, seat: &Seat, parks: bool) {
+        if self.reserve.has(seat) {
+            // It would not run others' work if it did not wait.
+            return;
+        }
         if parks {
             self.parked.fetch_add(1, Ordering::SeqCst);
         } else {
@@ -356,15 +367,23 @@ impl Pool {
         let (mut work, mut somebody_wakes) = (!self.injector.is_empty(), false);
         self.each_seat(|seat| {
             work |= !seat.stealer().is_empty();
-            somebody_wakes |= seat.is_woken();
+            // A stand-in does not count among the parked either.
+            somebody_wakes |= seat.is_woken() && !self.reserve.has(seat);
         });
         work && !somebody_wakes
     }
 
     /// Calls `look_at` with every seat, those of rescue threads included.
     pub(crate) fn each_seat(&self, mut look_at: impl FnMut(&Seat)) {
-        self.seats.iter().for_each(&mut look_at);
+        self.victims(0).for_each(&mut look_at);
         self.rescue.each_seat(look_at);
+    }
+
+    /// Every seat that has something to take now and then: `first` and the others in turn, then those of stand-ins.
+    #[inline]
+    pub(crate) fn victims(&self, first: usize) -> impl Iterator<Item = &Seat> + Clone {
+        let (before, after) = self.seats.split_at(first % self.seats.len());
+        after.iter().chain(before).chain(self.reserve.seats())
     }
 
     /// A guest has left `seat`; `wanted` says whether its thread has asked for it.
@@ -380,7 +399,7 @@ impl Pool {
 
     /// Could any thread find work?
     pub(crate) fn offers_work(&self) -> bool {
-        !self.injector.is_empty() || self.seats.iter().any(Seat::offers_work)
+        !self.injector.is_empty() || self.victims(0).any(Seat::offers_work)
     }
 
     // ---- life and death ---------------------------------------------------------------------
@@ -451,8 +470,7 @@ impl Pool {
                 seat.parker().unpark();
             }
         };
-        self.seats.iter().for_each(unpark_waiting);
-        self.rescue.each_seat(unpark_waiting);
+        self.each_seat(unpark_waiting);
     }
 
     fn is_idle(&self) -> bool {

@@ -451,11 +451,11 @@ impl<'scope> Base<'scope> {
         match self.pool().current_seat() {
             // SAFETY: the caller occupies the seat; the context is alive because the caller runs inside the
             // scope (or holds a reference to it), so the scope cannot end during the call.
-            Some(seat) => unsafe {
+            Some(seat) if !seat.stands_in() => unsafe {
                 seat.push_task(task);
                 self.pool().task_posted(&raw const self.context);
             },
-            None => self.pool().inject(task),
+            _ => self.pool().inject(task),
         }
     }
 

@@ -87,7 +87,7 @@ pub(crate) struct Seat {
     pub(crate) detached_depth: Cell<usize>,
     /// The companion of the seat's thread, which holds it as long as this is set; null while a guest sits here.
     companion: Cell<Option<ptr::NonNull<dyn Companion>>>,
-    /// A rescue thread's (see [`crate::rescue`]): the others do not look here for tasks.
+    /// A rescue thread's or a stand-in's (see [`crate::rescue`], [`crate::reserve`]): the others do not look here for tasks.
     stands_in: bool,
     deque: Owner<TaskRef>,
     arena: Arena,
@@ -149,6 +149,11 @@ impl Seat {
             pool,
             ..Seat::new(index)
         }
+    }
+
+    /// Is it one of those?
+    pub(crate) fn stands_in(&self) -> bool {
+        self.stands_in
     }
 
     /// Called once, before the pool is shared.

@@ -78,10 +78,11 @@ pub(crate) fn spawn_fifo_in(pool: &Pool, func: impl FnOnce() + Send + 'static) {
     let root = &raw const context::ROOT;
     // SAFETY: as in `spawn_in`.
     let task = unsafe { make(pool, root, detached(pool, func)) };
-    if seat.fifo.push(task).is_err() {
+    // The queue of the thread with this index, whose stand-in or rescue thread the caller may be: it is there as long as the pool.
+    let home = seat.index;
+    if pool.seats[home].fifo.push(task).is_err() {
         unreachable!("a growing queue takes everything");
     }
-    let home = seat.index;
     let address = std::ptr::from_ref(pool).expose_provenance();
     let token = move || {
         // SAFETY: tokens run on the pool's own threads, which keep it alive.
@@ -126,7 +127,10 @@ pub(crate) fn spawn_unless_ended<F: FnOnce() + Send + 'static>(
         // The closure has its own share of the pool's life now.
         pool.release();
         match pool.current_seat() {
-            Some(seat) if quietly => seat.push_task(make(pool, root, run)),
+            // A stand-in does not get to it.
+            Some(seat) if quietly && !pool.reserve.has(seat) => {
+                seat.push_task(make(pool, root, run))
+            }
             _ => submit(pool, root, run),
         }
     }
@@ -162,11 +166,11 @@ unsafe fn submit(pool: &Pool, context: *const Context, run: impl FnOnce()) {
     let task = unsafe { make(pool, context, run) };
     match pool.current_seat() {
         // SAFETY: the caller occupies the seat; the rest is passed on.
-        Some(seat) => unsafe {
+        Some(seat) if !seat.stands_in() => unsafe {
             seat.push_task(task);
             pool.task_posted(context);
         },
-        None => pool.inject(task),
+        _ => pool.inject(task),
     }
 }
 

@@ -34,6 +34,7 @@ use crate::seat::Seat;
 use crate::task::TaskRef;
 use crate::trace::{self, Kind};
 use std::hint::spin_loop;
+use std::ptr;
 use std::sync::atomic::{Ordering, fence};
 
 /// Something a thread can wait for.
@@ -177,7 +178,7 @@ pub(crate) unsafe fn wait_for<A: Awaited + ?Sized>(seat: &Seat, awaited: &A) {
 /// Sleeps in `sleep`, and counts as parked meanwhile.
 fn asleep<R>(seat: &Seat, sleep: impl FnOnce() -> R) -> R {
     let pool = seat.pool();
-    pool.count_parked(true);
+    pool.count_parked(seat, true);
     if pool.is_stuck() {
         rescue::start(pool);
     }
@@ -185,7 +186,7 @@ fn asleep<R>(seat: &Seat, sleep: impl FnOnce() -> R) -> R {
     let asleep = trace::span(Kind::Sleep, 0);
     let slept = sleep();
     asleep.end();
-    pool.count_parked(false);
+    pool.count_parked(seat, false);
     slept
 }
 
@@ -280,17 +281,17 @@ impl<'a, A: Awaited + ?Sized> Wait<'a, A> {
         None
     }
 
-    /// The other seats, the one that has what we wait for first.
+    /// The other seats, the one that has what we wait for first. By address: a rescue thread or a stand-in has another one's index.
     fn others(&self) -> impl Iterator<Item = &'a Seat> + use<'a, A> {
-        let seats = &self.seat.pool().seats;
-        let me = self.seat.index;
+        let me = self.seat;
+        let pool = me.pool();
         let first = self.awaited.runs_at();
-        let first = first.filter(|&index| index < seats.len() && index != me);
-        let rest = (1..seats.len()).map(move |offset| (me + offset) % seats.len());
-        first
-            .into_iter()
-            .chain(rest.filter(move |&index| Some(index) != first))
-            .map(move |index| &seats[index])
+        let first = first.and_then(|index| pool.seats.get(index));
+        let first = first.filter(|other| !ptr::eq(*other, me));
+        let rest = pool.victims(me.index).filter(move |other| {
+            !ptr::eq(*other, me) && first.is_none_or(|first| !ptr::eq(*other, first))
+        });
+        first.into_iter().chain(rest)
     }
 
     fn find_fork(&self) -> Option<Found<'a>> {

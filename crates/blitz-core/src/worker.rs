@@ -280,7 +280,7 @@ impl<'a> Worker<'a> {
     fn sees_work(&self, now: u64) -> bool {
         !self.seat.mailbox.is_empty()
             || self.pool.injected() > 0
-            || self.pool.seats.iter().any(|seat| {
+            || self.pool.victims(0).any(|seat| {
                 !seat.stealer().is_empty()
                     || (now >= self.hesitate_until && seat.stack.thief().sees_work())
             })
@@ -338,12 +338,11 @@ impl<'a> Worker<'a> {
         if let Some(task) = unsafe { take_local(self.seat, &mut since_fairness) } {
             return Some(Work::Task(task));
         }
-        let seats = &self.pool.seats;
-        let first = self.rng.below(seats.len());
-        let others = (0..seats.len()).map(|offset| &seats[(first + offset) % seats.len()]);
+        let pool = self.pool;
+        let victims = pool.victims(self.rng.below(pool.num_threads()));
         // Tasks before forks: a fork that nobody takes is run by its owner, a task that nobody takes is not. Whoever spawns something
         // and then forks expects it to get going first.
-        for victim in others.clone() {
+        for victim in victims.clone() {
             if let Some(task) = victim.stealer().steal_until_settled() {
                 self.seat.stats.stolen.one();
                 trace::instant(Kind::Steal, victim.index);
@@ -356,7 +355,7 @@ impl<'a> Worker<'a> {
             return Some(Work::Task(task));
         }
         // A guest may have left forks in our own seat's stack, too.
-        let mut victims = others.filter(|_| forks_too);
+        let mut victims = victims.filter(|_| forks_too);
         victims.find_map(|victim| {
             let stolen = victim.stack.thief().steal(self.seat.index, |_| true)?;
             Some(Work::Fork(stolen, victim))
@@ -402,7 +401,7 @@ impl<'a> Worker<'a> {
     }
 
     fn force_somebody(&self) {
-        let hidden = self.pool.seats.iter().find(|seat| {
+        let hidden = self.pool.victims(0).find(|seat| {
             let thief = seat.stack.thief();
             !thief.sees_work() && thief.sees_private()
         });
@@ -515,8 +514,8 @@ pub(crate) unsafe fn run_anything(seat: &Seat) -> bool {
             seat.run_task(task);
             return true;
         }
-        let seats = &seat.pool().seats;
-        let others = (1..seats.len()).map(|offset| &seats[(seat.index + offset) % seats.len()]);
+        let others = seat.pool().victims(seat.index);
+        let others = others.filter(|other| !std::ptr::eq(*other, seat));
         // In the order of `Worker::take_from_pool`.
         let mut stolen = others.clone().map(|victim| victim.stealer());
         if let Some(task) = stolen.find_map(|stealer| stealer.steal_until_settled()) {

@@ -1,7 +1,7 @@
 //! A worker that expects to be through with its ring soon wakes nobody. What keeps tasks from waiting for it in vain.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
@@ -13,6 +13,7 @@ fn runtime_of_short_polls(reserves: bool) -> blitz_io::Runtime {
     let runtime = blitz_io::Builder::new_multi_thread()
         .worker_threads(2)
         .relief_thread(reserves)
+        .watcher(reserves)
         .build()
         .unwrap();
     runtime.block_on(async {
@@ -103,9 +104,11 @@ fn long_polls_that_say_nothing_teach_a_worker_to_ask_for_help() {
 /// The watcher's work: `std`'s channel says nothing to the runtime.
 #[test]
 fn a_task_that_blocks_without_a_word_on_its_child_gets_its_answer() {
-    for workers in [1, 2, 3] {
+    // With several workers, one of them is to be had; it takes no relief thread.
+    for (workers, relief) in [(1, true), (2, true), (2, false), (3, false)] {
         let runtime = blitz_io::Builder::new_multi_thread()
             .worker_threads(workers)
+            .relief_thread(relief)
             .build()
             .unwrap();
         for children in [1, 2, 5] {
@@ -160,5 +163,110 @@ fn a_task_posted_while_the_only_searcher_takes_a_computation_is_not_left_behind(
             .spawn_cpu(move || receiver.recv_timeout(limit));
         runtime.spawn(async move { sender.send(round).unwrap() });
         assert_eq!(runtime.block_on(computation).unwrap(), Ok(round));
+    }
+}
+
+/// Every worker is in a computation that ends with `done`, until the value is dropped.
+struct Busy {
+    done: Arc<AtomicBool>,
+    jobs: Vec<blitz_io::JoinHandle<()>>,
+}
+
+impl Busy {
+    fn all(
+        runtime: &blitz_io::Runtime,
+        workers: usize,
+        compute: impl Fn() + Send + Sync + Clone + 'static,
+    ) -> Self {
+        let done = Arc::new(AtomicBool::new(false));
+        let (begins, begun) = std::sync::mpsc::channel();
+        let job = |_| {
+            let (done, begins, compute) = (Arc::clone(&done), begins.clone(), compute.clone());
+            runtime.handle().spawn_cpu(move || {
+                begins.send(()).unwrap();
+                while !done.load(Ordering::SeqCst) {
+                    compute();
+                }
+            })
+        };
+        let jobs = (0..workers).map(job).collect();
+        begun.iter().take(workers).for_each(drop);
+        Busy { done, jobs }
+    }
+
+    fn end(self, runtime: &blitz_io::Runtime) {
+        self.done.store(true, Ordering::SeqCst);
+        for job in self.jobs {
+            runtime.block_on(job).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_task_on_the_relief_thread_computes_in_the_runtimes_own_pool() {
+    // Another number than the global pool has.
+    let workers = blitz_core::current_num_threads() + 3;
+    let runtime = blitz_io::Builder::new_multi_thread()
+        .worker_threads(workers)
+        .build()
+        .unwrap();
+    let lock = Arc::new(std::sync::Mutex::new(0));
+    let theirs = Arc::clone(&lock);
+    // All workers want the lock that the task holds while it computes.
+    let busy = Busy::all(&runtime, workers, move || {
+        blitz_core::demand::beat();
+        *theirs.lock().unwrap() += 1;
+    });
+    for _ in 0..20 {
+        let lock = Arc::clone(&lock);
+        let task = runtime.spawn(async move {
+            let name = thread::current().name().map(str::to_owned);
+            let held = lock.lock().unwrap();
+            let size = blitz_core::current_num_threads;
+            let (a, (b, c)) = blitz_core::join(size, || blitz_core::join(size, size));
+            let in_scope = AtomicUsize::new(0);
+            blitz_core::scope(|scope| {
+                (0..50).for_each(|_| {
+                    scope.spawn(|_| {
+                        in_scope.fetch_add(size(), Ordering::SeqCst);
+                    })
+                });
+            });
+            drop(held);
+            (name, [size(), a, b, c], in_scope.into_inner())
+        });
+        let (name, sizes, in_scope) = runtime.block_on(task).unwrap();
+        assert_eq!(name.as_deref(), Some("blitz-io relief"));
+        assert_eq!((sizes, in_scope), ([workers; 4], 50 * workers));
+    }
+    busy.end(&runtime);
+}
+
+#[test]
+fn what_a_task_on_the_relief_thread_spawns_is_run_by_the_workers() {
+    let workers = blitz_core::current_num_threads() + 1;
+    let runtime = blitz_io::Builder::new_multi_thread()
+        .worker_threads(workers)
+        .build()
+        .unwrap();
+    let busy = Busy::all(&runtime, workers, blitz_core::demand::beat);
+    let (sender, ran) = std::sync::mpsc::channel();
+    let task = runtime.spawn(async move {
+        for _ in 0..20 {
+            let cpu = sender.clone();
+            let told = move || (blitz_core::current_num_threads(), thread::current().id());
+            blitz_io::spawn_cpu(move || cpu.send(told()).unwrap());
+            let sender = sender.clone();
+            blitz_core::spawn(move || sender.send(told()).unwrap());
+        }
+        thread::current().id()
+    });
+    let relief = runtime.block_on(task).unwrap();
+    busy.end(&runtime);
+    let ran: Vec<_> = ran.iter().collect();
+    assert_eq!(ran.len(), 40);
+    for (size, thread) in ran {
+        assert_eq!(size, workers);
+        assert_ne!(thread, relief);
     }
 }

@@ -3,7 +3,7 @@
 use super::Runtime;
 use crate::blocking::BlockingPool;
 use crate::driver;
-use crate::scheduler::Shared;
+use crate::scheduler::{Reserves, Shared};
 use blitz_core::ThreadPoolBuilder;
 use blitz_core::companion::Companion;
 use std::fmt;
@@ -31,7 +31,7 @@ pub struct Builder {
     paused: bool,
     seed: u64,
     poll_times: bool,
-    relief: bool,
+    reserves: Reserves,
 }
 
 impl Builder {
@@ -46,7 +46,10 @@ impl Builder {
             paused: false,
             seed: 0,
             poll_times: false,
-            relief: true,
+            reserves: Reserves {
+                relief: true,
+                watcher: true,
+            },
         }
     }
 
@@ -127,10 +130,32 @@ impl Builder {
         self
     }
 
-    /// Whether one more thread serves tasks while all workers are in long computations; by default, yes. Without it, nobody notices
-    /// either that a task blocks its worker and says nothing: those behind it wait until it goes on.
+    /// Whether one more thread serves tasks while all workers are in long computations, or block; by default, yes. Without it, tasks wait
+    /// for a worker.
     pub fn relief_thread(&mut self, relief: bool) -> &mut Self {
-        self.relief = relief;
+        self.reserves.relief = relief;
+        self
+    }
+
+    /// Whether a thread notices that a task blocks its worker, or computes for long, and says nothing; by default, yes. The tasks
+    /// behind it are then given to an idle worker, or to the relief thread. Without it, they may wait until it goes on.
+    ///
+    /// The thread is started when tasks first wait behind another one. It looks at the workers every 1 to 8 ms while they have tasks
+    /// waiting, and sleeps otherwise. A runtime of one worker without a [relief thread](Builder::relief_thread) has none: nobody
+    /// could be told.
+    ///
+    /// ```
+    /// let runtime = blitz_io::Builder::new_multi_thread().worker_threads(2).watcher(true).build().unwrap();
+    /// let answer = runtime.spawn(async {
+    ///     let (sender, receiver) = std::sync::mpsc::channel();
+    ///     blitz_io::spawn(async move { sender.send(42).unwrap() });
+    ///     // Not a good idea, but not the end.
+    ///     receiver.recv().unwrap()
+    /// });
+    /// assert_eq!(runtime.block_on(answer).unwrap(), 42);
+    /// ```
+    pub fn watcher(&mut self, watcher: bool) -> &mut Self {
+        self.reserves.watcher = watcher;
         self
     }
 
@@ -174,10 +199,10 @@ impl Builder {
             clock.pause();
         }
         let (driver, handle) = driver::new(clock)?;
-        let make = |workers, reliefs| {
+        let make = |workers, reserves| {
             Shared::new(
                 workers,
-                reliefs,
+                reserves,
                 self.seed,
                 (driver, handle),
                 blocking,
@@ -185,7 +210,11 @@ impl Builder {
             )
         };
         if self.current_thread {
-            return Ok(Runtime::new_with(make(1, 0), None));
+            let none = Reserves {
+                relief: false,
+                watcher: false,
+            };
+            return Ok(Runtime::new_with(make(1, none), None));
         }
         let mut pool = ThreadPoolBuilder::new().caller_participates(false);
         if let Some(threads) = self.workers {
@@ -199,7 +228,7 @@ impl Builder {
             .thread_name(move |index| format!("{name} {index}"))
             .build()
             .map_err(|error| self.no_threads(&error))?;
-        let shared = make(pool.current_num_threads(), usize::from(self.relief));
+        let shared = make(pool.current_num_threads(), self.reserves);
         shared.set_pool(pool.handle());
         let companion: Arc<dyn Companion> = shared.clone();
         assert!(pool.attach(&companion), "a new pool has no companion");

@@ -38,7 +38,7 @@ pub(crate) struct Core {
     ///
     /// Read by outsiders while they queue tasks: not beside what the owner writes all the time.
     serving: CachePadded<AtomicBool>,
-    /// Polls begun and ended: odd while the owner is in one.
+    /// Twice the owner's looks for a task; odd while it is in a slice.
     progress: AtomicU64,
     // The owner's own.
     in_a_row: Cell<u32>,
@@ -48,7 +48,6 @@ pub(crate) struct Core {
     pub(crate) last_beat: Cell<u64>,
     /// How far it then saw the relief thread, and how often just there.
     pub(crate) relief_seen: Cell<(u64, u32)>,
-    pub(crate) tick: Cell<u32>,
     interval: Cell<u32>,
     average_ns: Cell<u64>,
     random: Cell<u64>,
@@ -108,7 +107,6 @@ impl Core {
             in_a_row: Cell::new(0),
             last_beat: Cell::new(0),
             relief_seen: Cell::new((0, 0)),
-            tick: Cell::new(0),
             interval: Cell::new(0),
             average_ns: Cell::new(FIRST_GUESS_NS),
             random: Cell::new(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1),
@@ -141,28 +139,33 @@ impl Core {
         }
     }
 
-    /// How far the owner has come with its polls.
+    /// How far the owner has come. As long as it stays the same and odd, the owner is in one poll, or about there.
     pub(crate) fn progress(&self) -> u64 {
         self.progress.load(Ordering::Relaxed)
     }
 
-    /// Is the owner in a poll?
+    /// Is the owner in a slice: in a poll, or between two of them?
     #[inline]
-    pub(crate) fn is_polling(&self) -> bool {
+    pub(crate) fn is_in_slice(&self) -> bool {
         self.progress() & 1 == 1
     }
 
-    /// The owner begins a poll. A poll in which the core changed its owner has never ended.
-    #[inline]
-    pub(crate) fn poll_begins(&self) {
-        let progress = (self.progress() + 1) | 1;
-        self.progress.store(progress, Ordering::Relaxed);
+    /// The owner begins a slice. One in which the core changed its owner has never ended.
+    pub(crate) fn slice_begins(&self) {
+        self.progress.store(self.progress() | 1, Ordering::Relaxed);
     }
 
-    /// The owner has ended a poll.
+    /// The owner's slice is over.
+    pub(crate) fn slice_ends(&self) {
+        self.progress.store(self.progress() & !1, Ordering::Relaxed);
+    }
+
+    /// The owner looks for its next task. Returns how many times it has.
     #[inline]
-    pub(crate) fn poll_ends(&self) {
-        self.progress.store(self.progress() + 1, Ordering::Relaxed);
+    pub(crate) fn tick(&self) -> u32 {
+        let progress = self.progress() + 2;
+        self.progress.store(progress, Ordering::Relaxed);
+        (progress >> 1) as u32
     }
 
     /// Tasks in the ring, about.

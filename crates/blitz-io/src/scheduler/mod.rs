@@ -27,4 +27,4 @@ mod watch;
 #[cfg_attr(loom, allow(unused_imports))]
 pub(crate) use owned::Owned;
 #[cfg(not(loom))]
-pub(crate) use shared::Shared;
+pub(crate) use shared::{Reserves, Shared};

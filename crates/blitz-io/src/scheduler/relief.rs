@@ -21,6 +21,7 @@ use super::core::Core;
 use super::placement::Placement;
 use super::shared::Shared;
 use crate::context;
+use blitz_core::companion::{PoolHandle, StandIn};
 use blitz_core::demand::{ticks, ticks_per_us};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
 use std::sync::{Mutex, PoisonError};
@@ -182,6 +183,8 @@ impl Relief {
         let before = shared.enter_worker(index);
         context::enter_for_good(shared.arc());
         self.placement.settle_in();
+        // What a task forks here goes to the pool, and runs here if nobody takes it: all workers may wait for a lock that the task holds.
+        let seat = shared.pool().map(PoolHandle::stand_in);
         loop {
             while self.state.load(Ordering::SeqCst) == RESTING && !self.is_stopping() {
                 std::thread::park();
@@ -189,7 +192,7 @@ impl Relief {
             if self.is_stopping() {
                 break;
             }
-            self.serve(shared, index);
+            self.serve(shared, index, seat.as_ref());
             if shared.my_core().is_none() {
                 // Retired.
                 break;
@@ -203,10 +206,14 @@ impl Relief {
         Shared::leave_worker(before);
     }
 
-    fn serve(&self, shared: &Shared, index: usize) {
+    fn serve(&self, shared: &Shared, index: usize, seat: Option<&StandIn>) {
+        let run_slice = || match seat {
+            Some(seat) => seat.run(|| shared.run_slice(index)),
+            None => shared.run_slice(index),
+        };
         while !self.is_stopping() {
             self.steps.fetch_add(1, Ordering::Relaxed);
-            if shared.run_slice(index) {
+            if run_slice() {
                 if shared.my_core().is_none() {
                     return;
                 }

@@ -65,6 +65,13 @@ pub(crate) struct Shared {
     pub(crate) poll_times: Option<PollTimes>,
 }
 
+/// Threads beside the workers, for when these are not to be had.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reserves {
+    pub(crate) relief: bool,
+    pub(crate) watcher: bool,
+}
+
 /// The index of a thread that has given its core to another one in the middle of a poll.
 const RETIRED: usize = usize::MAX;
 
@@ -76,12 +83,15 @@ thread_local! {
 impl Shared {
     pub(crate) fn new(
         workers: usize,
-        reliefs: usize,
+        reserves: Reserves,
         seed: u64,
         (driver, handle): (driver::Driver, Arc<driver::Handle>),
         blocking: Arc<BlockingPool>,
         poll_times: bool,
     ) -> Arc<Self> {
+        let reliefs = usize::from(reserves.relief);
+        // Somebody has to be there to be told.
+        let watched = reserves.watcher && workers + reliefs > 1;
         Arc::new_cyclic(|this| Shared {
             this: this.clone(),
             cores: core::all(workers + reliefs, seed),
@@ -90,7 +100,7 @@ impl Shared {
             owned: Owned::new(workers),
             driver: DriverSeat::new(driver, handle),
             relief: Relief::new(reliefs),
-            watch: Watch::new(reliefs > 0),
+            watch: Watch::new(watched),
             blocking,
             drivers: Drivers::default(),
             server: AtomicUsize::new(0),
@@ -242,7 +252,7 @@ impl Shared {
     /// The owner of the core has told nobody of a task: it gets to it soon. Unless the poll that it is in takes long.
     #[inline]
     fn leaves_lying(&self, core: &Core) {
-        if core.is_polling() {
+        if core.is_in_slice() {
             self.watch.keep(self);
         }
     }
@@ -317,6 +327,7 @@ impl Shared {
         let mut clock = start;
         let end = start + SLICE_US * ticks_per_us();
         let mut polled = 0;
+        core.slice_begins();
         core.outlook.slice_begins(start, core.len());
         core.fed.set(false);
         // From now on, so that nobody outside calls the relief thread for what we are about to take.
@@ -335,7 +346,6 @@ impl Shared {
             if core.has_work() {
                 self.watch.keep(self);
             }
-            core.poll_begins();
             match &self.poll_times {
                 None => task.run(),
                 Some(times) => times.measure(|| task.run()),
@@ -344,7 +354,6 @@ impl Shared {
                 // The relief thread has blocked in there, and the core is another one's now.
                 return true;
             }
-            core.poll_ends();
             polled += 1;
             if polled % CLOCK_INTERVAL == 0 {
                 let before = std::mem::replace(&mut clock, ticks());
@@ -366,6 +375,7 @@ impl Shared {
         let elapsed_ns = clock.saturating_sub(start) * 1000 / ticks_per_us().max(1);
         core.learn(u64::from(polled), elapsed_ns);
         core.set_serving(false);
+        core.slice_ends();
         polled > 0
     }
 
@@ -373,8 +383,7 @@ impl Shared {
     /// The core is the calling thread's.
     #[inline]
     unsafe fn next(&self, core: &Core, index: usize) -> Option<Queued> {
-        let tick = core.tick.get().wrapping_add(1);
-        core.tick.set(tick);
+        let tick = core.tick();
         if tick.is_multiple_of(DRIVER_INTERVAL) {
             self.driver.look();
         }

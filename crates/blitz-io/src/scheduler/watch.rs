@@ -28,7 +28,7 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// A scheduler without other threads has nobody to tell.
+    /// Not enabled, nobody is watched.
     pub(crate) fn new(enabled: bool) -> Self {
         Watch {
             // One that is kept for ever is never begun.
@@ -79,6 +79,7 @@ impl Watch {
     /// Looks at the workers until there is nothing to see.
     fn watch(&self, shared: &Shared, seen: &mut [u64]) {
         let mut pause = SHORTEST;
+        let mut was_stuck = false;
         loop {
             std::thread::park_timeout(pause);
             if self.is_stopping() {
@@ -89,7 +90,7 @@ impl Watch {
                 let progress = core.progress();
                 if std::mem::replace(seen, progress) != progress {
                     moved = true;
-                } else if core.is_polling() && core.has_work() {
+                } else if core.is_in_slice() && core.has_work() {
                     core.set_serving(false);
                     stuck = true;
                 }
@@ -97,10 +98,14 @@ impl Watch {
             stuck |= !moved && shared.has_ready_task();
             if stuck {
                 shared.relief.worker_blocks(shared);
-                pause = SHORTEST;
-            } else {
-                pause = (2 * pause).min(LONGEST);
             }
+            // Back soon, to see whether that has helped; not again and again if it has not.
+            pause = if stuck && !was_stuck {
+                SHORTEST
+            } else {
+                (2 * pause).min(LONGEST)
+            };
+            was_stuck = stuck;
             if !moved && !stuck && self.vigil.end(|| shared.has_ready_task()) {
                 return;
             }
