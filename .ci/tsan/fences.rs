@@ -4,11 +4,13 @@
 //! acquires all of it by a fence, before the content is dropped. Without that fence each such drop looks like a race with the
 //! last uses by others.
 //!
-//! A fence acquires what the thread has read before it by weaker accesses. So each atomic access that reads and
-//! does not acquire is noted here, and the next fence that acquires does so at the places noted. All accesses come by here because the linker puts these
-//! functions in front of the sanitizer's (`--wrap`). Two deviations, both of which can only hide a race: a place gives
-//! what it holds at the fence, not what it held at the read; and only the last few reads count, which can only add reports.
-//! Fences that release are not taught: nothing in this repository is published by a fence and a relaxed store.
+//! A fence acquires what the thread has read before it by weaker accesses. So each atomic access that reads and does not acquire
+//! is noted here, and the next fence that acquires does so at the places noted. All accesses come by here because the linker
+//! puts these functions in front of the sanitizer's (`--wrap`).
+//!
+//! It is not exact. A place gives what it holds at the fence, not what it held at the read, which may hide a race; only the last
+//! few reads count, which may add a report that is wrong. Fences that release are not taught: nothing in this repository is published
+//! by a fence and a relaxed store.
 
 #![no_std]
 #![feature(thread_local)]

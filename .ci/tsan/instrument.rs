@@ -1,9 +1,10 @@
 //! Makes ThreadSanitizer's variant of an object file of the standard library, from the LLVM bitcode that it carries.
 //!
 //! ThreadSanitizer sees only what was compiled for it. The standard library of a toolchain was not: a mutex that is taken after
-//! waiting, a condition variable, a thread that is unparked order nothing in its eyes, and what they protect looks like a
-//! race. The remedy is a library compiled with the sanitizer (`-Zbuild-std`), for which the library's source must be installed. But the library comes with bitcode, for link-time optimisation, and the compiler's LLVM can be called from here:
-//! mark every function, run the sanitizer's pass, write the object file anew.
+//! waiting, a condition variable, a thread that is unparked order nothing in its eyes, and what they protect looks like a race.
+//! The usual remedy is to build the library anew (`-Zbuild-std`), for which its source must be installed. But the library comes with
+//! bitcode, for link-time optimisation, and the compiler's LLVM can be called from here: mark every function, run the
+//! sanitizer's passes, write the object file anew.
 //!
 //! Usage: `instrument INPUT.o OUTPUT.o`, linked with the LLVM of the compiler that the library belongs to.
 
@@ -17,7 +18,11 @@ type Handle = *mut c_void;
 
 unsafe extern "C" {
     fn LLVMContextCreate() -> Handle;
-    fn LLVMCreateMemoryBufferWithContentsOfFile(path: *const c_char, buffer: *mut Handle, message: *mut *mut c_char) -> c_int;
+    fn LLVMCreateMemoryBufferWithContentsOfFile(
+        path: *const c_char,
+        buffer: *mut Handle,
+        message: *mut *mut c_char,
+    ) -> c_int;
     fn LLVMCreateBinary(buffer: Handle, context: Handle, message: *mut *mut c_char) -> Handle;
     fn LLVMObjectFileCopySectionIterator(binary: Handle) -> Handle;
     fn LLVMObjectFileIsSectionIteratorAtEnd(binary: Handle, sections: Handle) -> c_int;
@@ -25,7 +30,12 @@ unsafe extern "C" {
     fn LLVMGetSectionName(sections: Handle) -> *const c_char;
     fn LLVMGetSectionContents(sections: Handle) -> *const c_char;
     fn LLVMGetSectionSize(sections: Handle) -> u64;
-    fn LLVMCreateMemoryBufferWithMemoryRange(start: *const c_char, len: usize, name: *const c_char, zero_ended: c_int) -> Handle;
+    fn LLVMCreateMemoryBufferWithMemoryRange(
+        start: *const c_char,
+        len: usize,
+        name: *const c_char,
+        zero_ended: c_int,
+    ) -> Handle;
     fn LLVMParseBitcodeInContext2(context: Handle, buffer: Handle, module: *mut Handle) -> c_int;
     fn LLVMGetFirstFunction(module: Handle) -> Handle;
     fn LLVMGetNextFunction(function: Handle) -> Handle;
@@ -38,11 +48,34 @@ unsafe extern "C" {
     fn LLVMInitializeX86TargetMC();
     fn LLVMInitializeX86AsmPrinter();
     fn LLVMGetTarget(module: Handle) -> *const c_char;
-    fn LLVMGetTargetFromTriple(triple: *const c_char, target: *mut Handle, message: *mut *mut c_char) -> c_int;
-    fn LLVMCreateTargetMachine(target: Handle, triple: *const c_char, cpu: *const c_char, features: *const c_char, level: c_int, relocation: c_int, code_model: c_int) -> Handle;
+    fn LLVMGetTargetFromTriple(
+        triple: *const c_char,
+        target: *mut Handle,
+        message: *mut *mut c_char,
+    ) -> c_int;
+    fn LLVMCreateTargetMachine(
+        target: Handle,
+        triple: *const c_char,
+        cpu: *const c_char,
+        features: *const c_char,
+        level: c_int,
+        relocation: c_int,
+        code_model: c_int,
+    ) -> Handle;
     fn LLVMCreatePassBuilderOptions() -> Handle;
-    fn LLVMRunPasses(module: Handle, passes: *const c_char, machine: Handle, options: Handle) -> Handle;
-    fn LLVMTargetMachineEmitToFile(machine: Handle, module: Handle, path: *const c_char, kind: c_int, message: *mut *mut c_char) -> c_int;
+    fn LLVMRunPasses(
+        module: Handle,
+        passes: *const c_char,
+        machine: Handle,
+        options: Handle,
+    ) -> Handle;
+    fn LLVMTargetMachineEmitToFile(
+        machine: Handle,
+        module: Handle,
+        path: *const c_char,
+        kind: c_int,
+        message: *mut *mut c_char,
+    ) -> c_int;
 }
 
 const FUNCTION: c_uint = c_uint::MAX;
@@ -57,7 +90,9 @@ unsafe fn text(message: *mut c_char) -> String {
         return "LLVM says nothing".into();
     }
     // SAFETY: LLVM's messages are strings that end with a zero.
-    unsafe { CStr::from_ptr(message) }.to_string_lossy().into_owned()
+    unsafe { CStr::from_ptr(message) }
+        .to_string_lossy()
+        .into_owned()
 }
 
 /// The module in the bitcode section of the object file.
@@ -76,8 +111,16 @@ unsafe fn module_of(path: &CStr, context: Handle) -> Result<Handle, String> {
         while LLVMObjectFileIsSectionIteratorAtEnd(binary, sections) == 0 {
             let name = LLVMGetSectionName(sections);
             if !name.is_null() && CStr::from_ptr(name) == c".llvmbc" {
-                let (start, len) = (LLVMGetSectionContents(sections), LLVMGetSectionSize(sections));
-                let bitcode = LLVMCreateMemoryBufferWithMemoryRange(start, len as usize, c"bitcode".as_ptr(), 0);
+                let (start, len) = (
+                    LLVMGetSectionContents(sections),
+                    LLVMGetSectionSize(sections),
+                );
+                let bitcode = LLVMCreateMemoryBufferWithMemoryRange(
+                    start,
+                    len as usize,
+                    c"bitcode".as_ptr(),
+                    0,
+                );
                 return match LLVMParseBitcodeInContext2(context, bitcode, &mut module) {
                     0 => Ok(module),
                     _ => Err("its bitcode is not this LLVM's".into()),
@@ -121,12 +164,28 @@ unsafe fn write(module: Handle, path: &CStr) -> Result<(), String> {
         if LLVMGetTargetFromTriple(triple, &mut target, &mut message) != 0 {
             return Err(text(message));
         }
-        let machine = LLVMCreateTargetMachine(target, triple, c"x86-64".as_ptr(), c"".as_ptr(), OPTIMISED, POSITION_INDEPENDENT, USUAL_CODE_MODEL);
+        let machine = LLVMCreateTargetMachine(
+            target,
+            triple,
+            c"x86-64".as_ptr(),
+            c"".as_ptr(),
+            OPTIMISED,
+            POSITION_INDEPENDENT,
+            USUAL_CODE_MODEL,
+        );
         let passes = c"tsan-module,function(tsan)";
-        if !LLVMRunPasses(module, passes.as_ptr(), machine, LLVMCreatePassBuilderOptions()).is_null() {
+        if !LLVMRunPasses(
+            module,
+            passes.as_ptr(),
+            machine,
+            LLVMCreatePassBuilderOptions(),
+        )
+        .is_null()
+        {
             return Err("the sanitizer's passes fail".into());
         }
-        match LLVMTargetMachineEmitToFile(machine, module, path.as_ptr(), OBJECT_FILE, &mut message) {
+        match LLVMTargetMachineEmitToFile(machine, module, path.as_ptr(), OBJECT_FILE, &mut message)
+        {
             0 => Ok(()),
             _ => Err(text(message)),
         }
@@ -134,7 +193,10 @@ unsafe fn write(module: Handle, path: &CStr) -> Result<(), String> {
 }
 
 fn main() -> ExitCode {
-    let paths: Vec<CString> = env::args().skip(1).filter_map(|path| CString::new(path).ok()).collect();
+    let paths: Vec<CString> = env::args()
+        .skip(1)
+        .filter_map(|path| CString::new(path).ok())
+        .collect();
     let [input, output] = &paths[..] else {
         eprintln!("usage: instrument INPUT.o OUTPUT.o");
         return ExitCode::FAILURE;

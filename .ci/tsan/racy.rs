@@ -57,7 +57,10 @@ fn messages() {
     thread::scope(|scope| {
         scope.spawn(move || (0..ROUNDS).for_each(|n| sender.send(Box::new(n)).unwrap()));
         scope.spawn(move || receiver.iter().for_each(|n| reply.send(n).unwrap()));
-        assert_eq!(replies.iter().map(|n| *n).sum::<u64>(), ROUNDS * (ROUNDS - 1) / 2);
+        assert_eq!(
+            replies.iter().map(|n| *n).sum::<u64>(),
+            ROUNDS * (ROUNDS - 1) / 2
+        );
     });
 }
 

@@ -70,15 +70,28 @@ fn only_a_current_thread_runtime_starts_with_a_paused_clock() {
     );
 }
 
-/// The newest build of the attributes, beside this program.
+/// The newest build of the attributes: beside this program, or with `--target` where the compiler's own programs lie.
 fn attributes() -> PathBuf {
     let program = std::env::current_exe().unwrap();
-    let beside = std::fs::read_dir(program.parent().unwrap()).unwrap();
-    let libraries = beside.map(|entry| entry.unwrap().path()).filter(|path| {
-        let name = path.file_name().unwrap().to_string_lossy();
-        let (prefix, suffix) = (std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
-        name.starts_with(&format!("{prefix}blitz_io_macros-")) && name.ends_with(suffix)
-    });
+    let beside = program.parent().unwrap();
+    // target/debug/deps, and from target/TRIPLE/debug/deps the same.
+    let profile = beside.parent().unwrap();
+    let of_compiler = profile
+        .parent()
+        .unwrap()
+        .with_file_name(profile.file_name().unwrap());
+    let folders = [beside.to_owned(), of_compiler.join("deps")];
+    let entries = folders
+        .iter()
+        .filter_map(|folder| std::fs::read_dir(folder).ok());
+    let libraries = entries
+        .flatten()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| {
+            let name = path.file_name().unwrap().to_string_lossy();
+            let (prefix, suffix) = (std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
+            name.starts_with(&format!("{prefix}blitz_io_macros-")) && name.ends_with(suffix)
+        });
     let newest = libraries.max_by_key(|path| path.metadata().unwrap().modified().unwrap());
     newest.expect("the attributes are built before their tests")
 }
