@@ -9,7 +9,7 @@
 
 use super::injector::{Injector, refuse};
 use crate::primitives::{AtomicUsize, Condvar, Mutex, Ordering};
-use crate::task::{Header, Links, Task};
+use crate::task::{Header, Links, MOST_SHARDS, Task};
 use blitz_core::checking::Flaws;
 use crossbeam_utils::CachePadded;
 use std::future::poll_fn;
@@ -88,7 +88,9 @@ impl Drop for Waiting<'_> {
 impl Owned {
     /// For `workers` threads that spawn at once, and others.
     pub(crate) fn new(workers: usize) -> Self {
-        let shards = (SHARDS * (workers + 1)).next_power_of_two().min(512);
+        let shards = (SHARDS * (workers + 1))
+            .next_power_of_two()
+            .min(MOST_SHARDS);
         Self::with_flaws(shards, Flaws::NONE)
     }
 
@@ -130,7 +132,7 @@ impl Owned {
     }
 
     fn insert(&self, task: Task, index: usize) -> Result<(), Task> {
-        task.header().shard.set(index as u16);
+        task.header().state.set_shard(index);
         let shard = &self.shards[index];
         let mut list = shard.list();
         if list.closed && !self.flaws.has(Flaw::AdmitsAfterClosing) {
@@ -157,7 +159,7 @@ impl Owned {
 
     /// Takes a task out. `true`: it was in, and the list's reference is the caller's now.
     pub(crate) fn remove(&self, task: &Task) -> bool {
-        let shard = &self.shards[usize::from(task.header().shard.get())];
+        let shard = &self.shards[task.header().state.shard()];
         let mut list = shard.list();
         let header = task.as_ptr();
         // SAFETY: as above.

@@ -4,7 +4,11 @@
 //! real type. Who may touch what:
 //! * `stage`: whoever is RUNNING; after COMPLETE the handle, if it was interested, else the completer.
 //! * `join_waker`: see JOIN_WAKER in [`super::state`].
-//! * `links`: whoever holds the lock of the owned list's shard; `shard` is written by the spawner, before anybody else sees the task.
+//! * `links`: whoever holds the lock of the owned list's shard.
+//!
+//! # Its size
+//! Usual allocators hand out multiples of sixteen bytes, glibc's less eight: 72 bytes cost 80, and 73 cost 96. So a task with a
+//! future and an output of one word has to fit in 72 (a test checks it), which is why small numbers are in the state word.
 
 use super::error::JoinError;
 use super::state::{End, Flaw, Start, State};
@@ -16,7 +20,6 @@ use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::ptr::{self, NonNull};
-use std::sync::atomic::{AtomicU8, Ordering};
 use std::task::{Context, Poll, RawWaker, RawWakerVTable, Waker};
 
 /// Where a task goes when it is woken, and who keeps the list of tasks.
@@ -41,10 +44,6 @@ pub(crate) struct Header {
     vtable: &'static VTable,
     /// Neighbours in the list of owned tasks; both null outside of it.
     pub(crate) links: UnsafeCell<Links>,
-    /// Which of the lists of owned tasks. Written before the task is in it.
-    pub(crate) shard: StdCell<u16>,
-    /// Shielded sections that the task is in. Changed while RUNNING only.
-    shields: AtomicU8,
 }
 
 /// Neighbours in the list of owned tasks.
@@ -131,8 +130,6 @@ where
                 previous: ptr::null(),
                 next: ptr::null(),
             }),
-            shard: StdCell::new(0),
-            shields: AtomicU8::new(0),
         },
         scheduler,
         join_waker: UnsafeCell::new(None),
@@ -194,7 +191,7 @@ impl Task {
             // SAFETY: `seize` made us RUNNING, and the list's reference is ours if we are told so.
             unsafe {
                 let listed = (self.header().vtable.drop_future_and_complete)(self.0);
-                drop_refs(self.0, usize::from(listed));
+                drop_refs(self.0, u64::from(listed));
             }
         }
     }
@@ -277,7 +274,7 @@ impl Drop for Task {
 /// # Safety
 /// They are the caller's.
 #[inline]
-unsafe fn drop_refs(header: NonNull<Header>, count: usize) {
+unsafe fn drop_refs(header: NonNull<Header>, count: u64) {
     // SAFETY: with a reference, the memory is there; without a last one, nobody else looks at it.
     unsafe {
         if count > 0 && header.as_ref().state.drop_refs(count) {
@@ -322,20 +319,12 @@ impl Queued {
 /// The task is being polled or dropped by this thread.
 pub(crate) unsafe fn shield(task: NonNull<Header>, enter: bool) {
     // SAFETY: passed on.
-    let shields = unsafe { &task.as_ref().shields };
-    // Only the RUNNING thread changes it: no read-modify-write needed.
-    let now = shields.load(Ordering::Relaxed);
-    let next = if enter {
-        now.checked_add(1).expect("more than 255 nested shields")
+    let state = unsafe { &task.as_ref().state };
+    if enter {
+        state.enter_shield();
     } else {
-        // A section that was begun in another task, which had the same address, is not counted here.
-        now.saturating_sub(1)
-    };
-    shields.store(next, Ordering::Relaxed);
-}
-
-fn is_shielded(header: &Header) -> bool {
-    header.shields.load(Ordering::Relaxed) > 0
+        state.leave_shield();
+    }
 }
 
 // ---- the vtable -----------------------------------------------------------------------------
@@ -348,24 +337,24 @@ unsafe fn cell<'a, F: Future, S>(header: NonNull<Header>) -> &'a TaskCell<F, S> 
 unsafe fn poll<F: Future, S: Schedule>(header: NonNull<Header>) {
     // SAFETY: the caller hands over a queue's entry.
     let cell = unsafe { cell::<F, S>(header) };
-    match cell.header.state.start_poll(is_shielded(&cell.header)) {
+    match cell.header.state.start_poll() {
         Start::Nothing => drop(Task(header)),
         // SAFETY: we are RUNNING, and have the entry's reference.
         Start::Cancel => unsafe {
             let listed = drop_future_and_complete::<F, S>(header);
-            drop_refs(header, 1 + usize::from(listed));
+            drop_refs(header, 1 + u64::from(listed));
         },
         Start::Poll => {
             // SAFETY: we are RUNNING.
             let polled = unsafe { poll_future(cell, header) };
             let Poll::Ready(output) = polled else {
-                match cell.header.state.end_poll(is_shielded(&cell.header)) {
+                match cell.header.state.end_poll() {
                     End::Idle => {}
                     End::Again => cell.scheduler.schedule_again(Queued(Task(header))),
                     // SAFETY: we are still RUNNING, and have the entry's reference.
                     End::Cancel => unsafe {
                         let listed = drop_future_and_complete::<F, S>(header);
-                        drop_refs(header, 1 + usize::from(listed));
+                        drop_refs(header, 1 + u64::from(listed));
                     },
                 }
                 return;
@@ -373,7 +362,7 @@ unsafe fn poll<F: Future, S: Schedule>(header: NonNull<Header>) {
             // SAFETY: we are RUNNING; the future is already dropped. The entry's reference is ours, and perhaps the list's.
             unsafe {
                 let listed = complete(cell, header, output);
-                drop_refs(header, 1 + usize::from(listed));
+                drop_refs(header, 1 + u64::from(listed));
             }
         }
     }
@@ -567,4 +556,22 @@ unsafe fn wake_by_ref<F: Future, S: Schedule>(data: *const ()) {
 unsafe fn drop_waker(data: *const ()) {
     // SAFETY: the waker's reference.
     drop(unsafe { Task::from_raw(data.cast()) });
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    struct Nowhere(#[allow(dead_code, reason = "as large as a scheduler's")] *const ());
+
+    #[test]
+    #[cfg(target_pointer_width = "64")]
+    fn a_task_of_one_word_fits_in_an_allocation_of_eighty_bytes() {
+        fn size_for<F: Future>(_: fn() -> F) -> usize {
+            size_of::<TaskCell<F, Nowhere>>()
+        }
+        assert!(size_for(|| async {}) <= 72);
+        assert!(size_for(|| async { 7_usize }) <= 72);
+        assert!(size_for(|| std::future::pending::<Box<u8>>()) <= 72);
+    }
 }

@@ -33,6 +33,7 @@ pub use local_set::{LocalSet, spawn_local};
 pub use shield::{Shield, shield};
 #[cfg(all(test, loom))]
 pub(crate) use state::Flaw as StateFlaw;
+pub(crate) use state::MOST_SHARDS;
 #[cfg(not(loom))]
 pub use yield_now::{YieldNow, yield_now};
 

@@ -16,6 +16,9 @@
 //!   A shielded section defers that, unless the task is **ENDING** with its runtime.
 //! * **JOIN_INTEREST** is there as long as the handle is. **JOIN_WAKER** says whose the waker's cell is: unset, the
 //!   handle's; set, the task's, which reads it once it is complete.
+//! * Two small numbers are here because a word of their own would make every task sixteen bytes larger, the step of usual allocators:
+//!   how many **shielded sections** the task is in, which only the RUNNING thread changes, and which **shard** of the list of owned tasks it
+//!   is in, which its spawner writes before anybody else knows the task.
 //! * The rest counts references: the list of owned tasks, the handle, each waker, the queue's entry (which becomes
 //!   the poller's).
 //!
@@ -24,19 +27,28 @@
 //! wrote to the next poll, COMPLETE hands the output to the handle, the count hands everything to whoever frees.
 //! Relaxed anywhere would tear one of these; the loom models beside this file run each race.
 
-use crate::primitives::{AtomicUsize, Ordering};
+use crate::primitives::{AtomicU64, Ordering};
 use blitz_core::checking::Flaws;
 
-const RUNNING: usize = 1 << 0;
-const COMPLETE: usize = 1 << 1;
-const NOTIFIED: usize = 1 << 2;
-const CANCELLED: usize = 1 << 3;
-const JOIN_INTEREST: usize = 1 << 4;
-const JOIN_WAKER: usize = 1 << 5;
-const ENDING: usize = 1 << 6;
-const ONE_REF: usize = 1 << 7;
+const RUNNING: u64 = 1 << 0;
+const COMPLETE: u64 = 1 << 1;
+const NOTIFIED: u64 = 1 << 2;
+const CANCELLED: u64 = 1 << 3;
+const JOIN_INTEREST: u64 = 1 << 4;
+const JOIN_WAKER: u64 = 1 << 5;
+const ENDING: u64 = 1 << 6;
+/// Eight bits: the shielded sections.
+const ONE_SHIELD: u64 = 1 << 7;
+const SHIELDS: u64 = 0xFF * ONE_SHIELD;
+/// Nine bits: the shard.
+const ONE_SHARD: u64 = 1 << 15;
+const SHARD: u64 = (MOST_SHARDS as u64 - 1) * ONE_SHARD;
+const ONE_REF: u64 = 1 << 24;
 /// About to be queued for the first time: references for the owned list, the queue, the handle.
-const FRESH: usize = NOTIFIED | JOIN_INTEREST | (3 * ONE_REF);
+const FRESH: u64 = NOTIFIED | JOIN_INTEREST | (3 * ONE_REF);
+
+/// The most shards that a list of owned tasks can have.
+pub(crate) const MOST_SHARDS: usize = 512;
 
 /// What the models break on purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,7 +67,7 @@ pub(crate) enum Flaw {
 
 /// The word.
 #[derive(Debug)]
-pub(crate) struct State(AtomicUsize, Flaws<Flaw>);
+pub(crate) struct State(AtomicU64, Flaws<Flaw>);
 
 /// What to do with a task taken out of a queue.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
@@ -80,27 +92,24 @@ pub(crate) enum End {
 }
 
 /// Has the future of such a task to be dropped rather than polled?
-fn must_end(now: usize, shielded: bool) -> bool {
-    now & CANCELLED != 0 && (!shielded || now & ENDING != 0)
+fn must_end(now: u64) -> bool {
+    // A shielded section defers it.
+    now & CANCELLED != 0 && (now & SHIELDS == 0 || now & ENDING != 0)
 }
 
 impl State {
     /// Of a task that is about to be queued for the first time.
     pub(crate) fn with_flaws(flaws: Flaws<Flaw>) -> Self {
-        State(AtomicUsize::new(FRESH), flaws)
+        State(AtomicU64::new(FRESH), flaws)
     }
 
     #[inline]
-    fn update<R>(&self, step: impl FnMut(usize) -> (Option<usize>, R)) -> R {
+    fn update<R>(&self, step: impl FnMut(u64) -> (Option<u64>, R)) -> R {
         self.update_with(Ordering::AcqRel, step)
     }
 
     #[inline]
-    fn update_with<R>(
-        &self,
-        order: Ordering,
-        mut step: impl FnMut(usize) -> (Option<usize>, R),
-    ) -> R {
+    fn update_with<R>(&self, order: Ordering, mut step: impl FnMut(u64) -> (Option<u64>, R)) -> R {
         let mut now = self.0.load(Ordering::Acquire);
         loop {
             let (next, result) = step(now);
@@ -115,14 +124,14 @@ impl State {
         }
     }
 
-    /// The holder of a queue's entry wants to poll. `shielded`: a cancellation has to wait for the section's end.
-    pub(crate) fn start_poll(&self, shielded: bool) -> Start {
+    /// The holder of a queue's entry wants to poll.
+    pub(crate) fn start_poll(&self) -> Start {
         self.update(|now| {
             if now & (RUNNING | COMPLETE) != 0 {
                 return (None, Start::Nothing);
             }
             debug_assert!(now & NOTIFIED != 0, "polled without an entry in a queue");
-            let start = if must_end(now, shielded) {
+            let start = if must_end(now) {
                 Start::Cancel
             } else {
                 Start::Poll
@@ -131,12 +140,12 @@ impl State {
         })
     }
 
-    /// The poll returned `Pending`. `shielded`: a cancellation has to wait for the section's end.
-    pub(crate) fn end_poll(&self, shielded: bool) -> End {
+    /// The poll returned `Pending`.
+    pub(crate) fn end_poll(&self) -> End {
         let order = self.1.relax(Flaw::RelaxedEnd, Ordering::AcqRel);
         self.update_with(order, |now| {
             debug_assert!(now & RUNNING != 0);
-            if must_end(now, shielded) {
+            if must_end(now) {
                 return (None, End::Cancel);
             }
             if now & NOTIFIED != 0 {
@@ -249,15 +258,23 @@ impl State {
     /// The handle goes away while nothing has happened to the task yet, nor to the handle. `true`: so it is, and the handle's
     /// interest and reference are gone.
     pub(crate) fn drop_fresh_handle(&self) -> bool {
-        let next = FRESH - JOIN_INTEREST - ONE_REF;
+        let (interest, shard) = (
+            JOIN_INTEREST + ONE_REF,
+            self.0.load(Ordering::Relaxed) & SHARD,
+        );
         if self.1.has(Flaw::DropsHandleBlindly) {
-            self.0.fetch_sub(FRESH - next, Ordering::Release);
+            self.0.fetch_sub(interest, Ordering::Release);
             return true;
         }
         // Release, as for every reference but the last, which this is not.
         let order = Ordering::Release;
         self.0
-            .compare_exchange(FRESH, next, order, Ordering::Relaxed)
+            .compare_exchange(
+                FRESH | shard,
+                (FRESH - interest) | shard,
+                order,
+                Ordering::Relaxed,
+            )
             .is_ok()
     }
 
@@ -277,12 +294,50 @@ impl State {
         })
     }
 
+    // ---- the small numbers ------------------------------------------------------------------
+
+    /// Writes down the shard, which must be below [`MOST_SHARDS`]. For the spawner, while it alone knows the task.
+    #[inline]
+    pub(crate) fn set_shard(&self, shard: usize) {
+        debug_assert!(shard < MOST_SHARDS);
+        // A plain store: nobody else writes yet.
+        let now = self.0.load(Ordering::Relaxed) & !SHARD;
+        let next = now | (shard as u64 * ONE_SHARD);
+        self.0.store(next, Ordering::Relaxed);
+    }
+
+    /// The shard.
+    #[inline]
+    pub(crate) fn shard(&self) -> usize {
+        ((self.0.load(Ordering::Relaxed) & SHARD) / ONE_SHARD) as usize
+    }
+
+    /// The task enters a shielded section. For the RUNNING thread.
+    ///
+    /// # Panics
+    /// If it is in 255 already.
+    pub(crate) fn enter_shield(&self) {
+        // Only the RUNNING thread changes these bits, so they are the same in the next step. Relaxed: only that thread acts on them,
+        // and the end of its poll hands them on.
+        let now = self.0.load(Ordering::Relaxed) & SHIELDS;
+        assert!(now < SHIELDS, "more than 255 nested shields");
+        self.0.fetch_add(ONE_SHIELD, Ordering::Relaxed);
+    }
+
+    /// It leaves one, if it is in any: a section that was begun in another task, which had the same address, is not counted here.
+    /// For the RUNNING thread.
+    pub(crate) fn leave_shield(&self) {
+        if self.0.load(Ordering::Relaxed) & SHIELDS != 0 {
+            self.0.fetch_sub(ONE_SHIELD, Ordering::Relaxed);
+        }
+    }
+
     // ---- references -------------------------------------------------------------------------
 
     pub(crate) fn add_ref(&self) {
         // Relaxed: whoever adds one has one, so nothing is freed, and nothing is published by it.
         let before = self.0.fetch_add(ONE_REF, Ordering::Relaxed);
-        if before > usize::MAX / 2 {
+        if before > u64::MAX / 2 {
             // Wakers that are cloned and forgotten in a loop: ending here is better than a count that wraps.
             std::process::abort();
         }
@@ -290,7 +345,7 @@ impl State {
 
     /// Drops some, which are the caller's. `true`: these were the last ones.
     #[must_use]
-    pub(crate) fn drop_refs(&self, count: usize) -> bool {
+    pub(crate) fn drop_refs(&self, count: u64) -> bool {
         let order = self.1.relax(Flaw::RelaxedLastRef, Ordering::AcqRel);
         let before = self.0.fetch_sub(count * ONE_REF, order);
         debug_assert!(before >= count * ONE_REF);

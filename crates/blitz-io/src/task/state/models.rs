@@ -5,7 +5,7 @@
 //! polls while there is one.
 
 use super::*;
-use crate::primitives::{AtomicBool, UnsafeCell};
+use crate::primitives::{AtomicBool, AtomicUsize, UnsafeCell};
 use blitz_core::checking::model::{Race, race};
 use std::rc::Rc;
 
@@ -57,7 +57,7 @@ impl Model {
     }
 
     fn poll_once(&self) {
-        match self.state.start_poll(false) {
+        match self.state.start_poll() {
             Start::Nothing => self.drop_ref(),
             Start::Cancel => self.complete(0),
             Start::Poll => {
@@ -69,7 +69,7 @@ impl Model {
                 if self.event.load(Ordering::Relaxed) {
                     return self.complete(7);
                 }
-                match self.state.end_poll(false) {
+                match self.state.end_poll() {
                     End::Idle => {}
                     End::Again => self.enqueue(),
                     End::Cancel => self.complete(0),
@@ -105,7 +105,7 @@ impl Model {
         self.drop_refs(1);
     }
 
-    fn drop_refs(&self, count: usize) {
+    fn drop_refs(&self, count: u64) {
         if self.state.drop_refs(count) {
             self.freed.fetch_add(1, Ordering::Relaxed);
             // SAFETY: nobody else is left: whatever is there can be dropped.
