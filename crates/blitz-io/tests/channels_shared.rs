@@ -156,6 +156,60 @@ fn a_message_is_dropped_without_a_lock() {
 }
 
 #[test]
+fn a_clone_may_use_the_channel_that_its_message_comes_from() {
+    /// Sends a successor while it is cloned, with room for one of them.
+    struct Chatty(u32, broadcast::Sender<Chatty>);
+    impl Clone for Chatty {
+        fn clone(&self) -> Self {
+            assert_eq!((self.1.len(), self.1.is_empty()), (1, false));
+            self.1.send(Chatty(self.0 + 1, self.1.clone())).unwrap();
+            drop(self.1.subscribe());
+            Chatty(self.0, self.1.clone())
+        }
+    }
+    let (sender, mut first) = broadcast::channel(1);
+    let mut second = sender.subscribe();
+    sender.send(Chatty(1, sender.clone())).ok().unwrap();
+    let heard = |receiver: &mut broadcast::Receiver<Chatty>| receiver.try_recv().ok().unwrap().0;
+    assert_eq!(heard(&mut first), 1);
+    assert!(matches!(second.try_recv(), Err(TryRecvError::Lagged(1))));
+    assert_eq!(heard(&mut second), 2);
+    assert!(matches!(first.try_recv(), Err(TryRecvError::Lagged(1))));
+    drop(second);
+    assert_eq!(heard(&mut first), 3, "the last reader needs no clone");
+    assert!(sender.is_empty());
+}
+
+#[test]
+fn nobody_but_the_readers_of_a_message_waits_for_its_clone() {
+    /// A clone takes until somebody says so.
+    struct Slow(u32, Arc<[std::sync::Barrier; 2]>);
+    impl Clone for Slow {
+        fn clone(&self) -> Self {
+            self.1.iter().for_each(|gate| {
+                gate.wait();
+            });
+            Slow(self.0, Arc::clone(&self.1))
+        }
+    }
+    let gates = Arc::new([(); 2].map(|()| std::sync::Barrier::new(2)));
+    let (sender, mut first) = broadcast::channel(1);
+    let second = sender.subscribe();
+    sender.send(Slow(1, Arc::clone(&gates))).ok().unwrap();
+    let clones = thread::spawn(move || (first.try_recv().ok().unwrap().0, first));
+    gates[0].wait();
+    assert_eq!(sender.len(), 1, "not read yet");
+    drop(sender.subscribe());
+    sender.send(Slow(2, Arc::clone(&gates))).ok().unwrap();
+    drop(second);
+    assert_eq!(sender.receiver_count(), 1);
+    gates[1].wait();
+    let (message, mut first) = clones.join().unwrap();
+    assert_eq!(message, 1);
+    assert_eq!(first.try_recv().ok().unwrap().0, 2);
+}
+
+#[test]
 fn a_sender_learns_that_no_receiver_is_left() {
     run(|| async {
         let (sender, receiver) = broadcast::channel::<u8>(1);

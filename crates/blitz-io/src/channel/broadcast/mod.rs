@@ -21,8 +21,9 @@
 //!
 //! # How it works
 //! A ring of slots (`slot.rs`), and a lock around the end of it, which senders take to send, and receivers only to wait or to find out
-//! how far they lag: reading a message that is there takes one compare-and-swap. Because a send is one section under the lock, and so is the last look of a receiver
-//! that is about to wait, no wake-up is lost. Messages are dropped and wakers called without it.
+//! how far they lag: reading a message that is there takes two compare-and-swaps, and the last of its readers one. Because a send is one section under the lock, and so is the last look of a receiver
+//! that is about to wait, no wake-up is lost. Messages are cloned and dropped, and wakers called, without it and without a slot: a message's `clone` may block, and may use the
+//! channel. What it must not do is wait for another receiver to get the same message, which has to wait for the clone.
 
 pub mod error;
 mod receiver;
@@ -119,7 +120,7 @@ impl<T> Sender<T> {
             "a broadcast channel keeps between 1 and {MAX_CAPACITY} messages, not {capacity}"
         );
         let capacity = capacity.next_power_of_two() as u64;
-        // What was sent a lap ago, as it were. Positions are shifted by one bit in a slot: they wrap after 2^63 messages.
+        // What was sent a lap ago, as it were. Positions are shifted by two bits in a slot: they wrap after 2^62 messages.
         let before = |index: u64| index.wrapping_sub(capacity);
         let slots = (0..capacity).map(|index| Slot::new(before(index), flaws));
         Sender {

@@ -7,11 +7,15 @@ use crate::channel::model::{Mint, await_woken, use_up};
 use blitz_core::checking::model::{Race, race};
 
 /// The sender overtakes the receiver: with room for one message, two are sent while the receiver reads.
-fn overtaking(flaws: Flaws<Flaw>) {
+///
+/// With `idle` receivers that read nothing it takes each message along to clone it.
+fn overtaking(idle: usize, flaws: Flaws<Flaw>) {
     race::<2, _>(move || {
         let (sender, receiver) = with_flaws(1, flaws);
+        let idle: Vec<_> = (0..idle).map(|_| sender.subscribe()).collect();
+        let receivers = idle.len() + 1;
         assert!(sender.send(1u32).is_ok());
-        Race::new(|results: Vec<Vec<Result<u32, u64>>>| {
+        Race::new(move |results: Vec<Vec<Result<u32, u64>>>| {
             // Every message is read or counted as missed, in order.
             let mut next = 1;
             for &result in &results[1] {
@@ -24,11 +28,12 @@ fn overtaking(flaws: Flaws<Flaw>) {
                 }
             }
             assert_eq!(next, 4, "lost without a word");
+            drop(idle);
         })
         .thread(move || {
             use_up(sender, |sender| {
                 for message in [2, 3] {
-                    assert_eq!(sender.send(message).ok(), Some(1));
+                    assert_eq!(sender.send(message).ok(), Some(receivers));
                 }
             });
             Vec::new()
@@ -56,25 +61,36 @@ fn overtaking(flaws: Flaws<Flaw>) {
 
 #[test]
 fn loom_a_receiver_reads_or_misses_every_message() {
-    overtaking(Flaws::NONE);
+    overtaking(0, Flaws::NONE);
+}
+
+#[test]
+fn loom_a_message_that_is_lent_comes_back_or_is_missed() {
+    overtaking(1, Flaws::NONE);
+}
+
+#[test]
+#[should_panic(expected = "out of order")]
+fn loom_a_message_that_comes_back_unasked_replaces_a_newer_one() {
+    overtaking(1, Flaws::only(Flaw::ReturnsUnasked));
 }
 
 #[test]
 #[should_panic(expected = "Causality violation")]
 fn loom_a_relaxed_return_of_a_slot_tears_messages() {
-    overtaking(Flaws::only(Flaw::RelaxedGiving));
+    overtaking(0, Flaws::only(Flaw::RelaxedGiving));
 }
 
 #[test]
 #[should_panic(expected = "Causality violation")]
 fn loom_a_relaxed_taking_of_a_slot_tears_messages() {
-    overtaking(Flaws::only(Flaw::RelaxedTaking));
+    overtaking(0, Flaws::only(Flaw::RelaxedTaking));
 }
 
 #[test]
 #[should_panic(expected = "Causality violation")]
 fn loom_a_sender_that_does_not_wait_for_a_reader_tears_messages() {
-    overtaking(Flaws::only(Flaw::WritesUnasked));
+    overtaking(0, Flaws::only(Flaw::WritesUnasked));
 }
 
 /// A receiver waits while a message is sent, or not, and the sender goes.
@@ -116,4 +132,29 @@ fn loom_the_last_reader_drops_the_message() {
         .thread(move || drop(leaver))
         .thread(move || assert!(reader.try_recv().is_ok()))
     });
+}
+
+/// One receiver clones the message while the other unsubscribes, or reads it, too.
+#[test]
+fn loom_a_message_that_is_lent_is_kept_for_those_who_have_not_read_it() {
+    for reads in [true, false] {
+        race::<2, _>(move || {
+            let mint = Mint::new();
+            let message = std::sync::Arc::new(mint.token(1));
+            let (sender, first) = channel(1);
+            let second = sender.subscribe();
+            let third = sender.subscribe();
+            assert_eq!(sender.send(message).ok(), Some(3));
+            Race::new(move |results: Vec<bool>| {
+                assert!(results[0]);
+                assert_eq!(results[1], reads);
+                assert_eq!(sender.len(), 1);
+                drop(third);
+                assert!(sender.is_empty());
+                mint.assert_empty();
+            })
+            .thread(move || use_up(first, |first| first.try_recv().is_ok()))
+            .thread(move || use_up(second, |second| reads && second.try_recv().is_ok()))
+        });
+    }
 }

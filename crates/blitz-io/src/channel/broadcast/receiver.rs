@@ -1,7 +1,7 @@
 //! The half that receives.
 
 use super::error::{RecvError, TryRecvError};
-use super::slot::Taken;
+use super::slot::{Loan, Taken};
 use super::{End, Shared};
 use crate::coop;
 use crate::primitives::Arc;
@@ -172,19 +172,14 @@ impl<T: Clone> Receiver<T> {
     #[inline]
     fn read_next(&mut self) -> Option<T> {
         let mut taken = self.shared.slot(self.next).take(self.next)?;
-        let message = taken.content(|content| {
-            if content.remaining > 1 {
-                // May run anything, also panic: it is not counted as read then, and read again.
-                let message = content.message.clone();
-                content.remaining -= 1;
-                message
-            } else {
-                // The last one need not clone it.
-                content.remaining = 0;
-                content.message.take()
-            }
-        });
-        drop(taken);
+        let message = if taken.content(|content| content.remaining) > 1 {
+            taken.lend().and_then(Loan::read)
+        } else {
+            // The last one need not clone it.
+            let message = Self::has_read(&mut taken);
+            drop(taken);
+            message
+        };
         self.next = self.next.wrapping_add(1);
         debug_assert!(
             message.is_some(),
@@ -215,7 +210,7 @@ impl<T> Drop for Receiver<T> {
         // What it was counted for, and has not read. Messages that are gone do not count any more.
         let unread = end.wrapping_sub(self.next).min(self.shared.capacity());
         for position in (1..=unread).rev().map(|back| end.wrapping_sub(back)) {
-            let message = match self.shared.slot(position).take(position) {
+            let message = match self.shared.slot(position).take_lent(position) {
                 Some(mut taken) => Self::has_read(&mut taken),
                 None => None,
             };

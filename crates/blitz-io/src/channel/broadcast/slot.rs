@@ -1,11 +1,16 @@
 //! A place for one message that many receivers read, one after the other.
 //!
-//! One word says which message lies here and whether somebody is at it: `position << 1 | LOCKED`. A receiver that wants message `n`
-//! swaps `n << 1` for `n << 1 | LOCKED`: one step that says "it is there, and it is mine for the moment". Giving it back is a plain store.
-//! The sender takes the place the same way, whatever lies in it, and gives it back with a new position.
+//! One word says which message belongs here and whether somebody is at it: `position << 2 | LENT | LOCKED`. A receiver that wants message `n`
+//! swaps `n << 2` for `n << 2 | LOCKED`: one step that says "it is there, and it is mine for the moment". Giving it back is a plain store.
+//! The sender takes the place the same way, whatever belongs in it, and gives it back with a new position.
 //!
-//! Receivers take turns because messages need not be `Sync`: a clone of one is made by one thread at a time. Who finds the place taken waits for a clone;
-//! messages that are large to clone are better sent in an `Arc`.
+//! # Clones are made without the place
+//! A clone is somebody else's code. It may take long, block, or use this very channel; whoever waited for the place meanwhile, a sender with the end of the ring locked above
+//! all, would wait for it. So a receiver that has to clone takes the message with it ([`Taken::lend`]) and leaves the place open, marked **LENT**, and
+//! puts it back afterwards ([`Loan`]). If the place has got another message since, the old one is no longer kept for anybody, and goes.
+//!
+//! Other receivers of a message that is lent wait for it: messages need not be `Sync`, so a clone of one is made by one thread at a time. Messages that
+//! are large to clone are better sent in an `Arc`.
 //!
 //! # Orderings
 //! Taking is Acquire, giving back Release: whoever has the place sees what its predecessors did to it. With either relaxed, a message could be read
@@ -16,6 +21,9 @@ use blitz_core::checking::Flaws;
 use blitz_core::primitives::SpinWait;
 
 const LOCKED: u64 = 1;
+const LENT: u64 = 2;
+/// The lowest bit of the position.
+const SHIFT: u32 = 2;
 
 /// What the models break on purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,6 +32,7 @@ pub(super) enum Flaw {
     RelaxedGiving,
     RelaxedTaking,
     WritesUnasked,
+    ReturnsUnasked,
 }
 
 pub(super) struct Slot<T> {
@@ -35,7 +44,7 @@ pub(super) struct Slot<T> {
 pub(super) struct Content<T> {
     /// Receivers that have not read it yet.
     pub(super) remaining: usize,
-    /// Gone when all have.
+    /// Gone when all have; elsewhere while it is lent.
     pub(super) message: Option<T>,
 }
 
@@ -46,7 +55,7 @@ impl<T> Slot<T> {
     /// Empty; `position` is one that nobody will ask for.
     pub(super) fn new(position: u64, flaws: Flaws<Flaw>) -> Self {
         Slot {
-            word: AtomicU64::new(position << 1),
+            word: AtomicU64::new(position << SHIFT),
             content: UnsafeCell::new(Content {
                 remaining: 0,
                 message: None,
@@ -55,38 +64,41 @@ impl<T> Slot<T> {
         }
     }
 
-    /// Takes the place if message `position` lies in it.
+    /// Takes the place if message `position` belongs in it, and lies there: waits while it is lent.
     #[inline]
     pub(super) fn take(&self, position: u64) -> Option<Taken<'_, T>> {
-        let wanted = position << 1;
+        self.take_if(position, |now| now & LENT == 0)
+    }
+
+    /// Takes the place if message `position` belongs in it, lent or not.
+    #[inline]
+    pub(super) fn take_lent(&self, position: u64) -> Option<Taken<'_, T>> {
+        self.take_if(position, |_| true)
+    }
+
+    #[inline]
+    fn take_if(&self, position: u64, may: impl Fn(u64) -> bool) -> Option<Taken<'_, T>> {
+        let wanted = position << SHIFT;
         let mut in_use = SpinWait::new();
+        let order = self.flaws.relax(Flaw::RelaxedTaking, Ordering::Acquire);
+        // A look first: who comes too early does not disturb those who are at it.
+        let mut now = self.word.load(Ordering::Relaxed);
         loop {
-            let order = self.flaws.relax(Flaw::RelaxedTaking, Ordering::Acquire);
-            // A look first: who comes too early does not disturb those who are at it.
-            let now = match self.word.load(Ordering::Relaxed) {
-                now if now == wanted => {
-                    let swapped = self.word.compare_exchange_weak(
-                        wanted,
-                        wanted | LOCKED,
-                        order,
-                        Ordering::Relaxed,
-                    );
-                    match swapped {
-                        Ok(_) => {
-                            return Some(Taken {
-                                slot: self,
-                                word: wanted,
-                            });
-                        }
-                        Err(now) => now,
-                    }
-                }
-                now => now,
-            };
-            if now & !LOCKED != wanted {
+            if now & !(LENT | LOCKED) != wanted {
                 return None;
             }
+            if now & LOCKED == 0 && may(now) {
+                let swapped =
+                    self.word
+                        .compare_exchange_weak(now, now | LOCKED, order, Ordering::Relaxed);
+                match swapped {
+                    Ok(word) => return Some(Taken { slot: self, word }),
+                    Err(changed) => now = changed,
+                }
+                continue;
+            }
             in_use.spin();
+            now = self.word.load(Ordering::Relaxed);
         }
     }
 
@@ -105,7 +117,7 @@ impl<T> Slot<T> {
             {
                 return Taken {
                     slot: self,
-                    word: position << 1,
+                    word: position << SHIFT,
                 };
             }
             in_use.spin();
@@ -114,7 +126,7 @@ impl<T> Slot<T> {
 
     /// How many receivers have not read message `position` yet, if it is here.
     pub(super) fn remaining(&self, position: u64) -> usize {
-        self.take(position)
+        self.take_lent(position)
             .map_or(0, |mut taken| taken.content(|content| content.remaining))
     }
 }
@@ -126,13 +138,26 @@ pub(super) struct Taken<'a, T> {
     word: u64,
 }
 
-impl<T> Taken<'_, T> {
+impl<'a, T> Taken<'a, T> {
     #[inline]
     pub(super) fn content<R>(&mut self, access: impl FnOnce(&mut Content<T>) -> R) -> R {
         // SAFETY: taken by us, so it is ours alone until we give it back.
         self.slot
             .content
             .with_mut(|content| access(unsafe { &mut *content }))
+    }
+    /// Takes the message along and leaves the place to others. `None`: there is none.
+    #[inline]
+    pub(super) fn lend(mut self) -> Option<Loan<'a, T>> {
+        let message = self.content(|content| content.message.take())?;
+        let loan = Loan {
+            slot: self.slot,
+            position: self.word >> SHIFT,
+            message: Some(message),
+            read: false,
+        };
+        self.word |= LENT;
+        Some(loan)
     }
 }
 
@@ -144,5 +169,59 @@ impl<T> Drop for Taken<'_, T> {
             .flaws
             .relax(Flaw::RelaxedGiving, Ordering::Release);
         self.slot.word.store(self.word, order);
+    }
+}
+
+/// A message on loan. Goes back where it came from when this is dropped, unless nobody needs it there any more.
+pub(super) struct Loan<'a, T> {
+    slot: &'a Slot<T>,
+    position: u64,
+    /// Until the end.
+    message: Option<T>,
+    read: bool,
+}
+
+impl<T: Clone> Loan<'_, T> {
+    /// A clone. It counts as read then, and not if making it panics.
+    #[inline]
+    pub(super) fn read(mut self) -> Option<T> {
+        let message = self.message.clone();
+        self.read = true;
+        message
+    }
+}
+
+impl<T> Loan<'_, T> {
+    /// Puts the message back; returns it if nobody needs it.
+    #[inline]
+    fn put_back(&mut self) -> Option<T> {
+        let mut place = self.slot.take_lent(self.position);
+        if place.is_none() && self.slot.flaws.has(Flaw::ReturnsUnasked) {
+            let now = self.slot.word.load(Ordering::Relaxed);
+            place = Some(self.slot.take_for(now >> SHIFT));
+        }
+        let Some(mut place) = place else {
+            // Another one is there: whoever had not read ours has missed it.
+            return self.message.take();
+        };
+        place.word &= !LENT;
+        let read = usize::from(self.read);
+        let message = &mut self.message;
+        place.content(|content| {
+            content.remaining = content.remaining.saturating_sub(read);
+            // Those who had not read it may have gone meanwhile.
+            if content.remaining > 0 {
+                content.message = message.take();
+            }
+        });
+        self.message.take()
+    }
+}
+
+impl<T> Drop for Loan<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        // Dropped without the place: that is somebody else's code, too.
+        drop(self.put_back());
     }
 }
