@@ -88,7 +88,7 @@ impl Metrics {
         });
         let (blocking_threads, blocking_idle, blocking_queued) = shared.blocking.numbers();
         Metrics {
-            spawned: shared.spawned(),
+            spawned: shared.owned.admitted(),
             alive: shared.owned.len(),
             queued: shared.injector.len(),
             workers: workers.collect(),

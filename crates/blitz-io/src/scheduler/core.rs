@@ -80,10 +80,12 @@ pub(crate) struct Counts {
     pub(crate) parked: AtomicU64,
 }
 
-/// One more, or some: a plain store, since only the owner writes.
+/// One more, or some: a plain store, since only the owner writes. Returns what it was before.
 #[inline]
-pub(crate) fn add(count: &AtomicU64, more: u64) {
-    count.store(count.load(Ordering::Relaxed) + more, Ordering::Relaxed);
+pub(crate) fn add(count: &AtomicU64, more: u64) -> u64 {
+    let before = count.load(Ordering::Relaxed);
+    count.store(before + more, Ordering::Relaxed);
+    before
 }
 
 /// How a push went.

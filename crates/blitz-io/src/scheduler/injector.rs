@@ -15,8 +15,9 @@ use std::sync::PoisonError;
 /// The fewest and the most tasks that a worker takes at once.
 const BATCH: std::ops::RangeInclusive<usize> = 4..=64;
 
-/// Room for this many tasks is kept when the queue has become empty.
-const KEPT: usize = 1024;
+/// Room for this many tasks is kept when the queue has become empty. Threads that spawn thousands at a time do it again: less room, and
+/// each time the queue would grow through half a dozen sizes, the larger ones of which are fresh pages from the kernel.
+const KEPT: usize = 16 * 1024;
 
 /// The share of a worker: `len / workers`, but neither a trickle nor a flood.
 pub(crate) fn fair_batch(len: usize, workers: usize) -> usize {
@@ -107,15 +108,24 @@ impl Injector {
         if self.len() == 0 {
             return None;
         }
+        // Copied out, so that nobody waits for the lock until `keep` has found a place for each.
+        let mut batch = [const { None }; *BATCH.end()];
         let mut queue = self.queue();
         let first = queue.tasks.pop_front()?;
         let share = fair_batch(queue.tasks.len() + 1, workers).min(room + 1) - 1;
         let share = share.min(queue.tasks.len());
-        queue.tasks.drain(..share).for_each(keep);
-        if queue.tasks.is_empty() && queue.tasks.capacity() > 2 * KEPT {
-            queue.tasks.shrink_to(KEPT);
+        for (place, task) in batch.iter_mut().zip(queue.tasks.drain(..share)) {
+            *place = Some(task);
         }
+        let spare = if queue.tasks.is_empty() && queue.tasks.capacity() > 2 * KEPT {
+            std::mem::replace(&mut queue.tasks, VecDeque::with_capacity(KEPT))
+        } else {
+            VecDeque::new()
+        };
         self.show_len(&queue);
+        drop(queue);
+        drop(spare);
+        batch.into_iter().map_while(|task| task).for_each(keep);
         Some(first)
     }
 

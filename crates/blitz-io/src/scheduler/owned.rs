@@ -8,7 +8,7 @@
 //! be emptied, or refused.
 
 use super::injector::{Injector, refuse};
-use crate::primitives::{AtomicUsize, Condvar, Mutex, Ordering};
+use crate::primitives::{AtomicU64, AtomicUsize, Condvar, Mutex, Ordering};
 use crate::task::{Header, Links, MOST_SHARDS, Task};
 use blitz_core::checking::Flaws;
 use crossbeam_utils::CachePadded;
@@ -45,7 +45,10 @@ pub(crate) struct Owned {
 
 struct Shard {
     list: Mutex<List>,
+    /// Written by the lock's holder, read by everybody.
     len: AtomicUsize,
+    /// Tasks that have ever been in it. As `len`.
+    admitted: AtomicU64,
 }
 
 struct List {
@@ -102,6 +105,7 @@ impl Owned {
                     closed: false,
                 }),
                 len: AtomicUsize::new(0),
+                admitted: AtomicU64::new(0),
             })
         };
         Owned {
@@ -150,10 +154,9 @@ impl Owned {
             }
         }
         list.first = task;
-        // Only the lock's holder writes; everybody reads.
-        shard
-            .len
-            .store(shard.len.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        let (len, admitted) = (&shard.len, &shard.admitted);
+        len.store(len.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        admitted.store(admitted.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         Ok(())
     }
 
@@ -242,6 +245,14 @@ impl Owned {
             .iter()
             .map(|shard| shard.len.load(Ordering::SeqCst));
         lens.sum()
+    }
+
+    /// How many tasks there have been.
+    pub(crate) fn admitted(&self) -> u64 {
+        let shards = self.shards.iter();
+        shards
+            .map(|shard| shard.admitted.load(Ordering::Relaxed))
+            .sum()
     }
 
     /// Refuses new tasks from now on, and shuts down those that are there. A task that is being polled stays in the list until

@@ -124,6 +124,11 @@ impl Relief {
     pub(crate) fn worker_blocks(&self, shared: &Shared) {
         // What the worker has queued comes before the look at the state; the relief thread does it the other way round.
         fence(Ordering::SeqCst);
+        self.task_queued(shared);
+    }
+
+    /// All workers are busy, and the caller has queued a task, with a fence since then.
+    pub(crate) fn task_queued(&self, shared: &Shared) {
         match self.state.load(Ordering::SeqCst) {
             ATTENDING if shared.has_ready_task() => shared.driver.interrupt(),
             RESTING if self.is_needed(shared) => self.ask(shared),

@@ -30,7 +30,7 @@ use crossbeam_utils::CachePadded;
 use std::cell::Cell;
 use std::future::Future;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 use std::sync::{Arc, OnceLock, Weak};
 
 /// Tasks in a slice, and its length; the engine's work gets its turn afterwards.
@@ -60,8 +60,6 @@ pub(crate) struct Shared {
     /// The tasks', who keep this alive.
     holds: CachePadded<Holds>,
     pool: OnceLock<PoolHandle>,
-    /// By threads that are not workers.
-    spawned: CachePadded<AtomicU64>,
     pub(crate) poll_times: Option<PollTimes>,
 }
 
@@ -78,6 +76,8 @@ const RETIRED: usize = usize::MAX;
 thread_local! {
     /// The scheduler whose worker this thread is, and the index of its core.
     static WORKER: Cell<(*const Shared, usize)> = const { Cell::new((std::ptr::null(), 0)) };
+    /// Tasks that this thread has spawned from outside.
+    static SPAWNED: Cell<u64> = const { Cell::new(0) };
 }
 
 impl Shared {
@@ -107,7 +107,6 @@ impl Shared {
             ended: AtomicBool::new(false),
             holds: CachePadded::new(Holds::new()),
             pool: OnceLock::new(),
-            spawned: CachePadded::new(AtomicU64::new(0)),
             poll_times: poll_times.then(PollTimes::default),
         })
     }
@@ -194,29 +193,16 @@ impl Shared {
     fn launch(&self, listed: Task, queued: Queued) {
         let me = self.my_core();
         let (spawner, count) = match me {
-            Some((core, index)) => (index, core.counts.spawned.load(Ordering::Relaxed)),
-            None => (self.cores.len(), self.spawned.load(Ordering::Relaxed)),
+            Some((core, index)) => (index, core::add(&core.counts.spawned, 1)),
+            None => (self.cores.len(), SPAWNED.replace(SPAWNED.get() + 1)),
         };
         if !self.owned.admit(listed, spawner, count) {
             return;
         }
         match me {
-            Some((core, _)) => {
-                core::add(&core.counts.spawned, 1);
-                self.push_own(core, queued);
-            }
-            None => {
-                self.spawned.fetch_add(1, Ordering::Relaxed);
-                self.inject(queued);
-            }
+            Some((core, _)) => self.push_own(core, queued),
+            None => self.inject(queued),
         }
-    }
-
-    pub(crate) fn spawned(&self) -> u64 {
-        let by_workers = self
-            .cores()
-            .map(|core| core.counts.spawned.load(Ordering::Relaxed));
-        by_workers.sum::<u64>() + self.spawned.load(Ordering::Relaxed)
     }
 
     #[inline]
@@ -285,7 +271,7 @@ impl Shared {
         self.notify();
         if self.pool().is_some_and(|pool| !pool.has_idle_thread()) {
             // All threads are busy, with tasks or with something long. If a relief thread waits, it waits for this.
-            self.relief.worker_blocks(self);
+            self.relief.task_queued(self);
         }
     }
 
