@@ -359,7 +359,8 @@ fn bug_1_a_self_waking_task_on_every_worker_does_not_starve_spawns() {
     for workers in [1, 2] {
         // Nobody else would take them, so the workers have to.
         let mut builder = Builder::new_multi_thread();
-        let builder = builder.worker_threads(workers).relief_thread(false);
+        builder.worker_threads(workers).relief_thread(false);
+        builder.watcher(false);
         let runtime = builder.build().unwrap();
         let stop = Arc::new(AtomicBool::new(false));
         let threads: Arc<Mutex<HashSet<_>>> = Arc::default();

@@ -270,3 +270,29 @@ fn what_a_task_on_the_relief_thread_spawns_is_run_by_the_workers() {
         assert_ne!(thread, relief);
     }
 }
+
+/// So many kilobytes of stack, at least.
+fn deep(kilobytes: usize) -> u8 {
+    let frame = std::hint::black_box([1_u8; 1024]);
+    if kilobytes == 0 {
+        return frame[0];
+    }
+    deep(kilobytes - 1) | frame[kilobytes % 1024]
+}
+
+#[test]
+fn the_relief_thread_has_as_large_a_stack_as_the_workers() {
+    let runtime = blitz_io::Builder::new_multi_thread()
+        .worker_threads(1)
+        .thread_stack_size(64 << 20)
+        .build()
+        .unwrap();
+    let busy = Busy::all(&runtime, 1, blitz_core::demand::beat);
+    let task = runtime.spawn(async {
+        // More than threads have otherwise.
+        (deep(6 << 10), thread::current().name().map(str::to_owned))
+    });
+    let (one, name) = runtime.block_on(task).unwrap();
+    assert_eq!((one, name.as_deref()), (1, Some("blitz-io relief")));
+    busy.end(&runtime);
+}

@@ -49,6 +49,7 @@ impl Builder {
             reserves: Reserves {
                 relief: true,
                 watcher: true,
+                stack_size: None,
             },
         }
     }
@@ -87,6 +88,7 @@ impl Builder {
     /// The size of the threads' stacks, in bytes.
     pub fn thread_stack_size(&mut self, bytes: usize) -> &mut Self {
         self.stack_size = Some(bytes);
+        self.reserves.stack_size = Some(bytes);
         self
     }
 
@@ -213,6 +215,7 @@ impl Builder {
             let none = Reserves {
                 relief: false,
                 watcher: false,
+                stack_size: None,
             };
             return Ok(Runtime::new_with(make(1, none), None));
         }

@@ -19,7 +19,7 @@
 
 use super::core::Core;
 use super::placement::Placement;
-use super::shared::Shared;
+use super::shared::{Reserves, Shared};
 use crate::context;
 use blitz_core::companion::{PoolHandle, StandIn};
 use blitz_core::demand::{ticks, ticks_per_us};
@@ -42,6 +42,7 @@ const ATTENDING: u32 = 2;
 
 pub(crate) struct Relief {
     enabled: bool,
+    stack_size: Option<usize>,
     state: AtomicU32,
     stopping: AtomicBool,
     thread: Mutex<Option<(Thread, std::thread::JoinHandle<()>)>>,
@@ -53,9 +54,10 @@ pub(crate) struct Relief {
 }
 
 impl Relief {
-    pub(crate) fn new(threads: usize) -> Self {
+    pub(crate) fn new(reserves: Reserves) -> Self {
         Relief {
-            enabled: threads > 0,
+            enabled: reserves.relief,
+            stack_size: reserves.stack_size,
             state: AtomicU32::new(RESTING),
             stopping: AtomicBool::new(false),
             thread: Mutex::new(None),
@@ -172,6 +174,11 @@ impl Relief {
             None => {
                 let shared = shared.arc();
                 let builder = std::thread::Builder::new().name("blitz-io relief".to_owned());
+                // A task that needs a large stack needs it here, too.
+                let builder = match self.stack_size {
+                    Some(bytes) => builder.stack_size(bytes),
+                    None => builder,
+                };
                 match builder.spawn(move || shared.relief.main(&shared)) {
                     Ok(handle) => *thread = Some((handle.thread().clone(), handle)),
                     // No memory for a thread: the workers serve the tasks when they are through, as without relief.

@@ -68,6 +68,8 @@ pub(crate) struct Shared {
 pub(crate) struct Reserves {
     pub(crate) relief: bool,
     pub(crate) watcher: bool,
+    /// Of the relief thread: as the workers'.
+    pub(crate) stack_size: Option<usize>,
 }
 
 /// The index of a thread that has given its core to another one in the middle of a poll.
@@ -99,7 +101,7 @@ impl Shared {
             injector: CachePadded::new(Injector::new()),
             owned: Owned::new(workers),
             driver: DriverSeat::new(driver, handle),
-            relief: Relief::new(reliefs),
+            relief: Relief::new(reserves),
             watch: Watch::new(watched),
             blocking,
             drivers: Drivers::default(),
