@@ -81,8 +81,9 @@ fn all_threads_of_a_large_pool_sleep_wake_and_take_part() {
         }
         wait_until_all_sleep(&pool.pool);
         for (index, worker) in pool.stats().workers.iter().enumerate() {
+            // How often one blocked is not known: it may see the next round in its last look.
             assert!(worker.executed >= 4, "{index}: {worker:?}");
-            assert!(worker.parked >= 4, "{index}: {worker:?}");
+            assert!(worker.searches >= 4, "{index}: {worker:?}");
         }
     }
 }
