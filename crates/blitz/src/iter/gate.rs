@@ -17,14 +17,20 @@ pub(super) trait Gate<In> {
 }
 
 /// Passes on what the gate says yes to.
+pub(super) type Admit<G> = Gated<G, true>;
+
+/// Drops what the gate says yes to, and passes on everything after.
+pub(super) type Refuse<G> = Gated<G, false>;
+
+/// Asks the gate about every item. Those with the answer `PASSES` are passed on.
 #[derive(Clone)]
-pub(super) struct Admit<G> {
+pub(super) struct Gated<G, const PASSES: bool> {
     pub(super) gate: G,
 }
 
-its_own_plan! { [G,] Admit<G> }
+its_own_plan! { [G, const PASSES: bool,] Gated<G, PASSES> }
 
-impl<In, G> Stage<In> for Admit<G>
+impl<In, G, const PASSES: bool> Stage<In> for Gated<G, PASSES>
 where
     G: Gate<In>,
 {
@@ -35,7 +41,7 @@ where
     where
         F: Folder<In>,
     {
-        if self.gate.says_yes(&item) {
+        if self.gate.says_yes(&item) == PASSES {
             folder.consume(item)
         } else {
             folder
@@ -48,49 +54,19 @@ where
         F: Folder<In>,
         I: Iterator<Item = In>,
     {
-        folder.consume_iter(iter.take_while(|item| self.gate.says_yes(item)))
+        // After the first no, nothing more is even made in the one case, and nobody is asked any more in the other.
+        let says_yes = |item: &In| self.gate.says_yes(item);
+        if PASSES {
+            folder.consume_iter(iter.take_while(says_yes))
+        } else {
+            folder.consume_iter(iter.skip_while(says_yes))
+        }
     }
 
-    const CAN_BE_FULL: bool = true;
+    const CAN_BE_FULL: bool = PASSES;
 
     #[inline]
     fn full(&self) -> bool {
-        self.gate.is_shut()
-    }
-}
-
-/// Drops what the gate says yes to, and passes on everything after.
-#[derive(Clone)]
-pub(super) struct Refuse<G> {
-    pub(super) gate: G,
-}
-
-its_own_plan! { [G,] Refuse<G> }
-
-impl<In, G> Stage<In> for Refuse<G>
-where
-    G: Gate<In>,
-{
-    type Out = In;
-
-    #[inline]
-    fn feed<F>(&mut self, folder: F, item: In) -> F
-    where
-        F: Folder<In>,
-    {
-        if self.gate.says_yes(&item) {
-            folder
-        } else {
-            folder.consume(item)
-        }
-    }
-
-    #[inline]
-    fn feed_iter<F, I>(&mut self, folder: F, iter: I) -> F
-    where
-        F: Folder<In>,
-        I: Iterator<Item = In>,
-    {
-        folder.consume_iter(iter.skip_while(|item| self.gate.says_yes(item)))
+        PASSES && self.gate.is_shut()
     }
 }
