@@ -4,10 +4,11 @@
 //!
 //! 1. **Alone.** A loop begins as the plain sequential loop over a small first block, reads the clock, and goes on with
 //!    blocks of growing length until it knows that enough is ahead to be worth sharing. A loop that earlier runs have shown
-//!    to be tiny looks at the clock twice (10 ns each), to see that it still is. Inside another parallel loop that has work
-//!    on offer, not even that: whoever looks for work will find the outer loop's. Inside one that has none, every 16th
-//!    looks. A loop that earlier runs have shown to be long skips this step, and so does one of medium length if somebody is
-//!    looking for work; unless it is a search, which may be over soon (`search.rs`).
+//!    to be short (6 us) looks at the clock three times (10 ns each), to see that it still is, and a tiny one (0.8 us) twice.
+//!    Inside another parallel loop that has work on offer a tiny one does not even do that: whoever looks for work will find
+//!    the outer loop's. Inside one that has none, every 16th looks. A loop that earlier runs have shown to be long skips this
+//!    step, and so does one of medium length if somebody is looking for work; unless it is a search, which may be over soon
+//!    (`search.rs`).
 //! 2. **Offered.** The rest is halved by `join` until a part is one block of about 8 us. The right half of each join is on
 //!    offer while the left half runs; an offer that nobody takes costs about a nanosecond.
 //! 3. **Taken back.** A right half that nobody took is run by the same thread after the left half, *with the same folder*
@@ -23,10 +24,10 @@
 //! Depth is logarithmic: each fork halves what is ahead.
 
 use super::local::{Here, Inside, Local, Offer};
-use super::pace::{Pace, Site, looks_tiny, nobody_is_idle};
+use super::pace::{Pace, Site, looks_short, looks_tiny, nobody_is_idle};
 use super::search;
-use super::{Consumer, Folder, Producer, UnindexedConsumer, UnindexedProducer};
-use crate::engine::demand::{join_context_expecting, ticks};
+use super::{Consumer, Folder, Producer, Reducer, UnindexedConsumer, UnindexedProducer};
+use crate::engine::demand::{beat, join_context_expecting, ticks};
 use crate::engine::{caller_may_take_part, hand_over};
 
 /// A loop of at most this many items of unknown cost is offered at once: a first block of one item would already be too
@@ -129,11 +130,14 @@ where
     if !caller_may_take_part() {
         return hand_over(|| begin(len, bounds, producer, consumer, site));
     }
-    if site.is_tiny(len as f32) && !bounds.ask_for_a_cut(len) {
-        tiny(len, bounds.min, producer, consumer, site)
-    } else {
-        measured(len, bounds, producer, consumer, site)
+    let is_tiny = site.is_tiny(len as f32);
+    if !(is_tiny || site.is_short(len as f32)) || bounds.ask_for_a_cut(len) {
+        return measured(len, bounds, producer, consumer, site);
     }
+    if is_tiny && nobody_is_idle() {
+        return fold_inside(producer, consumer.into_folder()).complete();
+    }
+    short(len, bounds.min, is_tiny, producer, consumer, site)
 }
 
 /// The loop proper. It is not inlined, so that its machine code exists once and not in every step.
@@ -146,31 +150,63 @@ where
     producer.fold_with(folder)
 }
 
-/// A loop that has been tiny before.
+/// The same for blocks that no [`Local`] knows of: loops that begin in them are inner loops all the same.
 #[inline]
-fn tiny<P, C>(len: usize, min: usize, producer: P, consumer: C, site: &'static Site) -> C::Result
+fn fold_inside<P, F>(producer: P, folder: F) -> F
+where
+    P: Producer,
+    F: Folder<P::Item>,
+{
+    let _inside = Inside::enter();
+    fold(producer, folder)
+}
+
+/// A loop that has been short before: too short to be shared, so it need only be seen to be so still. A tiny one is not even
+/// measured to its end.
+#[inline]
+fn short<P, C>(
+    len: usize,
+    min: usize,
+    is_tiny: bool,
+    producer: P,
+    consumer: C,
+    site: &'static Site,
+) -> C::Result
 where
     P: Producer,
     C: Consumer<P::Item>,
 {
-    if nobody_is_idle() {
-        return fold(producer, consumer.into_folder()).complete();
-    }
     let first = (len / 8).max(min);
     let (items, rest) = producer.split_at(first);
-    let (for_items, for_rest, _) = consumer.split_at(first);
+    let (for_items, for_rest, reducer) = consumer.split_at(first);
     let start = ticks();
-    let folder = fold(items, for_items.into_folder());
+    let folder = fold_inside(items, for_items.into_folder());
     if folder.full() {
         return folder.complete();
     }
     let now = ticks();
-    if looks_tiny(now.saturating_sub(start), first as f32, len as f32)
-        && for_rest.can_resume(&folder)
-    {
-        return fold(rest, for_rest.resume(folder)).complete();
+    let looks_as_usual = if is_tiny { looks_tiny } else { looks_short };
+    if looks_as_usual(now.saturating_sub(start), first as f32, len as f32) {
+        let (done, folder) = if for_rest.can_resume(&folder) {
+            (None, for_rest.resume(folder))
+        } else {
+            let done = folder.complete();
+            if for_rest.full() {
+                return done;
+            }
+            (Some(done), for_rest.into_folder())
+        };
+        let folder = fold_inside(rest, folder);
+        if !is_tiny && !folder.full() {
+            site.learn(ticks().saturating_sub(start), len as f32);
+            beat();
+        }
+        return match done {
+            Some(done) => reducer.reduce(done, folder.complete()),
+            None => folder.complete(),
+        };
     }
-    // It is not tiny any more.
+    // It is not short any more.
     let local = Local::new(Pace::begin(site, len as f32));
     local.pace.start_at(start);
     local.put(folder);

@@ -384,7 +384,7 @@ impl Inside {
     const PERIOD: u8 = 16;
 
     #[inline]
-    fn enter() -> Self {
+    pub(super) fn enter() -> Self {
         Inside(INNER.replace(Self::FLAG))
     }
 

@@ -35,6 +35,9 @@ const TRUSTED_AFTER_US: f32 = 5.0;
 /// A loop shorter than this many ticks (a good half microsecond) is tiny.
 const TINY_TICKS: f32 = 2000.0;
 
+/// One shorter than this (6 us or so) is short: less than what is worth a cut.
+const SHORT_TICKS: f32 = 8.0 * TINY_TICKS;
+
 const SITES: usize = 4096;
 
 /// What is known about the items of one loop: two `f32`s, in ticks per item. The low half is a moving average. The high half
@@ -69,6 +72,13 @@ impl Site {
         average > 0.0 && average * items < TINY_TICKS
     }
 
+    /// Is it expected to be short, and is none of its items a good part of that? `false` if nothing is known.
+    #[inline]
+    pub(super) fn is_short(&self, items: f32) -> bool {
+        let (average, most) = self.rates();
+        average > 0.0 && average * items < SHORT_TICKS && most < SHORT_TICKS / 4.0
+    }
+
     /// Takes in what a run of `ticks` over `items` has measured.
     pub(super) fn learn(&self, ticks: u64, items: f32) {
         let (average, most) = self.rates();
@@ -95,6 +105,12 @@ impl Site {
 #[inline]
 pub(super) fn looks_tiny(ticks: u64, items: f32, all: f32) -> bool {
     ticks as f32 * (all / items) < 4.0 * TINY_TICKS
+}
+
+/// The same for a short loop.
+#[inline]
+pub(super) fn looks_short(ticks: u64, items: f32, all: f32) -> bool {
+    ticks as f32 * (all / items) < 2.0 * SHORT_TICKS
 }
 
 /// The speed of a running loop, as its thread sees it.
