@@ -17,55 +17,125 @@ use std::hash::{BuildHasher, Hash};
 use std::marker::PhantomData;
 
 /// A collection that holds one piece of the items.
-trait Piece: Default + Send {
-    fn is_empty(&self) -> bool;
+trait Piece<T>: Default + Send + Extend<T> {
+    /// How much is in it.
+    fn size(&self) -> usize;
 
-    /// Prepares for so many items: at least the first number, at most the second.
     #[inline]
-    fn make_room(&mut self, _size_hint: (usize, Option<usize>)) {}
+    fn push(&mut self, item: T) {
+        self.extend(Some(item));
+    }
+
+    /// Prepares for about so many items.
+    #[inline]
+    fn make_room(&mut self, _items: usize) {}
 }
 
-/// A piece reserves room for as many items as may come, but for no more bytes than this at a time.
+/// A piece makes room for no more bytes than this at a time.
 const ROOM: usize = 1 << 16;
 
-impl<T> Piece for Vec<T>
+impl<T> Piece<T> for Vec<T>
 where
     T: Send,
 {
-    fn is_empty(&self) -> bool {
-        self.is_empty()
+    #[inline]
+    fn size(&self) -> usize {
+        self.len()
     }
 
     #[inline]
-    fn make_room(&mut self, (least, most): (usize, Option<usize>)) {
-        // A vector that grows from nothing is moved a dozen times on its way to a few thousand items.
-        let room = ROOM / size_of::<T>().max(1);
-        self.reserve(most.unwrap_or(least).min(room));
+    fn push(&mut self, item: T) {
+        self.push(item);
+    }
+
+    #[inline]
+    fn make_room(&mut self, items: usize) {
+        self.reserve(items.min(ROOM / size_of::<T>().max(1)));
     }
 }
 
-impl<T> Piece for LinkedList<T>
+impl<T> Piece<T> for LinkedList<T>
 where
     T: Send,
 {
-    fn is_empty(&self) -> bool {
-        self.is_empty()
+    fn size(&self) -> usize {
+        self.len()
     }
 }
 
-impl Piece for String {
-    fn is_empty(&self) -> bool {
-        self.is_empty()
+impl<T> Piece<T> for String
+where
+    String: Extend<T>,
+{
+    fn size(&self) -> usize {
+        self.len()
     }
 }
 
-impl Piece for OsString {
-    fn is_empty(&self) -> bool {
-        self.as_os_str().is_empty()
+impl<T> Piece<T> for OsString
+where
+    OsString: Extend<T>,
+{
+    fn size(&self) -> usize {
+        self.as_os_str().len()
     }
 }
 
-/// Gathers the items of every piece into a `P`. The result is the list of all that are not empty.
+/// The pieces of a loop in order, without empty ones. A single piece, which is what a loop that nobody helped with has, takes
+/// no memory of its own.
+pub(super) struct Pieces<P> {
+    first: Option<P>,
+    others: LinkedList<P>,
+}
+
+impl<P> Pieces<P> {
+    fn of(piece: Option<P>) -> Self {
+        Pieces {
+            first: piece,
+            others: LinkedList::new(),
+        }
+    }
+
+    /// Puts `later` behind what is here.
+    fn append(&mut self, mut later: Self) {
+        if self.first.is_none() {
+            *self = later;
+            return;
+        }
+        self.others.extend(later.first.take());
+        self.others.append(&mut later.others);
+    }
+
+    fn pop_front(&mut self) -> Option<P> {
+        let next = self.others.pop_front();
+        std::mem::replace(&mut self.first, next)
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &P> {
+        self.first.iter().chain(&self.others)
+    }
+
+    /// As a list.
+    pub(super) fn into_list(self) -> LinkedList<P> {
+        let mut list = self.others;
+        if let Some(first) = self.first {
+            list.push_front(first);
+        }
+        list
+    }
+}
+
+impl<P> IntoIterator for Pieces<P> {
+    type Item = P;
+    type IntoIter =
+        std::iter::Chain<std::option::IntoIter<P>, std::collections::linked_list::IntoIter<P>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.first.into_iter().chain(self.others)
+    }
+}
+
+/// Gathers the items of every piece into a `P`.
 struct Gather<P>(PhantomData<fn() -> P>);
 
 impl<P> Clone for Gather<P> {
@@ -78,9 +148,9 @@ impl<P> Copy for Gather<P> {}
 
 impl<T, P> Recipe<T> for Gather<P>
 where
-    P: Piece + Extend<T>,
+    P: Piece<T>,
 {
-    type Result = LinkedList<P>;
+    type Result = Pieces<P>;
     type Folder = Gathered<P>;
 
     #[inline]
@@ -89,23 +159,24 @@ where
     }
 
     #[inline]
-    fn combine(self, mut left: LinkedList<P>, mut right: LinkedList<P>) -> LinkedList<P> {
-        left.append(&mut right);
+    fn combine(self, mut left: Pieces<P>, right: Pieces<P>) -> Pieces<P> {
+        left.append(right);
         left
     }
 }
 
+/// Nothing but the piece: it is moved with every single item, and more words than a vector has would cost much more to move.
 struct Gathered<P>(P);
 
 impl<T, P> Folder<T> for Gathered<P>
 where
-    P: Piece + Extend<T>,
+    P: Piece<T>,
 {
-    type Result = LinkedList<P>;
+    type Result = Pieces<P>;
 
     #[inline]
     fn consume(mut self, item: T) -> Self {
-        self.0.extend(Some(item));
+        self.0.push(item);
         self
     }
 
@@ -115,17 +186,19 @@ where
         I: IntoIterator<Item = T>,
     {
         let iter = iter.into_iter();
-        self.0.make_room(iter.size_hint());
+        let (least, most) = iter.size_hint();
+        let most = most.unwrap_or(least);
+        // A vector that grows from nothing is moved a dozen times on its way to a few thousand items; but memory for items that
+        // are then left out is not free either. So a block gets no more room than if eight times as many as before were kept,
+        // which is what to expect after the first block of a short loop.
+        let as_before = self.0.size().saturating_mul(8);
+        self.0.make_room(most.min(as_before).max(least));
         self.0.extend(iter);
         self
     }
 
-    fn complete(self) -> LinkedList<P> {
-        let mut list = LinkedList::new();
-        if !self.0.is_empty() {
-            list.push_back(self.0);
-        }
-        list
+    fn complete(self) -> Pieces<P> {
+        Pieces::of((self.0.size() > 0).then_some(self.0))
     }
 
     #[inline]
@@ -134,16 +207,16 @@ where
     }
 }
 
-fn gather<I, P>(iter: I) -> LinkedList<P>
+fn gather<I, P>(iter: I) -> Pieces<P>
 where
     I: ParallelIterator,
-    P: Piece + Extend<I::Item>,
+    P: Piece<I::Item>,
 {
     iter.drive_unindexed(Everywhere(Gather(PhantomData)))
 }
 
 /// All items, in one or more vectors; in one if their number is known.
-pub(super) fn gather_vecs<I>(iter: I) -> LinkedList<Vec<I::Item>>
+pub(super) fn gather_vecs<I>(iter: I) -> Pieces<Vec<I::Item>>
 where
     I: ParallelIterator,
 {
@@ -152,12 +225,12 @@ where
         Some(len) => {
             let mut vec = Vec::new();
             extend_exactly(iter, len, &mut vec);
-            LinkedList::from([vec])
+            Pieces::of(Some(vec))
         }
     }
 }
 
-fn total_len<T>(vecs: &LinkedList<Vec<T>>) -> usize {
+fn total_len<T>(vecs: &Pieces<Vec<T>>) -> usize {
     vecs.iter().map(Vec::len).sum()
 }
 
@@ -183,7 +256,7 @@ where
         if let Some(len) = iter.opt_len() {
             return extend_exactly(iter, len, self);
         }
-        let mut pieces: LinkedList<Vec<T>> = gather(iter);
+        let mut pieces: Pieces<Vec<T>> = gather(iter);
         // The first piece may as well stay where it is, unless there is an allocation that holds them all.
         if self.is_empty() && self.capacity() < total_len(&pieces) {
             *self = pieces.pop_front().unwrap_or_default();
@@ -293,7 +366,7 @@ macro_rules! extend_string {
                 where
                     I: IntoParallelIterator<Item = $item>,
                 {
-                    let mut pieces: LinkedList<$string> = gather(par_iter.into_par_iter());
+                    let mut pieces: Pieces<$string> = gather(par_iter.into_par_iter());
                     if self.is_empty() && self.capacity() == 0 {
                         *self = pieces.pop_front().unwrap_or_default();
                     }

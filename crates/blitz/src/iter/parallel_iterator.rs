@@ -602,7 +602,7 @@ pub trait ParallelIterator: Sized + Send {
     where
         Self::Item: Ord,
     {
-        self.reduce_with(Ord::min)
+        self.min_by(Ord::cmp)
     }
 
     /// The least item by a comparison; the first of equals.
@@ -618,7 +618,7 @@ pub trait ParallelIterator: Sized + Send {
     where
         F: Sync + Send + Fn(&Self::Item, &Self::Item) -> Ordering,
     {
-        self.reduce_with(|a, b| if f(&a, &b).is_gt() { b } else { a })
+        reduce::min_by(self, f)
     }
 
     /// The item with the least key; the first of equals. `f` is called once per item.
@@ -634,9 +634,7 @@ pub trait ParallelIterator: Sized + Send {
         K: Ord + Send,
         F: Sync + Send + Fn(&Self::Item) -> K,
     {
-        let least = self
-            .map(|item| (f(&item), item))
-            .reduce_with(|a, b| if a.0 > b.0 { b } else { a });
+        let least = self.map(|item| (f(&item), item)).min_by(by_key);
         least.map(|(_, item)| item)
     }
 
@@ -652,7 +650,7 @@ pub trait ParallelIterator: Sized + Send {
     where
         Self::Item: Ord,
     {
-        self.reduce_with(Ord::max)
+        self.max_by(Ord::cmp)
     }
 
     /// The greatest item by a comparison; the last of equals.
@@ -668,7 +666,7 @@ pub trait ParallelIterator: Sized + Send {
     where
         F: Sync + Send + Fn(&Self::Item, &Self::Item) -> Ordering,
     {
-        self.reduce_with(|a, b| if f(&a, &b).is_gt() { a } else { b })
+        reduce::max_by(self, f)
     }
 
     /// The item with the greatest key; the last of equals. `f` is called once per item.
@@ -684,9 +682,7 @@ pub trait ParallelIterator: Sized + Send {
         K: Ord + Send,
         F: Sync + Send + Fn(&Self::Item) -> K,
     {
-        let greatest = self
-            .map(|item| (f(&item), item))
-            .reduce_with(|a, b| if a.0 > b.0 { a } else { b });
+        let greatest = self.map(|item| (f(&item), item)).max_by(by_key);
         greatest.map(|(_, item)| item)
     }
 
@@ -1052,7 +1048,7 @@ pub trait ParallelIterator: Sized + Send {
     /// assert_eq!(pieces.iter().map(Vec::len).sum::<usize>(), 34);
     /// ```
     fn collect_vec_list(self) -> LinkedList<Vec<Self::Item>> {
-        extend::gather_vecs(self)
+        extend::gather_vecs(self).into_list()
     }
 
     /// Feeds all items to `consumer`: the one method an implementor must write.
@@ -1249,4 +1245,12 @@ pub trait ParallelIterator: Sized + Send {
     fn with_progress(self, progress: &Progress) -> WithProgress<'_, Self> {
         WithProgress::new(self, progress)
     }
+}
+
+/// Compares what belongs to the keys.
+fn by_key<K, T>(a: &(K, T), b: &(K, T)) -> Ordering
+where
+    K: Ord,
+{
+    a.0.cmp(&b.0)
 }

@@ -1,8 +1,13 @@
-//! `reduce` and `reduce_with`: items put together two by two, in order.
+//! `reduce` and `reduce_with`: items put together two by two, in order; `min_by` and `max_by`.
+//!
+//! Each block is handed to the iterator's own `fold`, `min_by` or `max_by`, which compiles to the loop of sequential code. For
+//! extremes that makes a difference: `std` branches where a fold with a closure would select, and a new extreme is rare.
 
 use super::ParallelIterator;
 use super::plumbing::Folder;
 use super::recipe::{Everywhere, Recipe};
+use std::cmp::Ordering;
+use std::marker::PhantomData;
 
 pub(super) fn reduce<I, ID, F>(iter: I, identity: ID, op: F) -> I::Item
 where
@@ -180,6 +185,146 @@ where
     #[inline]
     fn complete(self) -> Option<T> {
         self.value
+    }
+
+    #[inline]
+    fn full(&self) -> bool {
+        false
+    }
+}
+
+pub(super) fn min_by<I, F>(iter: I, compare: F) -> Option<I::Item>
+where
+    I: ParallelIterator,
+    F: Fn(&I::Item, &I::Item) -> Ordering + Sync,
+{
+    extreme::<Least, _, _>(iter, compare)
+}
+
+pub(super) fn max_by<I, F>(iter: I, compare: F) -> Option<I::Item>
+where
+    I: ParallelIterator,
+    F: Fn(&I::Item, &I::Item) -> Ordering + Sync,
+{
+    extreme::<Greatest, _, _>(iter, compare)
+}
+
+fn extreme<W, I, F>(iter: I, compare: F) -> Option<I::Item>
+where
+    W: Which,
+    I: ParallelIterator,
+    F: Fn(&I::Item, &I::Item) -> Ordering + Sync,
+{
+    iter.drive_unindexed(Everywhere(Extreme::<W, F> {
+        compare: &compare,
+        which: PhantomData,
+    }))
+}
+
+/// Which extreme is wanted. Of equal items `std` prefers the first for the least and the last for the greatest.
+trait Which {
+    fn of<I, F>(iter: I, compare: &F) -> Option<I::Item>
+    where
+        I: Iterator,
+        F: Fn(&I::Item, &I::Item) -> Ordering;
+}
+
+struct Least;
+
+impl Which for Least {
+    #[inline]
+    fn of<I, F>(iter: I, compare: &F) -> Option<I::Item>
+    where
+        I: Iterator,
+        F: Fn(&I::Item, &I::Item) -> Ordering,
+    {
+        iter.min_by(compare)
+    }
+}
+
+struct Greatest;
+
+impl Which for Greatest {
+    #[inline]
+    fn of<I, F>(iter: I, compare: &F) -> Option<I::Item>
+    where
+        I: Iterator,
+        F: Fn(&I::Item, &I::Item) -> Ordering,
+    {
+        iter.max_by(compare)
+    }
+}
+
+struct Extreme<'f, W, F> {
+    compare: &'f F,
+    which: PhantomData<fn() -> W>,
+}
+
+impl<W, F> Clone for Extreme<'_, W, F> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<W, F> Copy for Extreme<'_, W, F> {}
+
+impl<'f, T, W, F> Recipe<T> for Extreme<'f, W, F>
+where
+    T: Send,
+    W: Which,
+    F: Fn(&T, &T) -> Ordering + Sync,
+{
+    type Result = Option<T>;
+    type Folder = ExtremeSoFar<'f, T, W, F>;
+
+    #[inline]
+    fn begin(self) -> Self::Folder {
+        ExtremeSoFar {
+            item: None,
+            recipe: self,
+        }
+    }
+
+    #[inline]
+    fn combine(self, left: Option<T>, right: Option<T>) -> Option<T> {
+        W::of(left.into_iter().chain(right), self.compare)
+    }
+}
+
+struct ExtremeSoFar<'f, T, W, F> {
+    item: Option<T>,
+    recipe: Extreme<'f, W, F>,
+}
+
+impl<T, W, F> Folder<T> for ExtremeSoFar<'_, T, W, F>
+where
+    W: Which,
+    F: Fn(&T, &T) -> Ordering,
+{
+    type Result = Option<T>;
+
+    #[inline]
+    fn consume(self, item: T) -> Self {
+        self.consume_iter(Some(item))
+    }
+
+    #[inline]
+    fn consume_iter<I>(mut self, iter: I) -> Self
+    where
+        I: IntoIterator<Item = T>,
+    {
+        let compare = self.recipe.compare;
+        let here = W::of(iter.into_iter(), compare);
+        self.item = match (self.item, here) {
+            (Some(before), Some(here)) => W::of([before, here].into_iter(), compare),
+            (before, here) => before.or(here),
+        };
+        self
+    }
+
+    #[inline]
+    fn complete(self) -> Option<T> {
+        self.item
     }
 
     #[inline]
