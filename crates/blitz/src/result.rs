@@ -111,16 +111,12 @@ where
         I: IntoParallelIterator<Item = Result<T, E>>,
     {
         let first_error = Mutex::new(None);
-        let keep_error = |error: E| {
-            // Never blocks: whoever holds the lock is storing an error of their own, and one is enough. A poisoned lock
-            // means that dropping an error panicked; that panic is on its way to the caller.
-            if let Ok(mut first_error) = first_error.try_lock() {
-                first_error.get_or_insert(error);
-            }
-        };
         let collection = par_iter
             .into_par_iter()
-            .map(|item| item.map_err(keep_error).ok())
+            .map(|item| match item {
+                Ok(value) => Some(value),
+                Err(error) => keep(&first_error, error),
+            })
             .while_some()
             .collect();
         match first_error.into_inner() {
@@ -129,6 +125,17 @@ where
             Err(_) => unreachable!("a panic while storing an error has already been resumed"),
         }
     }
+}
+
+/// Keeps the error if it is the first. Out of the way of the loop, which is the faster for it.
+#[cold]
+fn keep<T, E>(first_error: &Mutex<Option<E>>, error: E) -> Option<T> {
+    // Never blocks: whoever holds the lock is storing an error of their own, and one is enough. A poisoned lock means that
+    // dropping an error panicked; that panic is on its way to the caller.
+    if let Ok(mut first_error) = first_error.try_lock() {
+        first_error.get_or_insert(error);
+    }
+    None
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 use super::ParallelIterator;
 use super::plumbing::Folder;
 use super::recipe::{Everywhere, Recipe};
-use std::ops::ControlFlow::{Break, Continue};
+use std::ops::ControlFlow::{self, Break, Continue};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 pub(super) fn find<I, P>(iter: I, predicate: P) -> Option<I::Item>
@@ -117,28 +117,58 @@ pub(super) const LOOK_UP_AFTER: usize = 1 << 12;
 
 /// The first item that satisfies the predicate, unless `stop` says first that it is no longer wanted.
 #[inline]
-pub(super) fn first_hit<I, P, S>(mut iter: I, predicate: P, stop: S) -> Option<I::Item>
+pub(super) fn first_hit<I, P, S>(iter: I, predicate: P, stop: S) -> Option<I::Item>
 where
     I: Iterator,
     P: Fn(&I::Item) -> bool,
     S: Fn() -> bool,
 {
+    let look = |(), item| {
+        if predicate(&item) {
+            Break(item)
+        } else {
+            Continue(())
+        }
+    };
+    fold_until(iter, (), look, stop).break_value()
+}
+
+/// Folds with `step` until that breaks, or until `stop` says that nothing more is wanted.
+#[inline]
+pub(super) fn fold_until<I, A, B, F, S>(
+    mut iter: I,
+    mut value: A,
+    mut step: F,
+    stop: S,
+) -> ControlFlow<B, A>
+where
+    I: Iterator,
+    F: FnMut(A, I::Item) -> ControlFlow<B, A>,
+    S: Fn() -> bool,
+{
     if iter.size_hint().1.is_some_and(|most| most <= LONG) {
-        return iter.find(|item| predicate(item));
+        return iter.try_fold(value, step);
     }
     loop {
         let mut left = LOOK_UP_AFTER;
-        let search = iter.try_for_each(|item| {
-            if predicate(&item) {
-                return Break(Some(item));
+        let stretch = iter.try_fold(value, |value, item| match step(value, item) {
+            Break(end) => Break(Ok(end)),
+            Continue(value) => {
+                left -= 1;
+                if left == 0 {
+                    Break(Err(value))
+                } else {
+                    Continue(value)
+                }
             }
-            left -= 1;
-            if left == 0 { Break(None) } else { Continue(()) }
         });
-        match search {
-            Break(None) if !stop() => {}
-            Break(hit) => return hit,
-            Continue(()) => return None,
+        value = match stretch {
+            Continue(value) => return Continue(value),
+            Break(Ok(end)) => return Break(end),
+            Break(Err(value)) => value,
+        };
+        if stop() {
+            return Continue(value);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! `try_fold` and `try_fold_with`: each piece folded to one value, or to its first failure.
 
 use super::ParallelIterator;
+use super::find::fold_until;
 use super::fold::{Given, Make, Start};
 use super::plumbing::{Consumer, Folder, UnindexedConsumer};
 use super::stage::debug_fields;
@@ -267,6 +268,18 @@ where
     fn consume(mut self, item: T) -> Self {
         if let Continue(value) = self.state {
             self.state = (self.op)(value, item).branch();
+        }
+        self
+    }
+
+    #[inline]
+    fn consume_iter<I>(mut self, iter: I) -> Self
+    where
+        I: IntoIterator<Item = T>,
+    {
+        if let Continue(value) = self.state {
+            let step = |value, item| (self.op)(value, item).branch();
+            self.state = fold_until(iter.into_iter(), value, step, || self.base.full());
         }
         self
     }

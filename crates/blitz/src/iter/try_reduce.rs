@@ -4,6 +4,7 @@
 //! reached is the result.
 
 use super::ParallelIterator;
+use super::find::fold_until;
 use super::plumbing::Folder;
 use super::recipe::{Everywhere, Recipe};
 use super::try_result::Try;
@@ -101,6 +102,25 @@ where
             (Continue(value), Continue(item)) => (self.op)(value, item).branch(),
             (state @ Break(_), _) | (_, state @ Break(_)) => state,
         };
+        if self.state.is_break() {
+            self.failed.store(true, Relaxed);
+        }
+        self
+    }
+
+    #[inline]
+    fn consume_iter<I>(mut self, iter: I) -> Self
+    where
+        I: IntoIterator<Item = T>,
+    {
+        let Continue(value) = self.state else {
+            return self;
+        };
+        let step = |value, item: T| match item.branch() {
+            Continue(item) => (self.op)(value, item).branch(),
+            Break(residual) => Break(residual),
+        };
+        self.state = fold_until(iter.into_iter(), value, step, || self.failed.load(Relaxed));
         if self.state.is_break() {
             self.failed.store(true, Relaxed);
         }

@@ -63,12 +63,12 @@ impl<T> Stage<Option<T>> for Unwrap<'_> {
         F: Folder<T>,
         I: Iterator<Item = Option<T>>,
     {
+        // Whether somebody else met a `None` is asked between blocks only: per item that would cost more than most items.
         folder.consume_iter(iter.map_while(|item| {
             if item.is_none() {
                 self.met_none.store(true, Relaxed);
             }
-            // An item that arrives after somebody's `None` may be dropped: the result no longer counts on it.
-            item.filter(|_| !self.met_none.load(Relaxed))
+            item
         }))
     }
 
