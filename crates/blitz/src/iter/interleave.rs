@@ -211,6 +211,27 @@ where
         let len = self.i.len() + self.j.len();
         (len, Some(len))
     }
+
+    /// Pair by pair, so that nobody asks for each item whose turn it is.
+    #[inline]
+    fn fold<Acc, F>(mut self, init: Acc, mut fold: F) -> Acc
+    where
+        F: FnMut(Acc, I::Item) -> Acc,
+    {
+        let mut acc = init;
+        if !self.i_is_next
+            && let Some(item) = self.j.next()
+        {
+            acc = fold(acc, item);
+        }
+        let pairs = self.i.len().min(self.j.len());
+        for (from_i, from_j) in self.i.by_ref().take(pairs).zip(self.j.by_ref()) {
+            acc = fold(acc, from_i);
+            acc = fold(acc, from_j);
+        }
+        let acc = self.i.fold(acc, &mut fold);
+        self.j.fold(acc, fold)
+    }
 }
 
 impl<I, J> DoubleEndedIterator for InterleaveIter<I, J>
