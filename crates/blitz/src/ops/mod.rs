@@ -38,6 +38,7 @@ mod reduce;
 mod scan;
 mod scatter;
 mod shuffle;
+mod stopwatch;
 mod transpose;
 
 pub use self::collect::{

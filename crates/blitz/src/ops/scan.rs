@@ -11,12 +11,12 @@
 //! anything is shared, which tells what an operation costs.
 
 use super::build::{Building, Filler};
+use super::stopwatch::Stopwatch;
 use crate::engine::primitives::SyncPtr;
 use crate::engine::{current_num_threads, demand};
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
 
 /// All prefixes of a slice: place `i` of the result holds `v[0] ∘ v[1] ∘ … ∘ v[i]`.
 ///
@@ -289,15 +289,20 @@ where
         }
         // Two elements at least: the first one of an inclusive scan takes no operation.
         let first = (self.len / FIRST_PART).clamp(2, FIRST_BLOCK).min(self.len);
-        let clock = Instant::now();
+        let watch = Stopwatch::start();
         let mut done = (self.emit)(0..first, before);
         let ahead = self.len - first;
         if ahead == 0 {
             return Some(done);
         }
-        let element_ns = (clock.elapsed().as_nanos() as f64 / first as f64).max(0.05);
-        let threads = current_num_threads();
-        if threads < 2 || element_ns * (ahead as f64) < WORTH_HELP_NS {
+        let element_ns = (watch.ns() / first as f64).max(0.05);
+        let is_worth_help = element_ns * ahead as f64 >= WORTH_HELP_NS;
+        let threads = if is_worth_help {
+            current_num_threads()
+        } else {
+            1
+        };
+        if threads < 2 {
             return Some((self.emit)(first..self.len, Some(done)));
         }
 
@@ -388,9 +393,9 @@ where
                     Some(end)
                 }
                 None => {
-                    let clock = Instant::now();
+                    let watch = Stopwatch::start();
                     let sum = (self.sum)(range);
-                    block.state = State::Summed(sum, clock.elapsed().as_nanos() as f64);
+                    block.state = State::Summed(sum, watch.ns());
                     None
                 }
             };

@@ -34,10 +34,16 @@ where
     unsafe { par_scatter_unchecked(values, indices, output) };
 }
 
+/// A bitmap of so many words needs no allocation, and marking what it has room for takes less time than to tell somebody.
+const FEW_WORDS: usize = 64;
+
 /// # Panics
 /// When an index is not below `len`, or occurs twice.
 fn check_indices(indices: &[usize], len: usize) {
     let words = len.div_ceil(64);
+    if words <= FEW_WORDS && indices.len() <= 64 * FEW_WORDS {
+        return mark(indices, &mut [0; FEW_WORDS][..words], len);
+    }
     // No piece is shorter than the bitmap it may have to make.
     let bitmaps = pieces_of_at_least(0..indices.len(), words).fold(
         || vec![0u64; words],

@@ -13,6 +13,7 @@ mod partitions;
 pub use self::by_index::{par_collect_reduce_by_index, par_group_by_index, par_histogram};
 
 use super::pieces::pieces_of_at_least;
+use super::stopwatch::Stopwatch;
 use crate::engine::current_num_threads;
 use crate::iter::{IntoParallelRefIterator, ParallelIterator};
 use crate::slice::ParallelSliceMut;
@@ -21,7 +22,6 @@ use std::collections::hash_map::{Entry, HashMap, RandomState};
 use std::hash::{BuildHasher, Hash};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
 
 /// All rows by their key: for every key the rows that have it, in the order of the slice.
 ///
@@ -300,6 +300,9 @@ where
     S: BuildHasher + Clone + Send + Sync,
 {
     let rows = grouping.len();
+    if rows == 0 {
+        return HashMap::with_hasher(hasher);
+    }
     if rows >= WORTH_DEALING && current_num_threads() > 1 {
         let keys = estimate_keys(grouping, &hasher);
         if keys > MANY_KEYS.min(rows / 8) {
@@ -307,12 +310,17 @@ where
         }
     }
     // The first rows tell what a row costs, and so how many make a map that is worth its merging.
-    let first = (rows / 16).clamp(1, FIRST_ROWS).min(rows);
-    let clock = Instant::now();
+    let first = (rows / 16).clamp(1, FIRST_ROWS);
+    let watch = Stopwatch::start();
     let mut map = HashMap::with_hasher(hasher.clone());
     take_in(grouping, &mut map, 0..first);
-    let row_ns = clock.elapsed().as_nanos() as f64 / first.max(1) as f64;
+    let row_ns = watch.ns() / first.max(1) as f64;
     let worth_a_map = (WORTH_A_MAP_NS / row_ns.max(1.0)) as usize;
+    if rows - first < 2 * worth_a_map {
+        // Too few for two maps, so nobody could help.
+        take_in(grouping, &mut map, first..rows);
+        return map;
+    }
     // Whoever runs the piece after the first rows goes on with their map.
     let begun = Mutex::new(Some(map));
     let begun = || begun.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -326,13 +334,8 @@ where
             map
         },
     );
-    let rest = maps.reduce_with(|left, right| merge(grouping, left, right));
-    match (begun(), rest) {
-        // There were no more rows.
-        (Some(first), _) => first,
-        (None, Some(all)) => all,
-        (None, None) => HashMap::with_hasher(hasher),
-    }
+    let all = maps.reduce_with(|left, right| merge(grouping, left, right));
+    all.expect("there are rows behind the first ones")
 }
 
 /// Adds rows to a map.
