@@ -63,6 +63,31 @@ fn limit_open_files(files: u64) -> u64 {
 }
 
 #[test]
+fn a_burst_of_connections_waits_until_somebody_accepts() {
+    let name = "a_burst_of_connections_waits_until_somebody_accepts";
+    with_open_files(name, 4096, |_| burst());
+}
+
+/// More connections than a listener of the standard library has room for; nobody accepts before all are there.
+async fn burst() {
+    const MANY: usize = 400;
+    let allowed = std::fs::read_to_string("/proc/sys/net/core/somaxconn").unwrap_or_default();
+    let many = MANY.min(allowed.trim().parse().unwrap_or(MANY));
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let connect = |number| {
+        // One for which there is no room would be tried again and again, and never be there.
+        let patience = Duration::from_secs(20);
+        std::net::TcpStream::connect_timeout(&address, patience)
+            .unwrap_or_else(|error| panic!("connection {number} of {many}: {error}"))
+    };
+    let peers: Vec<_> = (0..many).map(connect).collect();
+    for _ in &peers {
+        listener.accept().await.unwrap();
+    }
+}
+
+#[test]
 fn too_many_open_files_is_an_error_for_the_one_who_opens_one_more() {
     let name = "too_many_open_files_is_an_error_for_the_one_who_opens_one_more";
     with_open_files(name, 100, |_| exhaust());

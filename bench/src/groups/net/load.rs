@@ -134,7 +134,11 @@ impl Load {
         let mut events = Events::with_capacity(1024);
         let mut turn = |until: Instant, took: &mut Vec<u32>| -> io::Result<()> {
             while Instant::now() < until {
-                poll.poll(&mut events, Some(Duration::from_millis(100)))?;
+                match poll.poll(&mut events, Some(Duration::from_millis(100))) {
+                    // Somebody has stopped this process for a while, say.
+                    Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                    result => result?,
+                }
                 for event in &events {
                     let client = &mut clients[event.token().0];
                     if client.receive(self.service, &request)? {

@@ -297,10 +297,11 @@ impl Core {
         tick.is_multiple_of(self.interval.get())
     }
 
-    /// Should somebody be woken for what is in the ring? For the owner.
+    /// Should somebody be woken for what is in slot and ring? For the owner.
     #[inline]
     pub(crate) fn asks_for_help(&self) -> bool {
-        self.outlook.asks_for_help(self.ring.len())
+        let in_slot = usize::from(!self.slot.load(Ordering::Relaxed).is_null());
+        self.outlook.asks_for_help(self.ring.len() + in_slot)
     }
 
     /// `polled` tasks took `elapsed_ns` together.

@@ -8,6 +8,10 @@ use std::io;
 use std::net::SocketAddr;
 use std::task::{Context, Poll, ready};
 
+/// How many connections may wait to be accepted.
+#[cfg(unix)]
+const BACKLOG: i32 = 1024;
+
 /// A socket that accepts connections.
 ///
 /// ```no_run
@@ -29,6 +33,9 @@ pub struct TcpListener {
 impl TcpListener {
     /// Listens at an address; at the first that works if there are several. Port 0 lets the system choose.
     ///
+    /// Up to 1024 connections may wait to be accepted, or as many as the system allows; for another number see
+    /// [`TcpSocket::listen`](super::TcpSocket::listen).
+    ///
     /// # Errors
     /// If none works: in use, not allowed, not known …
     ///
@@ -36,7 +43,11 @@ impl TcpListener {
     /// If the thread is in no runtime.
     pub async fn bind(address: impl ToSocketAddrs) -> io::Result<Self> {
         first_that_works(address, async |address| {
-            Self::from_mio(mio::net::TcpListener::bind(address)?)
+            let listener = mio::net::TcpListener::bind(address)?;
+            // It listens already, with room for 128: the peers of a burst of connections would wait for a second and try again.
+            #[cfg(unix)]
+            socket2::SockRef::from(&listener).listen(BACKLOG)?;
+            Self::from_mio(listener)
         })
         .await
     }
