@@ -33,19 +33,34 @@ impl rt::Timer for Timer {
         Box::pin(HyperSleep(sleep_until(Instant::from_std(deadline))))
     }
 
+    /// The time of the runtime's clock, which a test may have paused.
+    fn now(&self) -> std::time::Instant {
+        Instant::now().into_std()
+    }
+
+    /// In place: hyper does it for every request of a connection that has a time-out.
     fn reset(&self, sleep: &mut Pin<Box<dyn rt::Sleep>>, deadline: std::time::Instant) {
-        *sleep = rt::Timer::sleep_until(self, deadline);
+        match sleep.as_mut().downcast_mut_pin::<HyperSleep>() {
+            Some(ours) => ours.sleep().reset(Instant::from_std(deadline)),
+            None => *sleep = rt::Timer::sleep_until(self, deadline),
+        }
     }
 }
 
 struct HyperSleep(Sleep);
 
+impl HyperSleep {
+    fn sleep(self: Pin<&mut Self>) -> Pin<&mut Sleep> {
+        // SAFETY: the field is pinned with the whole.
+        unsafe { self.map_unchecked_mut(|this| &mut this.0) }
+    }
+}
+
 impl Future for HyperSleep {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        // SAFETY: the field is pinned with the whole.
-        unsafe { self.map_unchecked_mut(|this| &mut this.0) }.poll(cx)
+        self.sleep().poll(cx)
     }
 }
 

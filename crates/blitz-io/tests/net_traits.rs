@@ -110,4 +110,29 @@ mod hyper_rt {
             assert_eq!(soon(other).await.unwrap(), MESSAGE);
         });
     }
+
+    #[test]
+    fn timers_of_hyper_follow_the_clock_of_the_runtime_and_are_reset_in_place() {
+        use blitz_io::time::{Duration, Instant};
+        use hyper::rt::Timer as _;
+        let paused = || {
+            let mut builder = blitz_io::Builder::new_current_thread();
+            builder.start_paused(true).build().unwrap()
+        };
+        common::run_on(paused, || async {
+            let timer = blitz_io::hyper::Timer;
+            let begin = Instant::now();
+            blitz_io::time::sleep(Duration::from_secs(100)).await;
+            assert_eq!(timer.now(), (begin + Duration::from_secs(100)).into_std());
+            let mut sleep = timer.sleep(Duration::from_secs(3600));
+            let place: *const u8 = (&raw const *sleep).cast();
+            timer.reset(&mut sleep, timer.now() + Duration::from_secs(2));
+            assert_eq!((&raw const *sleep).cast(), place, "no other one");
+            sleep.as_mut().await;
+            assert_eq!(begin.elapsed(), Duration::from_secs(102));
+            timer.reset(&mut sleep, timer.now() + Duration::from_secs(3));
+            sleep.await;
+            assert_eq!(begin.elapsed(), Duration::from_secs(105));
+        });
+    }
 }

@@ -26,9 +26,11 @@ impl Ready {
     pub const WRITE_CLOSED: Ready = Ready(8);
     /// The socket has an error to report.
     pub const ERROR: Ready = Ready(16);
+    /// There is urgent data among what there is to read: a read ends before it, and has to be tried again for what comes after.
+    pub(crate) const URGENT: Ready = Ready(32);
 
     /// All that makes a read worth trying.
-    pub(crate) const FOR_READ: Ready = Ready(1 | 4 | 16);
+    pub(crate) const FOR_READ: Ready = Ready(1 | 4 | 16 | 32);
     /// All that makes a write worth trying.
     pub(crate) const FOR_WRITE: Ready = Ready(2 | 8 | 16);
 
@@ -73,6 +75,7 @@ impl Ready {
             | part(event.is_read_closed(), Self::READ_CLOSED)
             | part(event.is_write_closed(), Self::WRITE_CLOSED)
             | part(event.is_error(), Self::ERROR)
+            | part(event.is_priority(), Self::URGENT)
     }
 }
 

@@ -42,6 +42,9 @@ impl<S: mio::event::Source> Registered<S> {
 
     pub(super) fn with_handle(socket: S, handle: Arc<Handle>) -> io::Result<Self> {
         let both = mio::Interest::READABLE | mio::Interest::WRITABLE;
+        // What short reads mean depends on it, see `poll_stream`.
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        let both = both | mio::Interest::PRIORITY;
         Self::register(socket, handle, both)
     }
 
@@ -120,22 +123,25 @@ impl<S: mio::event::Source> Registered<S> {
 
     /// As [`poll_io`](Self::poll_io) for an operation that moves up to `asked` bytes of a stream.
     ///
-    /// A stream that has moved less than that has no more for now: nobody needs to ask the kernel again to learn it.
+    /// With `short_is_all`, a stream that has moved less than that has no more for now: nobody needs to ask the kernel again to learn it.
+    /// Unless there is urgent data: a read ends before that, whatever comes after it. The kernel tells of urgent data with the event of its
+    /// arrival. If that event is here before the read, we see it; if it comes later, it is one since, and nothing is forgotten.
     pub(crate) fn poll_stream(
         &self,
         way: Way,
         cx: &mut Context<'_>,
-        asked: usize,
+        (asked, short_is_all): (usize, bool),
         mut operation: impl FnMut(&S) -> io::Result<usize>,
     ) -> Poll<io::Result<usize>> {
         let before = self.source.readiness().get();
         let moved = ready!(self.poll_io(way, cx, &mut operation))?;
-        if SHORT_MEANS_EMPTY && (1..asked).contains(&moved) {
-            // If there has been an event since, this has no effect.
+        if short_is_all && (1..asked).contains(&moved) {
             let exhausted = match way {
+                Way::Read if before.ready().intersects(Ready::URGENT) => Ready::EMPTY,
                 Way::Read => Ready::READABLE,
                 Way::Write => Ready::WRITABLE,
             };
+            // If there has been an event since, this has no effect.
             self.source.readiness().forget(before, exhausted);
         }
         Poll::Ready(Ok(moved))
@@ -198,9 +204,6 @@ impl<S: mio::event::Source> Registered<S> {
         result
     }
 }
-
-/// Whether a short read or write shows that a stream is exhausted: so with `epoll` and `kqueue`.
-const SHORT_MEANS_EMPTY: bool = cfg!(unix);
 
 fn gone() -> io::Error {
     io::Error::other("the runtime that this socket belongs to has been shut down")

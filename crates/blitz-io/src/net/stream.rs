@@ -68,8 +68,17 @@ pub trait Bytes: Incoming + Outgoing {
     fn shut(&self, how: Shutdown) -> io::Result<()>;
 }
 
+/// Whether a short write shows that there is no more room: so with `epoll` and `kqueue`.
+const SHORT_WRITE_FILLS: bool = cfg!(unix);
+
+/// Whether a short read shows that there was no more, where nothing says otherwise: `epoll` tells of urgent data, which ends a read early.
+const SHORT_READ_EMPTIES: bool = cfg!(any(target_os = "linux", target_os = "android"));
+
 /// What `mio` does not have a common name for: reading.
 pub trait RawIncoming: mio::event::Source {
+    /// Whether what ends a read early, although there is more, is known to the driver.
+    const READS_TO_THE_END: bool;
+
     /// Receives into memory that need not be initialised.
     fn receive(&self, buffer: &mut [MaybeUninit<u8>]) -> io::Result<usize>;
 }
@@ -81,8 +90,10 @@ pub trait RawOutgoing: mio::event::Source {
 }
 
 macro_rules! raw_stream {
-    ($socket:ty) => {
+    ($socket:ty, reads to the end: $reads_to_the_end:literal) => {
         impl RawIncoming for $socket {
+            const READS_TO_THE_END: bool = $reads_to_the_end;
+
             fn receive(&self, buffer: &mut [MaybeUninit<u8>]) -> io::Result<usize> {
                 self.try_io(|| socket2::SockRef::from(self).recv(buffer))
             }
@@ -102,9 +113,10 @@ macro_rules! raw_stream {
     };
 }
 
-raw_stream!(mio::net::TcpStream);
+raw_stream!(mio::net::TcpStream, reads to the end: true);
+// A read ends behind a message that came with descriptors, or where the sender changes if it asks for that.
 #[cfg(unix)]
-raw_stream!(mio::net::UnixStream);
+raw_stream!(mio::net::UnixStream, reads to the end: false);
 
 fn unless_over(result: io::Result<()>) -> io::Result<()> {
     match result {
@@ -113,14 +125,18 @@ fn unless_over(result: io::Result<()>) -> io::Result<()> {
     }
 }
 
+/// What a read of up to `room` bytes shows if it is short.
+fn asked<S: RawIncoming>(room: usize) -> (usize, bool) {
+    (room, SHORT_READ_EMPTIES && S::READS_TO_THE_END)
+}
+
 impl<S: RawIncoming> Incoming for Registered<S>
 where
     for<'a> &'a S: Read,
 {
     fn poll_read(&self, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
-        self.poll_stream(Way::Read, cx, buffer.len(), |mut socket| {
-            socket.read(buffer)
-        })
+        let asked = asked::<S>(buffer.len());
+        self.poll_stream(Way::Read, cx, asked, |mut socket| socket.read(buffer))
     }
 
     fn poll_read_uninit(
@@ -128,7 +144,8 @@ where
         cx: &mut Context<'_>,
         buffer: &mut [MaybeUninit<u8>],
     ) -> Poll<io::Result<usize>> {
-        self.poll_stream(Way::Read, cx, buffer.len(), |socket| socket.receive(buffer))
+        let asked = asked::<S>(buffer.len());
+        self.poll_stream(Way::Read, cx, asked, |socket| socket.receive(buffer))
     }
 
     fn poll_read_vectored(
@@ -136,8 +153,8 @@ where
         cx: &mut Context<'_>,
         buffers: &mut [IoSliceMut<'_>],
     ) -> Poll<io::Result<usize>> {
-        let room = buffers.iter().map(|buffer| buffer.len()).sum();
-        self.poll_stream(Way::Read, cx, room, |mut socket| {
+        let asked = asked::<S>(buffers.iter().map(|buffer| buffer.len()).sum());
+        self.poll_stream(Way::Read, cx, asked, |mut socket| {
             socket.read_vectored(buffers)
         })
     }
@@ -148,9 +165,8 @@ where
     for<'a> &'a S: Write,
 {
     fn poll_write(&self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        self.poll_stream(Way::Write, cx, bytes.len(), |mut socket| {
-            socket.write(bytes)
-        })
+        let asked = (bytes.len(), SHORT_WRITE_FILLS);
+        self.poll_stream(Way::Write, cx, asked, |mut socket| socket.write(bytes))
     }
 
     fn poll_write_vectored(
@@ -159,7 +175,7 @@ where
         buffers: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let length = buffers.iter().map(|buffer| buffer.len()).sum();
-        self.poll_stream(Way::Write, cx, length, |mut socket| {
+        self.poll_stream(Way::Write, cx, (length, SHORT_WRITE_FILLS), |mut socket| {
             socket.write_vectored(buffers)
         })
     }

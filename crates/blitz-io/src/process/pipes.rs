@@ -92,6 +92,9 @@ readable_stream!([] ChildStdout, this => this.io);
 readable_stream!([] ChildStderr, this => this.io);
 
 impl RawIncoming for Receiver {
+    /// A child that writes packets (`O_DIRECT`) ends a read with each of them.
+    const READS_TO_THE_END: bool = false;
+
     fn receive(&self, buffer: &mut [MaybeUninit<u8>]) -> io::Result<usize> {
         // SAFETY: the descriptor is open, and the kernel writes at most that many bytes to the buffer.
         let read =

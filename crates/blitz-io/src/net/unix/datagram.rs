@@ -3,8 +3,13 @@
 use super::SocketAddr;
 use crate::driver::{Registered, Way};
 use crate::net::Interest;
+use crate::time::{Duration, sleep};
 use std::io;
 use std::path::Path;
+
+/// How long to wait for a receiver that has no room, at first and at most.
+const SHORTEST_PAUSE: Duration = Duration::from_micros(100);
+const LONGEST_PAUSE: Duration = Duration::from_millis(10);
 
 /// A Unix datagram socket. Any number of tasks may send and receive at once.
 ///
@@ -71,12 +76,25 @@ impl UnixDatagram {
 
     /// Sends to the socket at a path.
     ///
+    /// While the receiver has no room it is asked again every few milliseconds: no event tells this socket, which is not connected to that one, of its room. (The
+    /// kernel reports instead, after each attempt, that this one could send; waiting for that would be a busy loop.)
+    ///
     /// # Errors
     /// If there is none.
     pub async fn send_to(&self, bytes: &[u8], path: impl AsRef<Path>) -> io::Result<usize> {
-        self.io
-            .io(Way::Write, |socket| socket.send_to(bytes, path.as_ref()))
-            .await
+        let mut pause = SHORTEST_PAUSE;
+        loop {
+            let attempt =
+                |socket: &mio::net::UnixDatagram| match socket.send_to(bytes, path.as_ref()) {
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
+                    result => result.map(Some),
+                };
+            if let Some(length) = self.io.io(Way::Write, attempt).await? {
+                return Ok(length);
+            }
+            sleep(pause).await;
+            pause = (2 * pause).min(LONGEST_PAUSE);
+        }
     }
 
     /// Sends without waiting.
