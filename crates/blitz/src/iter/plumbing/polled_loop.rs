@@ -8,7 +8,7 @@
 //! * A source of [`Steps`] gives away the later half of what it has pending, again and again.
 //! * A sequential iterator ([`pull_in_turns`]) is put behind a lock, from which every thread pulls its items.
 
-use super::local::{Here, Local};
+use super::local::{Here, Local, Offer};
 use super::pace::{Pace, Site};
 use super::{Folder, UnindexedConsumer};
 use crate::engine::demand::join_context_expecting;
@@ -63,18 +63,24 @@ where
 {
     let local = Local::new(Pace::at_rate(site, rate));
     local.pace.start();
-    step_along(steps, consumer, 0, &local);
+    step_along(steps, consumer, 1, 0, &local);
     local.pace.remember();
     local.finish()
 }
 
-fn step_along<S, C>(mut steps: S, consumer: C, depth: u32, local: &Local<S::Item, C>)
-where
+/// Goes on with `steps`, at first in a block of `block`. One part at a time is on offer: cutting another one off before somebody has
+/// taken it would cost more than the steps themselves.
+fn step_along<S, C>(
+    mut steps: S,
+    consumer: C,
+    mut block: usize,
+    depth: u32,
+    local: &Local<S::Item, C>,
+) where
     S: Steps,
     C: UnindexedConsumer<S::Item>,
 {
     let pace = &local.pace;
-    let mut block = 1;
     while !(steps.is_done() || local.is_full() || consumer.full()) {
         local.feed_more(
             || consumer.split_off_left(),
@@ -83,6 +89,7 @@ where
         pace.note(block as f32);
         block = pace.next_block(block, LONGEST_BLOCK);
         if depth < DEEPEST
+            && !Offer::is_open()
             && pace.should_share(pace.items_measured())
             && let Some(later) = steps.split_off()
         {
@@ -91,21 +98,26 @@ where
             let (reducer, spare) = (consumer.to_reducer(), consumer.to_reducer());
             let (left, right) = (consumer.split_off_left(), consumer);
             let here = Here::new(local);
+            let on_offer = &Offer::new();
+            let _open = on_offer.open();
             let (left, right) = join_context_expecting(
                 expected,
                 move |_| match here.local() {
                     Some(local) => {
-                        step_along(steps, left, depth + 1, local);
+                        step_along(steps, left, block, depth + 1, local);
                         None
                     }
                     None => Some(run_steps_at(site, rate, steps, left)),
                 },
-                move |_| match here.local_for_right() {
-                    Some(local) => {
-                        step_along(later, right, depth, local);
-                        None
+                move |_| {
+                    on_offer.taken();
+                    match here.local_for_right() {
+                        Some(local) => {
+                            step_along(later, right, block, depth, local);
+                            None
+                        }
+                        None => Some(run_steps_at(site, rate, later, right)),
                     }
-                    None => Some(run_steps_at(site, rate, later, right)),
                 },
             );
             return local.take_in(left, right, reducer, Some(spare));
