@@ -21,7 +21,7 @@ type Job = job::Job<Arc<File>>;
 
 /// A file with its buffers.
 #[derive(Debug)]
-pub(super) struct Buffered {
+pub(crate) struct Buffered {
     pub(super) file: Arc<File>,
     shared: Arc<Shared>,
 }
@@ -32,6 +32,17 @@ impl Buffered {
             file: Arc::new(file),
             shared: Shared::new(),
         }
+    }
+
+    /// Of something that has no position, and that others use as well.
+    #[cfg(unix)]
+    pub(crate) fn of_stream(file: Arc<File>) -> Self {
+        let buffered = Buffered {
+            file,
+            shared: Shared::new(),
+        };
+        buffered.position_is_shared();
+        buffered
     }
 
     pub(super) fn limit(&self) -> usize {
@@ -181,6 +192,13 @@ impl Buffered {
     fn begin(&self, state: &mut State, work: Work, cx: &mut Context<'_>) -> Job {
         let _pending: Poll<()> = state.wait(cx);
         self.shared.begin(state, work, Arc::clone(&self.file))
+    }
+}
+
+#[cfg(unix)]
+impl std::os::fd::AsFd for Buffered {
+    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
+        self.file.as_fd()
     }
 }
 

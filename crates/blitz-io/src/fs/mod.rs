@@ -36,6 +36,8 @@ mod open_options;
 #[cfg(not(loom))]
 mod read_dir;
 
+#[cfg(all(unix, not(loom)))]
+pub(crate) use self::buffered::Buffered;
 #[cfg(not(loom))]
 pub use self::dir_builder::DirBuilder;
 #[cfg(not(loom))]

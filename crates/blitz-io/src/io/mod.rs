@@ -41,6 +41,8 @@ pub(crate) mod ops;
 mod read_ext;
 mod seek_ext;
 mod split;
+#[cfg(unix)]
+mod stdio;
 mod take;
 mod trivial;
 mod write_ext;
@@ -57,6 +59,8 @@ pub use self::lines::{Lines, Split};
 pub use self::read_ext::AsyncReadExt;
 pub use self::seek_ext::AsyncSeekExt;
 pub use self::split::{ReadHalf, ReuniteError, WriteHalf, split};
+#[cfg(unix)]
+pub use self::stdio::{Stderr, Stdin, Stdout, stderr, stdin, stdout};
 pub use self::take::Take;
 pub use self::trivial::{Empty, Repeat, Sink, empty, repeat, sink};
 pub use self::write_ext::AsyncWriteExt;
