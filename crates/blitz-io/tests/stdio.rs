@@ -3,7 +3,7 @@
 
 mod common;
 
-use blitz_io::io::{self, AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use blitz_io::io::{self, AsyncBufReadExt, BufReader};
 use common::{run, runtime};
 use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
@@ -87,7 +87,7 @@ fn a_read_that_waits_keeps_no_worker_and_can_be_left_behind() {
     if is_child() {
         let runtime = runtime(1);
         runtime.block_on(async {
-            let reads = blitz_io::spawn(async { io::stdin().read_u8_for_ever().await });
+            let reads = blitz_io::spawn(async { io::stdin().read(&mut [0]).await });
             // The one worker is free for this while the read waits.
             let other =
                 blitz_io::spawn(async { blitz_io::time::sleep(Duration::from_millis(20)).await });
@@ -108,17 +108,6 @@ fn a_read_that_waits_keeps_no_worker_and_can_be_left_behind() {
     assert!(child.wait().unwrap().success());
     assert!(text.ends_with(b"free"));
     drop(input);
-}
-
-/// A read that has no end while the other side says nothing.
-trait ReadForEver {
-    async fn read_u8_for_ever(self) -> usize;
-}
-
-impl ReadForEver for io::Stdin {
-    async fn read_u8_for_ever(mut self) -> usize {
-        self.read(&mut [0]).await.unwrap()
-    }
 }
 
 #[test]
