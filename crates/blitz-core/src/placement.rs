@@ -139,8 +139,11 @@ mod linux {
 
         /// Keeps `thread`, which is awake, off the caller's CPU: the kernel may have moved the caller to
         /// where the thread was put. Costs a few nanoseconds when there is nothing to do.
+        ///
+        /// Where there are more threads than CPUs that is left to the kernel: it would herd the others together on what is left, and
+        /// as the caller changes CPUs, again and again.
         pub(crate) fn keep_apart(&self, thread: usize) {
-            if self.place {
+            if self.place && self.threads.len() <= self.cpus.len() {
                 self.exclude(thread, current_cpu());
             }
         }
