@@ -215,7 +215,8 @@ fn those_who_are_about_to_be_released_may_go_away() {
             drop(others);
         }
     }
-    let tokens: &'static Tokens = Box::leak(Box::new(Tokens::new(0)));
+    static TOKENS: std::sync::OnceLock<Tokens> = std::sync::OnceLock::new();
+    let tokens = TOKENS.get_or_init(|| Tokens::new(0));
     for keep in [0, 1, 40, 98] {
         let dropper = Arc::new(DropOthers(std::sync::Mutex::new(Vec::new())));
         let mut first = take(tokens);
