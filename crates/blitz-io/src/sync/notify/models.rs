@@ -5,7 +5,7 @@ use super::*;
 use crate::modelling::{block_on, poll_once};
 use crate::primitives::{AtomicBool, UnsafeCell};
 use blitz_core::checking::model::{Race, oversleeping_race, race};
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::rc::Rc;
 
 /// A flag and a cell that somebody sets, and the notification of it.

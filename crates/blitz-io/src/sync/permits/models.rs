@@ -5,7 +5,9 @@ use super::*;
 use crate::modelling::{block_on, poll_once};
 use crate::primitives::UnsafeCell;
 use blitz_core::checking::model::{Race, oversleeping_race, race};
+use std::pin::Pin;
 use std::rc::Rc;
+use std::task::Poll;
 
 /// Permits, and what they guard: loom notices if two threads touch it without order between them.
 struct Model {
