@@ -63,7 +63,7 @@ impl Relief {
             thread: Mutex::new(None),
             retired: Mutex::default(),
             steps: AtomicU64::new(0),
-            placement: Placement::default(),
+            placement: Placement::new(),
         }
     }
 
