@@ -95,19 +95,15 @@ fn bug_6_an_idle_runtime_does_not_wake_up() {
             .filter_map(|task| of_thread(task.unwrap().path()))
             .sum()
     };
-    // Wait until they have settled, then look for twenty times as long as the original's time-out.
-    let mut before = naps();
-    for _ in 0..100 {
-        std::thread::sleep(Duration::from_millis(20));
-        let now = naps();
-        if now == before {
-            break;
-        }
-        before = now;
-    }
-    std::thread::sleep(Duration::from_millis(200));
-    let woken = naps() - before;
-    assert!(woken <= 1, "{woken} wake-ups in 200 ms");
+    // They settle first, which may take a while on a busy machine; then there are 200 ms, twenty times as long as the original's time-out,
+    // in which nobody wakes up. A time-out would show in every such window.
+    let woken = || -> u64 {
+        let before = naps();
+        std::thread::sleep(Duration::from_millis(200));
+        naps() - before
+    };
+    let fewest = (0..50).map(|_| woken()).find(|&woken| woken <= 1);
+    assert!(fewest.is_some(), "wake-ups in every window of 200 ms");
 }
 
 #[test]
