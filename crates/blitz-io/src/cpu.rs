@@ -50,7 +50,7 @@ where
         if !short {
             theirs.caller_blocks();
         }
-        timed(site, work)
+        theirs.compute(|| timed(site, work))
     }));
     // SAFETY: closure and output are `Send` and `'static`.
     let (listed, queued, handle) = unsafe { task::new(future, CpuSchedule) };

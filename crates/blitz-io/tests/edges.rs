@@ -278,6 +278,36 @@ fn a_guard_that_is_forgotten_leaves_no_runtime_behind_its_thread() {
     assert!(!receiver.recv().unwrap());
 }
 
+#[test]
+fn a_task_that_a_computation_has_woken_does_not_wait_for_its_end() {
+    within_a_minute(|| {
+        for workers in [1, 2] {
+            let runtime = runtime(workers);
+            let (wake, woken) = blitz_io::channel::oneshot::channel();
+            let (answer, answered) = mpsc::channel();
+            let task = runtime.spawn(async move {
+                woken.await.unwrap();
+                answer.send(()).unwrap();
+            });
+            while runtime
+                .handle()
+                .metrics()
+                .workers
+                .iter()
+                .all(|worker| worker.polled == 0)
+            {
+                std::thread::yield_now();
+            }
+            let computation = runtime.handle().spawn_cpu(move || {
+                wake.send(()).unwrap();
+                answered.recv_timeout(Duration::from_secs(20)).is_ok()
+            });
+            assert!(runtime.block_on(computation).unwrap());
+            runtime.block_on(task).unwrap();
+        }
+    });
+}
+
 thread_local! {
     static KEPT: RefCell<Option<Runtime>> = const { RefCell::new(None) };
     static LAST: AtTheEnd = const { AtTheEnd(RefCell::new(None)) };

@@ -42,6 +42,8 @@ pub(crate) struct Core {
     progress: AtomicU64,
     // The owner's own.
     in_a_row: Cell<u32>,
+    /// Whether the owner is in a computation that may take long: it will not get to its tasks soon.
+    pub(crate) computes: Cell<bool>,
     /// Whether the last slice had tasks from the shared queue.
     pub(crate) fed: Cell<bool>,
     /// When the owner last beat, in ticks.
@@ -107,6 +109,7 @@ impl Core {
             progress: AtomicU64::new(0),
             fed: Cell::new(false),
             in_a_row: Cell::new(0),
+            computes: Cell::new(false),
             last_beat: Cell::new(0),
             relief_seen: Cell::new((0, 0)),
             interval: Cell::new(0),

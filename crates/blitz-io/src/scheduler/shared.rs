@@ -218,6 +218,10 @@ impl Shared {
     /// The calling thread's own core.
     #[inline]
     fn push_own(&self, core: &Core, task: Queued) {
+        if core.computes.get() {
+            // Nobody would know of it until the computation ends.
+            return self.inject(task);
+        }
         // SAFETY: this thread owns the core.
         let pushed = unsafe { core.push_next(task) };
         self.pushed(core, pushed);
@@ -437,6 +441,21 @@ impl Shared {
             }
         }
         self.relief.worker_blocks(self);
+    }
+
+    /// Runs a computation that may take long, or block without a word. What it wakes and spawns is for others.
+    pub(crate) fn compute<R>(&self, work: impl FnOnce() -> R) -> R {
+        struct Restore<'a>(Option<(&'a Core, bool)>);
+        impl Drop for Restore<'_> {
+            fn drop(&mut self) {
+                if let Some((core, before)) = self.0 {
+                    core.computes.set(before);
+                }
+            }
+        }
+        let core = self.my_core().map(|(core, _)| core);
+        let _restore = Restore(core.map(|core| (core, core.computes.replace(true))));
+        work()
     }
 
     /// The calling thread sleeps in `sleep`. If it is a worker, in the middle of something, others serve meanwhile, also what is in the
