@@ -115,14 +115,20 @@ const LONG: usize = 1 << 16;
 /// After how many items they do.
 pub(super) const LOOK_UP_AFTER: usize = 1 << 12;
 
+/// After how many items those do that stop at a failure: what they call may be long, and after a failure it is in vain.
+pub(super) const LOOK_FOR_FAILURE_AFTER: usize = 64;
+
 /// The first item that satisfies the predicate, unless `stop` says first that it is no longer wanted.
 #[inline]
-pub(super) fn first_hit<I, P, S>(iter: I, predicate: P, stop: S) -> Option<I::Item>
+pub(super) fn first_hit<I, P, S>(mut iter: I, predicate: P, stop: S) -> Option<I::Item>
 where
     I: Iterator,
     P: Fn(&I::Item) -> bool,
     S: Fn() -> bool,
 {
+    if iter.size_hint().1.is_some_and(|most| most <= LONG) {
+        return iter.find(|item| predicate(item));
+    }
     let look = |(), item| {
         if predicate(&item) {
             Break(item)
@@ -130,15 +136,17 @@ where
             Continue(())
         }
     };
-    fold_until(iter, (), look, stop).break_value()
+    fold_until(iter, (), look, LOOK_UP_AFTER, stop).break_value()
 }
 
-/// Folds with `step` until that breaks, or until `stop` says that nothing more is wanted.
+/// Folds with `step` until that breaks, or until `stop`, which is asked after every `stretch` items, says that nothing more is
+/// wanted.
 #[inline]
 pub(super) fn fold_until<I, A, B, F, S>(
     mut iter: I,
     mut value: A,
     mut step: F,
+    stretch: usize,
     stop: S,
 ) -> ControlFlow<B, A>
 where
@@ -146,12 +154,9 @@ where
     F: FnMut(A, I::Item) -> ControlFlow<B, A>,
     S: Fn() -> bool,
 {
-    if iter.size_hint().1.is_some_and(|most| most <= LONG) {
-        return iter.try_fold(value, step);
-    }
     loop {
-        let mut left = LOOK_UP_AFTER;
-        let stretch = iter.try_fold(value, |value, item| match step(value, item) {
+        let mut left = stretch;
+        let part = iter.try_fold(value, |value, item| match step(value, item) {
             Break(end) => Break(Ok(end)),
             Continue(value) => {
                 left -= 1;
@@ -162,7 +167,7 @@ where
                 }
             }
         });
-        value = match stretch {
+        value = match part {
             Continue(value) => return Continue(value),
             Break(Ok(end)) => return Break(end),
             Break(Err(value)) => value,

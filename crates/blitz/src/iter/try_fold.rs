@@ -1,7 +1,7 @@
 //! `try_fold` and `try_fold_with`: each piece folded to one value, or to its first failure.
 
 use super::ParallelIterator;
-use super::find::fold_until;
+use super::find::{LOOK_FOR_FAILURE_AFTER, fold_until};
 use super::fold::{Given, Make, Start};
 use super::plumbing::{Consumer, Folder, UnindexedConsumer};
 use super::stage::debug_fields;
@@ -279,7 +279,13 @@ where
     {
         if let Continue(value) = self.state {
             let step = |value, item| (self.op)(value, item).branch();
-            self.state = fold_until(iter.into_iter(), value, step, || self.base.full());
+            self.state = fold_until(
+                iter.into_iter(),
+                value,
+                step,
+                LOOK_FOR_FAILURE_AFTER,
+                || self.base.full(),
+            );
         }
         self
     }

@@ -1,5 +1,6 @@
 //! `while_some`: the insides of `Some`s, until somebody meets a `None`.
 
+use super::find::LOOK_FOR_FAILURE_AFTER;
 use super::plumbing::Folder;
 use super::stage::{Stage, its_own_plan, staged_adaptor};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -63,12 +64,19 @@ impl<T> Stage<Option<T>> for Unwrap<'_> {
         F: Folder<T>,
         I: Iterator<Item = Option<T>>,
     {
-        // Whether somebody else met a `None` is asked between blocks only: per item that would cost more than most items.
+        let mut left = LOOK_FOR_FAILURE_AFTER;
         folder.consume_iter(iter.map_while(|item| {
             if item.is_none() {
                 self.met_none.store(true, Relaxed);
             }
-            item
+            // Whether somebody else met a `None` is asked now and then: per item that would cost more than most items. An item
+            // that arrives after that may be dropped: the result no longer counts on it.
+            left -= 1;
+            if left > 0 {
+                return item;
+            }
+            left = LOOK_FOR_FAILURE_AFTER;
+            item.filter(|_| !self.met_none.load(Relaxed))
         }))
     }
 
