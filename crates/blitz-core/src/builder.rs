@@ -241,12 +241,12 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
         .into_iter()
         .filter_map(|name| std::env::var(name).ok()?.trim().parse::<usize>().ok())
         .find(|&threads| threads > 0);
-        from_environment.unwrap_or_else(default_num_threads)
+        from_environment.unwrap_or_else(available_cpus)
     }
 }
 
 /// As many threads as the process may use CPUs: its affinity mask and its cgroup's CPU quota count.
-fn default_num_threads() -> usize {
+pub(crate) fn available_cpus() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 

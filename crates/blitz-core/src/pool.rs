@@ -4,6 +4,7 @@
 //! [`crate::worker`], waiting in [`crate::wait`], the decision to wake somebody in [`crate::wake`],
 //! taking part from outside in [`crate::guest`].
 
+use crate::builder::available_cpus;
 use crate::companion::{self, Companion};
 use crate::context::{self, Context};
 use crate::placement::Placement;
@@ -51,6 +52,8 @@ pub(crate) struct Pool {
     /// Tasks from threads without a seat here, and tasks that a waiting thread had to put aside.
     injector: Injector<TaskRef>,
     pub(crate) sleep: Sleep,
+    /// There are more threads than CPUs.
+    pub(crate) oversubscribed: bool,
     /// Occupants that are parked in a wait, or about to.
     blocked: AtomicUsize,
     /// Those of them that have looked at everything and found nothing.
@@ -95,6 +98,7 @@ impl Pool {
             seats: (0..threads).map(Seat::new).collect(),
             injector: Injector::new(),
             sleep: Sleep::new(threads),
+            oversubscribed: threads > available_cpus(),
             blocked: AtomicUsize::new(0),
             parked: AtomicUsize::new(0),
             announcements: Mutex::new(()),

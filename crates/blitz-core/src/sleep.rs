@@ -44,6 +44,7 @@
 //! *Not too many of them.* More than half of a pool's threads are a [crowd](Sleep::is_crowded): a thread that joins it looks everywhere
 //! once, and if there is nothing falls asleep without further search. A crowd is left by S3 only, which then demands in the same
 //! compare-exchange that it still is one. So however many threads see the crowd at the same time, half of the threads go on searching.
+//! (Threads that come from a computation do not mind a crowd, unless there are more threads than CPUs: see `Worker::shuns_crowds`.)
 
 use crate::primitives::counters::{AtomicCounters, Counters};
 use crate::primitives::flaw::Flaws;

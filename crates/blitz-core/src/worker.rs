@@ -236,7 +236,7 @@ impl<'a> Worker<'a> {
                 return None;
             }
             let searched = now.saturating_sub(since);
-            let crowded = round == 0 && self.pool.sleep.is_crowded();
+            let crowded = round == 0 && self.shuns_crowds() && self.pool.sleep.is_crowded();
             if searched > patience || crowded {
                 if !crowded {
                     self.fruitless = (self.fruitless + 1).min(MAX_FRUITLESS);
@@ -257,6 +257,12 @@ impl<'a> Worker<'a> {
             pause(round);
             round += 1;
         }
+    }
+
+    /// Should the thread sleep at once if half of the others search? After a computation, on a CPU that nobody else needs, looking costs no more than the
+    /// wake that it saves if the next one comes soon.
+    fn shuns_crowds(&self) -> bool {
+        self.companion_was_last || self.pool.oversubscribed
     }
 
     /// How long to look before sleeping, in ticks: less after each search that found nothing.
