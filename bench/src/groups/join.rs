@@ -18,6 +18,39 @@ const LEVELS: [u32; 4] = [10, 14, 20, 24];
 const LEVELS_BEYOND_CACHE: u32 = 20;
 const FIB: u32 = 32;
 
+/// The arms of one program, which every library has under the same name, in one kind of pool. What is in brackets is called to
+/// get into the pool of that library.
+macro_rules! arms_of {
+    (
+        $program:ident($input:expr) is $expected:expr, seq is $seq:expr,
+        blitz in [$($blitz:tt)*], rayon in [$($rayon:tt)*], chili in [$($chili:tt)*], forte in [$($forte:tt)*]
+    ) => {{
+        #[allow(unused_mut, reason = "forte is optional")]
+        let mut arms = vec![
+            $seq,
+            Arm::new("blitz", |calls| {
+                $($blitz)*(|| timed(calls, $expected, || blitz::$program($input)))
+            }),
+            Arm::new("rayon", |calls| {
+                $($rayon)*(|| timed(calls, $expected, || rayon::$program($input)))
+            }),
+            Arm::new("chili", |calls| {
+                let mut scope = $($chili)*();
+                timed(calls, $expected, || chili::$program($input, &mut scope))
+            }),
+            Arm::new("chili-every1", |calls| {
+                let mut scope = $($chili)*();
+                timed(calls, $expected, || chili::every_join::$program($input, &mut scope))
+            }),
+        ];
+        #[cfg(feature = "forte")]
+        arms.push(Arm::new("forte", |calls| {
+            $($forte)*(|worker| timed(calls, $expected, || arms::forte::$program($input, worker)))
+        }));
+        arms
+    }};
+}
+
 /// Runs the group.
 pub fn run(options: &Options, cpus: &Cpus) -> Vec<Row> {
     arms::start(Lib::ALL, cpus);
@@ -56,68 +89,18 @@ fn tree_benches(session: &mut Session, single: &OneThreadPools, levels: u32) {
         })
     };
 
-    #[allow(unused_mut, reason = "forte is optional")]
-    let mut arms = vec![
-        seq(),
-        Arm::new("blitz", |calls| {
-            single
-                .blitz
-                .install(|| timed(calls, expected, || blitz::tree(black_box(root))))
-        }),
-        Arm::new("rayon", |calls| {
-            single
-                .rayon
-                .install(|| timed(calls, expected, || rayon::tree(black_box(root))))
-        }),
-        Arm::new("chili", |calls| {
-            let mut scope = single.chili.scope();
-            timed(calls, expected, || chili::tree(black_box(root), &mut scope))
-        }),
-        Arm::new("chili-every1", |calls| {
-            let mut scope = single.chili.scope();
-            timed(calls, expected, || {
-                chili::every_join::tree(black_box(root), &mut scope)
-            })
-        }),
-    ];
-    #[cfg(feature = "forte")]
-    arms.push(Arm::new("forte", |calls| {
-        arms::forte::ONE_THREAD.with_worker(|worker| {
-            timed(calls, expected, || {
-                arms::forte::tree(black_box(root), worker)
-            })
-        })
-    }));
+    let arms = arms_of! {
+        tree(black_box(root)) is expected, seq is seq(),
+        blitz in [single.blitz.install], rayon in [single.rayon.install],
+        chili in [single.chili.scope], forte in [arms::forte::ONE_THREAD.with_worker]
+    };
     session.bench(names[0], nodes, Gap::BackToBack, arms);
 
-    #[allow(unused_mut, reason = "forte is optional")]
-    let mut arms = vec![
-        seq(),
-        Arm::new("blitz", |calls| {
-            blitz::inside(|| timed(calls, expected, || blitz::tree(black_box(root))))
-        }),
-        Arm::new("rayon", |calls| {
-            rayon::inside(|| timed(calls, expected, || rayon::tree(black_box(root))))
-        }),
-        Arm::new("chili", |calls| {
-            let mut scope = ::chili::Scope::global();
-            timed(calls, expected, || chili::tree(black_box(root), &mut scope))
-        }),
-        Arm::new("chili-every1", |calls| {
-            let mut scope = ::chili::Scope::global();
-            timed(calls, expected, || {
-                chili::every_join::tree(black_box(root), &mut scope)
-            })
-        }),
-    ];
-    #[cfg(feature = "forte")]
-    arms.push(Arm::new("forte", |calls| {
-        arms::forte::POOL.with_worker(|worker| {
-            timed(calls, expected, || {
-                arms::forte::tree(black_box(root), worker)
-            })
-        })
-    }));
+    let arms = arms_of! {
+        tree(black_box(root)) is expected, seq is seq(),
+        blitz in [blitz::inside], rayon in [rayon::inside],
+        chili in [::chili::Scope::global], forte in [arms::forte::POOL.with_worker]
+    };
     session.bench(names[1], nodes, Gap::BackToBack, arms);
 
     if levels < LEVELS_BEYOND_CACHE {
@@ -153,57 +136,17 @@ fn fib_benches(session: &mut Session, single: &OneThreadPools) {
     let n = || black_box(FIB);
     let seq = || Arm::new("seq", move |calls| timed(calls, expected, || fib::fib(n())));
 
-    #[allow(unused_mut, reason = "forte is optional")]
-    let mut arms = vec![
-        seq(),
-        Arm::new("blitz", |calls| {
-            single
-                .blitz
-                .install(|| timed(calls, expected, || blitz::fib(n())))
-        }),
-        Arm::new("rayon", |calls| {
-            single
-                .rayon
-                .install(|| timed(calls, expected, || rayon::fib(n())))
-        }),
-        Arm::new("chili", |calls| {
-            let mut scope = single.chili.scope();
-            timed(calls, expected, || chili::fib(n(), &mut scope))
-        }),
-        Arm::new("chili-every1", |calls| {
-            let mut scope = single.chili.scope();
-            timed(calls, expected, || chili::every_join::fib(n(), &mut scope))
-        }),
-    ];
-    #[cfg(feature = "forte")]
-    arms.push(Arm::new("forte", |calls| {
-        arms::forte::ONE_THREAD
-            .with_worker(|worker| timed(calls, expected, || arms::forte::fib(n(), worker)))
-    }));
+    let arms = arms_of! {
+        fib(n()) is expected, seq is seq(),
+        blitz in [single.blitz.install], rayon in [single.rayon.install],
+        chili in [single.chili.scope], forte in [arms::forte::ONE_THREAD.with_worker]
+    };
     session.bench("fib/1thread", forks, Gap::BackToBack, arms);
 
-    #[allow(unused_mut, reason = "forte is optional")]
-    let mut arms = vec![
-        seq(),
-        Arm::new("blitz", |calls| {
-            blitz::inside(|| timed(calls, expected, || blitz::fib(n())))
-        }),
-        Arm::new("rayon", |calls| {
-            rayon::inside(|| timed(calls, expected, || rayon::fib(n())))
-        }),
-        Arm::new("chili", |calls| {
-            let mut scope = ::chili::Scope::global();
-            timed(calls, expected, || chili::fib(n(), &mut scope))
-        }),
-        Arm::new("chili-every1", |calls| {
-            let mut scope = ::chili::Scope::global();
-            timed(calls, expected, || chili::every_join::fib(n(), &mut scope))
-        }),
-    ];
-    #[cfg(feature = "forte")]
-    arms.push(Arm::new("forte", |calls| {
-        arms::forte::POOL
-            .with_worker(|worker| timed(calls, expected, || arms::forte::fib(n(), worker)))
-    }));
+    let arms = arms_of! {
+        fib(n()) is expected, seq is seq(),
+        blitz in [blitz::inside], rayon in [rayon::inside],
+        chili in [::chili::Scope::global], forte in [arms::forte::POOL.with_worker]
+    };
     session.bench("fib/default", forks, Gap::BackToBack, arms);
 }

@@ -19,6 +19,17 @@ const ASYNC_CHANNEL: &str = "async-channel";
 const FLUME: &str = "flume";
 const ALONE_SUM: u64 = ALONE * (ALONE - 1) / 2;
 
+/// The sum of all messages until there are no more; they come wrapped in `$message`.
+macro_rules! sum_of {
+    ($message:ident in $receive:expr) => {{
+        let mut sum = 0;
+        while let $message(message) = $receive.await {
+            sum += message;
+        }
+        sum
+    }};
+}
+
 /// Programs for channels with tokio's names.
 macro_rules! programs_of {
     ($library:ident) => {
@@ -52,11 +63,7 @@ macro_rules! programs_of {
                     sender.send(message).await.unwrap();
                 }
                 drop(sender);
-                let mut sum = 0;
-                while let Some(message) = receiver.recv().await {
-                    sum += message;
-                }
-                sum
+                sum_of!(Some in receiver.recv())
             }
 
             pub async fn unbounded_fill() -> u64 {
@@ -65,11 +72,7 @@ macro_rules! programs_of {
                     sender.send(message).unwrap();
                 }
                 drop(sender);
-                let mut sum = 0;
-                while let Some(message) = receiver.recv().await {
-                    sum += message;
-                }
-                sum
+                sum_of!(Some in receiver.recv())
             }
 
             pub async fn oneshot() -> u64 {
@@ -119,11 +122,7 @@ macro_rules! programs_of {
                 let listen = |_| {
                     let (mut receiver, sum) = (sender.subscribe(), Arc::clone(&sum));
                     E::spawn(async move {
-                        let mut own = 0;
-                        while let Ok(message) = receiver.recv().await {
-                            own += message;
-                        }
-                        sum.fetch_add(own, Ordering::Relaxed);
+                        sum.fetch_add(sum_of!(Ok in receiver.recv()), Ordering::Relaxed);
                     })
                 };
                 let listeners: Vec<_> = (0..CONSUMERS).map(listen).collect();
@@ -149,11 +148,7 @@ macro_rules! programs_of {
                     }));
                 }
                 drop(sender);
-                let mut sum = 0;
-                while let Some(message) = receiver.recv().await {
-                    sum += message;
-                }
-                sum
+                sum_of!(Some in receiver.recv())
             }
 
             /// Requests with their own reply channels, one after the other.
@@ -191,11 +186,7 @@ macro_rules! shared_programs_of {
                     sender.$send(message).await.unwrap();
                 }
                 drop(sender);
-                let mut sum = 0;
-                while let Ok(message) = receiver.$receive().await {
-                    sum += message;
-                }
-                sum
+                sum_of!(Ok in receiver.$receive())
             }
 
             pub async fn turn() -> u64 {
@@ -215,11 +206,7 @@ macro_rules! shared_programs_of {
                 let consume = |_| {
                     let (receiver, sum) = (receiver.clone(), Arc::clone(&sum));
                     E::spawn(async move {
-                        let mut own = 0;
-                        while let Ok(message) = receiver.$receive().await {
-                            own += message;
-                        }
-                        sum.fetch_add(own, Ordering::Relaxed);
+                        sum.fetch_add(sum_of!(Ok in receiver.$receive()), Ordering::Relaxed);
                     })
                 };
                 let produce = |_| {
