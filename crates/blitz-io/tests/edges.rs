@@ -579,3 +579,56 @@ fn enabling_a_notification_that_is_waited_for_does_not_forget_who_waits() {
     assert!(notified.as_mut().enable());
     assert!(notified.poll(&mut cx).is_ready());
 }
+
+/// Panics when it is dropped.
+struct Bomb(&'static str);
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            panic!("{}, on purpose", self.0);
+        }
+    }
+}
+
+#[test]
+fn destructors_that_panic_take_nobody_else_down() {
+    within_a_minute(|| {
+        for workers in 0..3 {
+            let runtime = either_runtime(workers);
+            runtime.block_on(async {
+                let task = spawn(async {
+                    let _bomb = Bomb("a local at the end");
+                    yield_now().await;
+                });
+                assert!(task.await.unwrap_err().is_panic());
+                let (begun, has_begun) = blitz_io::sync::oneshot::channel();
+                let task = spawn(async {
+                    let _bomb = Bomb("a local of an aborted task");
+                    begun.send(()).unwrap();
+                    pending::<()>().await;
+                });
+                has_begun.await.unwrap();
+                task.abort();
+                assert!(task.await.is_err());
+                let task = spawn(async { Bomb("an output that nobody wants") });
+                while !task.is_finished() {
+                    yield_now().await;
+                }
+                drop(task);
+                let task = spawn(async { Bomb("an output without a handle") });
+                drop(task);
+                for _ in 0..5 {
+                    yield_now().await;
+                }
+                assert_eq!(spawn(async { 9 }).await.unwrap(), 9);
+            });
+            drop(runtime.spawn(async {
+                let _bomb = Bomb("a local at the runtime's end");
+                pending::<()>().await;
+            }));
+            runtime.block_on(yield_now());
+            drop(runtime);
+        }
+    });
+}

@@ -497,13 +497,9 @@ unsafe fn take_output<F: Future, S>(header: NonNull<Header>, to: *mut ()) {
 }
 
 unsafe fn drop_output<F: Future, S>(header: NonNull<Header>) {
+    // Its panic goes nowhere, as it does if the task completes a moment after the handle is gone: it is not for chance to decide.
     // SAFETY: the caller is the handle, the task is complete.
-    let panic = unsafe { drop_stage(cell::<F, S>(header)) };
-    if let Some(payload) = panic
-        && !std::thread::panicking()
-    {
-        std::panic::resume_unwind(payload);
-    }
+    unsafe { drop_stage(cell::<F, S>(header)) };
 }
 
 unsafe fn join_waker<F: Future, S>(header: NonNull<Header>) -> *mut Option<Waker> {
