@@ -187,12 +187,8 @@ where
     {
         let iter = iter.into_iter();
         let (least, most) = iter.size_hint();
-        let most = most.unwrap_or(least);
-        // A vector that grows from nothing is moved a dozen times on its way to a few thousand items; but memory for items that
-        // are then left out is not free either. So a block gets no more room than if eight times as many as before were kept,
-        // which is what to expect after the first block of a short loop.
-        let as_before = self.0.size().saturating_mul(8);
-        self.0.make_room(most.min(as_before).max(least));
+        // A vector that grows from nothing is moved a dozen times on its way to a few thousand items.
+        self.0.make_room(most.unwrap_or(least));
         self.0.extend(iter);
         self
     }
