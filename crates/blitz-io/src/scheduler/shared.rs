@@ -435,6 +435,7 @@ impl Shared {
         if let Some((core, index)) = self.my_core() {
             core.set_serving(false);
             if index >= self.workers {
+                core.computes.set(false);
                 // From now on nothing of the core is touched by this thread.
                 WORKER.set((self, RETIRED));
                 self.relief.retire();
@@ -445,16 +446,17 @@ impl Shared {
 
     /// Runs a computation that may take long, or block without a word. What it wakes and spawns is for others.
     pub(crate) fn compute<R>(&self, work: impl FnOnce() -> R) -> R {
-        struct Restore<'a>(Option<(&'a Core, bool)>);
+        struct Restore<'a>(&'a Shared, bool);
         impl Drop for Restore<'_> {
             fn drop(&mut self) {
-                if let Some((core, before)) = self.0 {
-                    core.computes.set(before);
+                // Not if the thread has given its core away meanwhile.
+                if let Some((core, _)) = self.0.my_core() {
+                    core.computes.set(self.1);
                 }
             }
         }
-        let core = self.my_core().map(|(core, _)| core);
-        let _restore = Restore(core.map(|core| (core, core.computes.replace(true))));
+        let before = self.my_core().map(|(core, _)| core.computes.replace(true));
+        let _restore = before.map(|before| Restore(self, before));
         work()
     }
 
