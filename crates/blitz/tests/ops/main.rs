@@ -5,6 +5,7 @@ mod loops;
 mod reorder;
 mod scan;
 mod slices;
+mod slow;
 
 use blitz::{ThreadPool, ThreadPoolBuilder};
 use std::sync::OnceLock;

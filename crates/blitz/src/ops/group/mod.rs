@@ -314,10 +314,11 @@ where
     let watch = Stopwatch::start();
     let mut map = HashMap::with_hasher(hasher.clone());
     take_in(grouping, &mut map, 0..first);
-    let row_ns = watch.ns() / first.max(1) as f64;
-    let worth_a_map = (WORTH_A_MAP_NS / row_ns.max(1.0)) as usize;
+    let row_ns = watch.ns() / first as f64;
+    // One at least: a single row may be worth more than that.
+    let worth_a_map = ((WORTH_A_MAP_NS / row_ns.max(1.0)) as usize).max(1);
     if rows - first < 2 * worth_a_map {
-        // Too few for two maps, so nobody could help.
+        // Too few for two maps, so nobody could help; maybe none at all, and then there would be no piece that goes on with this map.
         take_in(grouping, &mut map, first..rows);
         return map;
     }
