@@ -17,6 +17,18 @@ fn no_blocking_threads() {
     Builder::new_multi_thread().max_blocking_threads(0);
 }
 
+#[test]
+#[should_panic(expected = "a RwLock has room for one reader at least")]
+fn no_readers() {
+    blitz_io::sync::RwLock::with_max_readers((), 0);
+}
+
+#[test]
+#[should_panic(expected = "a RwLock has room for u32::MAX >> 3 readers at most")]
+fn more_readers_than_a_lock_can_count() {
+    blitz_io::sync::RwLock::const_with_max_readers((), u32::MAX);
+}
+
 fn refusal(set: impl Fn(&mut Builder) -> &mut Builder) -> std::io::Error {
     let mut builder = Builder::new_multi_thread();
     set(builder.worker_threads(1))

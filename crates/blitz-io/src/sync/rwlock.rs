@@ -193,9 +193,13 @@ impl<T> RwLock<T> {
     /// A lock around `value` for so many readers at a time; more of them wait.
     ///
     /// # Panics
-    /// If it is more than `u32::MAX >> 3`.
+    /// If it is 0 (a writer takes the places of all readers, so there must be one), or more than `u32::MAX >> 3`.
     #[track_caller]
     pub const fn with_max_readers(value: T, max_reads: u32) -> Self {
+        assert!(
+            max_reads > 0,
+            "a RwLock has room for one reader at least: without one, nothing would keep two writers apart"
+        );
         assert!(
             max_reads <= MAX_READERS,
             "a RwLock has room for u32::MAX >> 3 readers at most"
@@ -208,6 +212,9 @@ impl<T> RwLock<T> {
     }
 
     /// As [`with_max_readers`](Self::with_max_readers).
+    ///
+    /// # Panics
+    /// As there.
     #[track_caller]
     pub const fn const_with_max_readers(value: T, max_reads: u32) -> Self {
         Self::with_max_readers(value, max_reads)
