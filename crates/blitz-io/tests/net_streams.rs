@@ -329,6 +329,45 @@ fn vectored_reads_and_writes_use_all_their_buffers() {
     });
 }
 
+/// Moves a byte per buffer, more of them than a system takes in one call, until all have been moved: some are left out each time, which
+/// says nothing about what the connection has or has room for.
+async fn move_bytes_one_by_one(
+    mut here: impl AsyncWrite + Unpin,
+    mut there: impl AsyncRead + Unpin,
+) {
+    use blitz_io::io::{AsyncReadExt, AsyncWriteExt};
+    const MANY: usize = 5000;
+    let sent: Vec<u8> = (0..MANY).map(|n| n as u8).collect();
+    let slices: Vec<_> = sent.chunks(1).map(IoSlice::new).collect();
+    let mut written = 0;
+    while written < MANY {
+        let rest = &slices[written..];
+        written += soon(here.write_vectored(rest)).await.unwrap();
+    }
+    let mut bytes = vec![0; MANY];
+    let mut read = 0;
+    while read < MANY {
+        let mut slices: Vec<_> = bytes[read..].chunks_mut(1).map(IoSliceMut::new).collect();
+        read += soon(there.read_vectored(&mut slices)).await.unwrap();
+    }
+    assert_eq!(bytes, sent);
+}
+
+#[test]
+fn more_buffers_than_the_system_takes_at_once_are_no_reason_to_wait() {
+    run(|| async {
+        let (client, server) = tcp_pair().await;
+        move_bytes_one_by_one(client, server).await;
+        let (here, there) = UnixStream::pair().unwrap();
+        move_bytes_one_by_one(here, there).await;
+        let mut cat = blitz_io::process::Command::new("cat");
+        let piped = std::process::Stdio::piped;
+        let mut cat = cat.stdin(piped()).stdout(piped()).spawn().unwrap();
+        let (stdin, stdout) = (cat.stdin.take().unwrap(), cat.stdout.take().unwrap());
+        move_bytes_one_by_one(stdin, stdout).await;
+    });
+}
+
 #[test]
 fn readiness_is_told_and_trying_does_not_wait() {
     run(|| async {

@@ -13,6 +13,9 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
+/// Systems move some bytes less than 2 GiB in one call at most, however much is asked for.
+const MOST_AT_ONCE: usize = 1 << 30;
+
 /// A non-blocking socket, registered for both ways. Deregisters itself when it is dropped.
 #[derive(Debug)]
 pub struct Registered<S: mio::event::Source> {
@@ -126,6 +129,7 @@ impl<S: mio::event::Source> Registered<S> {
     /// With `short_is_all`, a stream that has moved less than that has no more for now: nobody needs to ask the kernel again to learn it.
     /// Unless there is urgent data: a read ends before that, whatever comes after it. The kernel tells of urgent data with the event of its
     /// arrival. If that event is here before the read, we see it; if it comes later, it is one since, and nothing is forgotten.
+    /// And unless it is more than the kernel moves in one call anyway.
     pub(crate) fn poll_stream(
         &self,
         way: Way,
@@ -135,7 +139,7 @@ impl<S: mio::event::Source> Registered<S> {
     ) -> Poll<io::Result<usize>> {
         let before = self.source.readiness().get();
         let moved = ready!(self.poll_io(way, cx, &mut operation))?;
-        if short_is_all && (1..asked).contains(&moved) {
+        if short_is_all && (1..asked.min(MOST_AT_ONCE)).contains(&moved) {
             let exhausted = match way {
                 Way::Read if before.ready().intersects(Ready::URGENT) => Ready::EMPTY,
                 Way::Read => Ready::READABLE,

@@ -5,6 +5,7 @@ use crate::driver::{Registered, Way};
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::mem::MaybeUninit;
 use std::net::Shutdown;
+use std::ops::Deref;
 use std::task::{Context, Poll};
 
 /// A stream socket: [`TcpStream`](super::TcpStream) or `UnixStream`. What the [halves](super::split) of one are generic over.
@@ -74,6 +75,25 @@ const SHORT_WRITE_FILLS: bool = cfg!(unix);
 /// Whether a short read shows that there was no more, where nothing says otherwise: `epoll` tells of urgent data, which ends a read early.
 const SHORT_READ_EMPTIES: bool = cfg!(any(target_os = "linux", target_os = "android"));
 
+/// How many buffers the system takes in one call. Of more than these it leaves some out, and then a short count shows nothing.
+/// POSIX promises 16.
+const MOST_BUFFERS: usize = if cfg!(any(
+    target_os = "linux",
+    target_os = "android",
+    target_vendor = "apple"
+)) {
+    1024
+} else {
+    16
+};
+
+/// How much may be moved with these buffers, and whether less than that is all there is; it is with one of them, if `short_is_all`.
+fn asked_of<B: Deref<Target = [u8]>>(buffers: &[B], short_is_all: bool) -> (usize, bool) {
+    let lengths = buffers.iter().map(|buffer| buffer.len());
+    let all = lengths.fold(0, usize::saturating_add);
+    (all, short_is_all && buffers.len() <= MOST_BUFFERS)
+}
+
 /// What `mio` does not have a common name for: reading.
 pub trait RawIncoming: mio::event::Source {
     /// Whether what ends a read early, although there is more, is known to the driver.
@@ -125,9 +145,9 @@ fn unless_over(result: io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// What a read of up to `room` bytes shows if it is short.
-fn asked<S: RawIncoming>(room: usize) -> (usize, bool) {
-    (room, SHORT_READ_EMPTIES && S::READS_TO_THE_END)
+/// Whether a short read of such a stream shows that there was no more.
+const fn short_is_all<S: RawIncoming>() -> bool {
+    SHORT_READ_EMPTIES && S::READS_TO_THE_END
 }
 
 impl<S: RawIncoming> Incoming for Registered<S>
@@ -135,7 +155,7 @@ where
     for<'a> &'a S: Read,
 {
     fn poll_read(&self, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
-        let asked = asked::<S>(buffer.len());
+        let asked = (buffer.len(), short_is_all::<S>());
         self.poll_stream(Way::Read, cx, asked, |mut socket| socket.read(buffer))
     }
 
@@ -144,7 +164,7 @@ where
         cx: &mut Context<'_>,
         buffer: &mut [MaybeUninit<u8>],
     ) -> Poll<io::Result<usize>> {
-        let asked = asked::<S>(buffer.len());
+        let asked = (buffer.len(), short_is_all::<S>());
         self.poll_stream(Way::Read, cx, asked, |socket| socket.receive(buffer))
     }
 
@@ -153,7 +173,7 @@ where
         cx: &mut Context<'_>,
         buffers: &mut [IoSliceMut<'_>],
     ) -> Poll<io::Result<usize>> {
-        let asked = asked::<S>(buffers.iter().map(|buffer| buffer.len()).sum());
+        let asked = asked_of(buffers, short_is_all::<S>());
         self.poll_stream(Way::Read, cx, asked, |mut socket| {
             socket.read_vectored(buffers)
         })
@@ -174,8 +194,8 @@ where
         cx: &mut Context<'_>,
         buffers: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let length = buffers.iter().map(|buffer| buffer.len()).sum();
-        self.poll_stream(Way::Write, cx, (length, SHORT_WRITE_FILLS), |mut socket| {
+        let asked = asked_of(buffers, SHORT_WRITE_FILLS);
+        self.poll_stream(Way::Write, cx, asked, |mut socket| {
             socket.write_vectored(buffers)
         })
     }
