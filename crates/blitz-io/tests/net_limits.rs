@@ -156,6 +156,81 @@ async fn crowd(most: usize) {
     server.await.unwrap();
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn without_descriptors_a_process_is_an_error_and_leaves_nothing_behind() {
+    let name = "without_descriptors_a_process_is_an_error_and_leaves_nothing_behind";
+    with_open_files(name, 200, |_| refuse_children());
+}
+
+/// Another child has outlived its runtime, and is looked after by whoever spawns the next one.
+#[cfg(target_os = "linux")]
+async fn refuse_children() {
+    use blitz_io::process::{Command, Stdio};
+    use std::fs::{self, File};
+
+    // Until its input ends.
+    let (ends, input) = std::os::unix::net::UnixStream::pair().unwrap();
+    let ends = std::os::fd::OwnedFd::from(ends);
+    let orphan = std::thread::spawn(move || {
+        let runtime = blitz_io::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async { Command::new("cat").stdin(ends).spawn().unwrap().id() })
+    });
+    let orphan = orphan.join().unwrap().unwrap();
+    let children = || -> Vec<u32> {
+        let ours = format!("PPid:\t{}", std::process::id());
+        let processes = fs::read_dir("/proc").unwrap();
+        let names = processes.map(|process| process.unwrap().file_name());
+        let numbers = names.filter_map(|name| name.to_str()?.parse().ok());
+        numbers
+            .filter(|number: &u32| {
+                let status = fs::read_to_string(format!("/proc/{number}/status"));
+                status.is_ok_and(|status| status.lines().any(|line| line == ours))
+            })
+            .collect()
+    };
+    assert_eq!(children(), [orphan]);
+
+    let mut files: Vec<_> = std::iter::from_fn(|| File::open("/dev/null").ok()).collect();
+    // The first needs none to be started, and one to be watched. The second has pipes.
+    let (mut plain, mut piped) = (Command::new("sleep"), Command::new("sleep"));
+    plain.arg("60");
+    piped.arg("60").stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut refused = [0; 2];
+    while refused.iter().sum::<usize>() < 100 {
+        let before = refused;
+        for (command, refused) in [&mut plain, &mut piped].into_iter().zip(&mut refused) {
+            match command.spawn() {
+                Err(error) => {
+                    assert!(is_exhausted(&error), "{error}");
+                    *refused += 1;
+                }
+                Ok(mut child) => soon(child.kill()).await.unwrap(),
+            }
+        }
+        if refused == before {
+            break;
+        }
+        files.pop().expect("a child needs few descriptors");
+        // To look for children takes two descriptors.
+        drop(files.split_off(files.len() - 2));
+        assert_eq!(children(), [orphan], "a child has been left behind");
+        files.extend((0..2).map(|_| File::open("/dev/null").unwrap()));
+    }
+    assert!(refused[0] > 0 && refused[1] > 2, "{refused:?}");
+    drop(files);
+    let status = soon(Command::new("true").status()).await.unwrap();
+    assert!(status.success());
+    // It has been adopted: its end is noticed.
+    drop(input);
+    soon(async {
+        while fs::exists(format!("/proc/{orphan}")).unwrap() {
+            sleep(Duration::from_millis(1)).await;
+        }
+    })
+    .await;
+}
+
 fn is_exhausted(error: &std::io::Error) -> bool {
     error.raw_os_error() == Some(libc::EMFILE)
 }

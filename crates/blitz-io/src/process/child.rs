@@ -59,8 +59,11 @@ impl Child {
                 kill_on_drop,
             }),
             Err(error) => {
-                // The caller hears that there is none, so there must be none.
-                let _ = child.kill();
+                // The caller hears that there is none, so there must be none, and no zombie either: one that is killed is over soon.
+                let _ = match child.kill() {
+                    Ok(()) => child.wait().map(drop),
+                    refused => refused,
+                };
                 orphans::leave_behind(child);
                 Err(error)
             }

@@ -8,7 +8,7 @@
 use super::exit::Watch;
 use crate::coop;
 use std::process::Child;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
 /// Sees to it that a child is reaped.
@@ -49,18 +49,21 @@ impl Wake for Orphan {
 /// Children whose runtimes have ended before them.
 static LEFT_BEHIND: Mutex<Vec<Child>> = Mutex::new(Vec::new());
 
+fn left_behind() -> MutexGuard<'static, Vec<Child>> {
+    LEFT_BEHIND.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// There is no runtime to watch this child. One that cannot be waited for is forgotten.
 pub(super) fn leave_behind(mut child: Child) {
     if let Ok(None) = child.try_wait() {
-        let mut left = LEFT_BEHIND.lock().unwrap_or_else(PoisonError::into_inner);
-        left.push(child);
+        left_behind().push(child);
     }
 }
 
 /// Looks after children that have been left behind, in the runtime that this thread is in.
 pub(super) fn adopt_those_left_behind() {
-    let mut left = LEFT_BEHIND.lock().unwrap_or_else(PoisonError::into_inner);
-    let left = std::mem::take(&mut *left);
+    // Not with the lock held: those for which there are no descriptors go back to the list.
+    let left = std::mem::take(&mut *left_behind());
     for mut child in left {
         if let Ok(None) = child.try_wait() {
             match Watch::new(&child) {
