@@ -6,6 +6,7 @@
 //! machine, the same handle); polling such a task runs its closure to the end.
 
 use crate::context;
+use crate::driver::{ClockHold, Handle};
 use crate::task::{self, JoinHandle, Queued, Schedule, Task};
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -43,6 +44,8 @@ struct Queue {
 struct Job {
     task: Queued,
     duty: Duty,
+    /// A paused clock, if there is one, does not jump before this is over and its result delivered.
+    hold: Option<ClockHold>,
 }
 
 /// What happens to a job that still waits for a thread when the runtime ends.
@@ -81,18 +84,13 @@ impl BlockingPool {
         duty: Duty,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> JoinHandle<T> {
-        // A paused clock, if there is one, does not jump over the time that this takes.
-        let hold = context::try_driver().map(|driver| driver.clock().hold());
-        let future = RunOnce(Some(move || {
-            let result = work();
-            drop(hold);
-            result
-        }));
+        let hold = context::try_driver().and_then(Handle::hold_clock);
+        let future = RunOnce(Some(work));
         // SAFETY: closure and output are `Send` and `'static`.
         let (listed, task, handle) = unsafe { task::new(future, Arc::clone(self)) };
         // There is no list: the queue, or the thread, has the job.
         drop(listed);
-        self.push(Job { task, duty });
+        self.push(Job { task, duty, hold });
         JoinHandle::new(handle)
     }
 
@@ -148,6 +146,7 @@ impl BlockingPool {
                 drop(queue);
                 // Panics of the closure end up in its handle.
                 job.task.run();
+                drop(job.hold);
                 queue = self.queue();
                 continue;
             }
@@ -218,7 +217,8 @@ impl Schedule for Arc<BlockingPool> {
     fn schedule(&self, task: Queued) {
         // Only an abort of a job that is not queued does this, and there is none: it is queued, running, or through.
         let duty = Duty::MayBeCancelled;
-        self.push(Job { task, duty });
+        let hold = None;
+        self.push(Job { task, duty, hold });
     }
 
     fn schedule_again(&self, task: Queued) {

@@ -59,7 +59,14 @@ where
     match shared.pool() {
         // A pool that has ended gives the job back, which cancels it.
         Some(pool) => drop(pool.spawn(short, move || job.run())),
-        None => blitz_core::spawn(move || job.run()),
+        None => {
+            // A paused clock does not jump over the time that this takes.
+            let hold = Arc::clone(shared.driver.handle()).hold_clock();
+            blitz_core::spawn(move || {
+                job.run();
+                drop(hold);
+            });
+        }
     }
     JoinHandle::new(handle)
 }

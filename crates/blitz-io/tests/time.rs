@@ -6,7 +6,7 @@ use blitz_io::time::{
     self, Duration, Instant, MissedTickBehavior, interval, interval_at, sleep, sleep_until,
     timeout, timeout_at,
 };
-use blitz_io::{Builder, Runtime, spawn};
+use blitz_io::{Builder, Runtime, spawn, spawn_blocking, spawn_cpu};
 use common::{run, run_on, soon};
 use std::future::{Future, pending};
 use std::pin::pin;
@@ -250,6 +250,73 @@ fn a_paused_clock_can_run_again() {
         sleep(Duration::from_secs(1000)).await;
         assert_eq!(stopped.elapsed(), Duration::from_secs(1000));
     });
+}
+
+#[test]
+fn a_paused_clock_jumps_again_when_a_closure_that_nobody_waits_for_is_over() {
+    run_on(paused, || async {
+        for _ in 0..3 {
+            drop(spawn_blocking(|| std::thread::sleep(millis(30))));
+            sleep(millis(10)).await;
+        }
+    });
+}
+
+#[test]
+fn a_paused_clock_stands_still_until_the_results_of_closures_are_delivered() {
+    run_on(paused, || async {
+        for round in 0..50 {
+            let start = Instant::now();
+            let nap = move || std::thread::sleep(Duration::from_micros(round * 20));
+            let limit = Duration::from_secs(3600);
+            timeout(limit, spawn_blocking(nap)).await.unwrap().unwrap();
+            timeout(limit, spawn_cpu(nap)).await.unwrap().unwrap();
+            assert_eq!(start.elapsed(), Duration::ZERO);
+        }
+    });
+}
+
+#[test]
+fn a_timer_from_before_a_pause_goes_off_after_it() {
+    let current_thread = || Builder::new_current_thread().build().unwrap();
+    run_on(current_thread, || async {
+        let timer = spawn(sleep(millis(20)));
+        // The driver waits for the timer meanwhile.
+        let nap = spawn_blocking(|| std::thread::sleep(millis(5)));
+        nap.await.unwrap();
+        time::pause();
+        std::thread::sleep(millis(30));
+        time::resume();
+        soon(timer).await.unwrap();
+    });
+}
+
+#[test]
+fn a_timer_that_another_thread_sets_lets_a_paused_clock_jump() {
+    let runtime = paused();
+    let handle = runtime.handle().clone();
+    let other = std::thread::spawn(move || {
+        // While the thread of the runtime waits for nothing but the word from here, and has no timer.
+        std::thread::sleep(millis(20));
+        handle.block_on(async { sleep(Duration::from_secs(3600)).await });
+    });
+    run_on(
+        || runtime,
+        move || async move {
+            let (sender, receiver) = blitz_io::channel::oneshot::channel();
+            std::thread::spawn(move || {
+                other.join().unwrap();
+                sender.send(()).unwrap();
+            });
+            receiver.await.unwrap();
+        },
+    );
+}
+
+#[test]
+#[should_panic(expected = "only the clock of a current-thread runtime can be paused")]
+fn the_clock_of_several_workers_is_not_paused() {
+    run(|| async { time::pause() });
 }
 
 #[test]

@@ -10,6 +10,11 @@
 //! sees the other. If it is the arming thread, it takes the lock and moves the alarm unless it is
 //! early enough. If both do, the lock orders them: the waiter reads the ticks under it, so it never sets
 //! the alarm back to a later time than one that somebody else has set.
+//!
+//! **Nor is one after the clock has been stopped or moved.** The device goes by the system's time, and a tick of a clock that stands
+//! still has none: the waiter waits without it, and a timer that is armed meanwhile interrupts it, for the clock may jump. Whoever changes the
+//! clock's course, or lets go of a clock that it kept from jumping, says that what the device is set to means nothing
+//! ([`Alarm::forget`]) and interrupts the wait afterwards; the next wait sets the device by the clock as it goes now.
 
 use crate::primitives::{AtomicBool, Mutex, Ordering, fence};
 use blitz_core::checking::Flaws;
@@ -40,6 +45,8 @@ enum Flaw {
     NoFence,
     /// The waiter looks at the timers before it has the lock.
     LooksBeforeTheLock,
+    /// What the device is set to counts as before, although the clock goes otherwise.
+    TrustsTheOldSetting,
 }
 
 /// When the driver is to look at the timers.
@@ -48,7 +55,7 @@ pub(super) struct Alarm<D = SystemDevice> {
     device: D,
     /// Whether a thread waits for events, or is about to.
     attended: AtomicBool,
-    /// The tick that the device is set to. Once that is past it means nothing.
+    /// The tick that the device is set to; the last one there is if it is set to none. Once that is past it means nothing.
     set_to: Mutex<u64>,
     flaws: Flaws<Flaw>,
 }
@@ -75,23 +82,23 @@ impl<D: Device> Alarm<D> {
     }
 
     /// A thread is about to wait. `next_look` is the tick of the earliest timer, and `until` says how long that is
-    /// from now: zero if it is due. Returns the time-out of the wait.
+    /// from now: zero if it is due, `None` if the clock stands still. Returns the time-out of the wait.
     pub(super) fn begin(
         &self,
         next_look: impl Fn() -> u64,
-        until: impl FnOnce(u64) -> Duration,
+        until: impl FnOnce(u64) -> Option<Duration>,
     ) -> Option<Duration> {
         self.attended.store(true, Ordering::Relaxed);
         self.say_then_look();
         let hasty = self.flaws.has(Flaw::LooksBeforeTheLock).then(&next_look);
         let mut set_to = self.set_to.lock().unwrap_or_else(PoisonError::into_inner);
         let next = hasty.unwrap_or_else(next_look);
-        if next == u64::MAX {
+        let until = (next != u64::MAX).then(|| until(next)).flatten();
+        let Some(until) = until else {
             // The device may still be set for a timer that has been cancelled: an event for nothing, once.
-            *set_to = next;
+            *set_to = u64::MAX;
             return None;
-        }
-        let until = until(next);
+        };
         if until.is_zero() {
             return Some(until);
         }
@@ -107,9 +114,20 @@ impl<D: Device> Alarm<D> {
         self.attended.store(false, Ordering::Relaxed);
     }
 
+    /// The clock goes otherwise than before: no tick is where it was. The caller interrupts the waiting thread afterwards.
+    pub(super) fn forget(&self) {
+        if !self.flaws.has(Flaw::TrustsTheOldSetting) {
+            *self.set_to.lock().unwrap_or_else(PoisonError::into_inner) = u64::MAX;
+        }
+    }
+
     /// A timer for tick `when` has been armed, and no other is earlier. Returns whether the waiting thread has to be
-    /// interrupted.
-    pub(super) fn move_forward(&self, when: u64, until: impl FnOnce(u64) -> Duration) -> bool {
+    /// interrupted. `until` is as in [`begin`](Self::begin).
+    pub(super) fn move_forward(
+        &self,
+        when: u64,
+        until: impl FnOnce(u64) -> Option<Duration>,
+    ) -> bool {
         self.say_then_look();
         if !self.attended.load(Ordering::Relaxed) {
             return false;
@@ -118,8 +136,11 @@ impl<D: Device> Alarm<D> {
         if when >= *set_to {
             return false;
         }
+        let Some(until) = until(when) else {
+            return true;
+        };
         *set_to = when;
-        self.device.set(until(when));
+        self.device.set(until);
         D::INTERRUPTS
     }
 }

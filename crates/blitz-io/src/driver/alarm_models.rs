@@ -26,6 +26,11 @@ struct Scene {
     next_look: AtomicU64,
 }
 
+/// A clock that stands at its start.
+fn running(tick: u64) -> Option<Duration> {
+    Some(Duration::from_nanos(tick))
+}
+
 /// Two threads arm a timer, the earlier one for tick 3, while a third goes to sleep.
 fn sleeping_and_arming(flaws: Flaws<Flaw>) {
     fn arm(scene: &Scene, when: u64) {
@@ -39,7 +44,7 @@ fn sleeping_and_arming(flaws: Flaws<Flaw>) {
                 Ordering::Relaxed,
             ) {
                 Ok(_) => {
-                    scene.alarm.move_forward(when, Duration::from_nanos);
+                    scene.alarm.move_forward(when, running);
                     return;
                 }
                 Err(now) => before = now,
@@ -59,7 +64,7 @@ fn sleeping_and_arming(flaws: Flaws<Flaw>) {
         })
         .thread(move || {
             let next_look = || sleeper.next_look.load(Ordering::Relaxed);
-            sleeper.alarm.begin(next_look, Duration::from_nanos);
+            sleeper.alarm.begin(next_look, running);
         })
         .thread(move || arm(&early, 3))
         .thread(move || arm(&late, 8))
@@ -81,4 +86,51 @@ fn loom_without_a_fence_a_timer_is_slept_through() {
 #[should_panic(expected = "slept through")]
 fn loom_a_look_before_the_lock_sets_the_alarm_back() {
     sleeping_and_arming(Flaws::only(Flaw::LooksBeforeTheLock));
+}
+
+/// A thread goes to sleep for a timer of tick 3 while the clock, which was stopped and stood at 0, goes on; when the sleeper has been interrupted it
+/// waits again. The device had been set before the clock was stopped.
+fn waiting_while_the_clock_goes_on(flaws: Flaws<Flaw>) {
+    struct Clocked {
+        alarm: Alarm<Memory>,
+        goes: AtomicBool,
+    }
+    fn wait(scene: &Clocked) {
+        let until = |tick| {
+            let goes = scene.goes.load(Ordering::Relaxed);
+            goes.then(|| Duration::from_nanos(tick))
+        };
+        scene.alarm.begin(|| 3, until);
+    }
+    race::<2, _>(move || {
+        let alarm = Alarm::with_flaws(Memory(Mutex::new(None)), flaws);
+        alarm.begin(|| 3, running);
+        // That event has come, when it meant nothing.
+        *alarm.device.0.lock().unwrap() = None;
+        let goes = AtomicBool::new(false);
+        let sleeper = Rc::new(Clocked { alarm, goes });
+        let (changer, state) = (sleeper.clone(), sleeper.clone());
+        Race::new(move |_| {
+            // It has been interrupted.
+            wait(&state);
+            let set_to = *state.alarm.device.0.lock().unwrap();
+            assert_eq!(set_to, Some(3), "slept through");
+        })
+        .thread(move || wait(&sleeper))
+        .thread(move || {
+            changer.goes.store(true, Ordering::Relaxed);
+            changer.alarm.forget();
+        })
+    });
+}
+
+#[test]
+fn loom_no_timer_is_slept_through_when_the_clock_goes_on() {
+    waiting_while_the_clock_goes_on(Flaws::NONE);
+}
+
+#[test]
+#[should_panic(expected = "slept through")]
+fn loom_with_the_old_setting_a_timer_is_slept_through_when_the_clock_goes_on() {
+    waiting_while_the_clock_goes_on(Flaws::only(Flaw::TrustsTheOldSetting));
 }

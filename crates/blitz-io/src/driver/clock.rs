@@ -1,7 +1,12 @@
 //! What time it is: the system's, or a test's.
 //!
 //! A paused clock stands still until it is told to move, or until the runtime has nothing else to do: then the driver moves it
-//! to the next timer at once. A test of an hour of time-outs takes no time, and always takes the same course.
+//! to the next timer at once. A test of an hour of time-outs takes no time, and always takes the same course. That is only to be had
+//! if one thread runs everything: with several of them, one may have nothing to do while a task runs on another. So only the
+//! clocks of current-thread runtimes can be paused.
+//!
+//! Closures on other threads (`spawn_blocking`, `spawn_cpu`) *hold* the clock: it does not jump before they are over and their results
+//! delivered. The driver has to be told of that, and of every other change; so users change the clock through the driver's handle.
 
 use super::timers::{nanos_of, tick_after};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -23,6 +28,8 @@ pub(crate) struct Clock(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     start: Instant,
+    /// Whether it can be paused.
+    can_stop: bool,
     /// Whether `course` counts.
     is_virtual: AtomicBool,
     course: Mutex<Course>,
@@ -47,11 +54,12 @@ impl Course {
 }
 
 impl Clock {
-    /// The system's time.
-    pub(crate) fn new() -> Self {
+    /// The system's time. Whether the clock can be paused is decided for good.
+    pub(crate) fn new(can_stop: bool) -> Self {
         let start = Instant::now();
         Self(Arc::new(Inner {
             start,
+            can_stop,
             is_virtual: AtomicBool::new(false),
             course: Mutex::new(Course::Running {
                 at: 0,
@@ -90,6 +98,11 @@ impl Clock {
         to_nanos(instant.saturating_duration_since(self.0.start))
     }
 
+    /// Whether it can be paused.
+    pub(crate) fn can_stop(&self) -> bool {
+        self.0.can_stop
+    }
+
     /// Whether it stands still.
     pub(crate) fn is_paused(&self) -> bool {
         self.0.is_virtual.load(Ordering::Acquire) && matches!(*self.course(), Course::Paused { .. })
@@ -97,6 +110,7 @@ impl Clock {
 
     /// Stops it. Returns whether it was running.
     pub(crate) fn pause(&self) -> bool {
+        debug_assert!(self.0.can_stop);
         let mut course = self.course();
         if matches!(*course, Course::Paused { .. }) {
             return false;
@@ -147,11 +161,14 @@ impl Clock {
         }
     }
 
-    /// While this lives a stopped clock does not jump: something goes on that the runtime cannot see, such as
-    /// a call on the blocking pool.
-    pub(crate) fn hold(&self) -> Hold {
+    /// From now on it does not jump, until [`let_go`](Self::let_go).
+    pub(super) fn hold(&self) {
         self.0.holds.fetch_add(1, Ordering::AcqRel);
-        Hold(self.clone())
+    }
+
+    /// As before `hold`. Returns whether it may jump now.
+    pub(super) fn let_go(&self) -> bool {
+        self.0.holds.fetch_sub(1, Ordering::AcqRel) == 1 && self.is_paused()
     }
 
     fn course(&self) -> MutexGuard<'_, Course> {
@@ -164,16 +181,6 @@ impl Drop for Inner {
         if *self.is_virtual.get_mut() {
             VIRTUAL_CLOCKS.fetch_sub(1, Ordering::Relaxed);
         }
-    }
-}
-
-/// See [`Clock::hold`].
-#[derive(Debug)]
-pub(crate) struct Hold(Clock);
-
-impl Drop for Hold {
-    fn drop(&mut self) {
-        self.0.0.holds.fetch_sub(1, Ordering::AcqRel);
     }
 }
 

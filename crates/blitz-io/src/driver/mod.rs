@@ -202,6 +202,34 @@ impl Handle {
         &self.clock
     }
 
+    /// Stops the clock. Returns whether it was running.
+    pub(crate) fn pause(&self) -> bool {
+        self.changed(self.clock.pause())
+    }
+
+    /// Lets the clock run on from where it was stopped. Returns whether it was stopped.
+    pub(crate) fn resume(&self) -> bool {
+        self.changed(self.clock.resume())
+    }
+
+    /// The clock goes otherwise than before, if `changed`: whoever waits in the driver looks again, by that clock.
+    fn changed(&self, changed: bool) -> bool {
+        if changed {
+            self.alarm.forget();
+            self.interrupt();
+        }
+        changed
+    }
+
+    /// While this lives a stopped clock does not jump: something goes on that the runtime cannot see, such as
+    /// a call on the blocking pool. `None` if the clock is never stopped.
+    pub(crate) fn hold_clock(self: Arc<Self>) -> Option<ClockHold> {
+        self.clock.can_stop().then(|| {
+            self.clock.hold();
+            ClockHold(self)
+        })
+    }
+
     /// Fires the timers that are due and returns how many wakers were called. Any thread may do that at any time.
     pub(crate) fn fire(&self, batch: &mut WakeBatch) -> usize {
         if self.timers.next_look() == u64::MAX {
@@ -210,15 +238,29 @@ impl Handle {
         self.timers.fire(tick_at(self.clock.nanos()), batch)
     }
 
-    /// How long it is until a tick is over.
-    fn until(&self, tick: u64) -> Duration {
-        Duration::from_nanos(nanos_of(tick).saturating_sub(self.clock.nanos()))
+    /// How long it is until a tick is over; `None` if the clock stands still before that.
+    fn until(&self, tick: u64) -> Option<Duration> {
+        let left = nanos_of(tick).saturating_sub(self.clock.nanos());
+        (left == 0 || !self.clock.is_paused()).then(|| Duration::from_nanos(left))
     }
 
     /// A timer has been armed, and its shard has none that is earlier.
     fn timer_is_first(&self, when: u64) {
         if self.alarm.move_forward(when, |tick| self.until(tick)) {
             self.interrupt();
+        }
+    }
+}
+
+/// See [`Handle::hold_clock`].
+#[derive(Debug)]
+pub(crate) struct ClockHold(Arc<Handle>);
+
+impl Drop for ClockHold {
+    fn drop(&mut self) {
+        if self.0.clock.let_go() {
+            // It waits for events alone: the next thing to happen may be a timer again.
+            self.0.interrupt();
         }
     }
 }

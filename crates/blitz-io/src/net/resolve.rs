@@ -3,7 +3,7 @@
 //! Numbers are taken as they are. Names are looked up by the system, which blocks, and therefore on the
 //! blocking pool.
 
-use crate::{context, spawn_blocking};
+use crate::spawn_blocking;
 use std::io;
 use std::net::ToSocketAddrs as _;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
@@ -138,8 +138,6 @@ pub(super) async fn first_that_works<R>(
 
 /// Asks the system.
 async fn look_up(host: String, port: u16) -> io::Result<Vec<SocketAddr>> {
-    // A clock that a test has paused must not jump while the runtime waits for this.
-    let _hold = context::driver().clock().hold();
     let answer = spawn_blocking(move || {
         let addresses = (host.as_str(), port).to_socket_addrs();
         addresses.map(Iterator::collect)

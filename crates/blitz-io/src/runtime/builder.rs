@@ -196,7 +196,7 @@ impl Builder {
             blocking_name,
             self.stack_size,
         );
-        let clock = driver::Clock::new();
+        let clock = driver::Clock::new(self.current_thread);
         if self.paused {
             clock.pause();
         }

@@ -12,7 +12,8 @@ use std::time::Duration;
 /// The system's clock, and with it [`std::time::Instant`], runs on.
 ///
 /// # Panics
-/// If the clock is paused already, or the thread is in no runtime.
+/// If the clock is paused already, the thread is in no runtime, or it is not a current-thread one: with several threads, one may have nothing to do
+/// while a task runs on another, and the clock would jump meanwhile.
 ///
 /// ```
 /// use blitz_io::time::{self, Duration, Instant};
@@ -26,10 +27,12 @@ use std::time::Duration;
 /// ```
 #[track_caller]
 pub fn pause() {
+    let driver = context::driver();
     assert!(
-        context::driver().clock().pause(),
-        "the clock is paused already"
+        driver.clock().can_stop(),
+        "time::pause: only the clock of a current-thread runtime can be paused (use Builder::new_current_thread)"
     );
+    assert!(driver.pause(), "the clock is paused already");
 }
 
 /// Lets the clock run again.
@@ -38,10 +41,7 @@ pub fn pause() {
 /// If the clock is not paused, or the thread is in no runtime.
 #[track_caller]
 pub fn resume() {
-    let driver = context::driver();
-    assert!(driver.clock().resume(), "the clock is not paused");
-    // Somebody may be waiting for a timer as if it never came.
-    driver.interrupt();
+    assert!(context::driver().resume(), "the clock is not paused");
 }
 
 /// Moves a paused clock forward, and lets the tasks run whose timers are due.
