@@ -217,7 +217,7 @@ pub fn diagnose(machine: &Machine, around: &Surroundings) -> Vec<Finding> {
             "This is a virtual machine. Some kernels put a woken thread on its waker's CPU and leave it there for \
              milliseconds, so that two threads share one CPU."
                 .into(),
-            "The pool moves threads that it wakes (ThreadPoolBuilder::place_wakes). For other libraries, compare pinned figures.",
+            "Compare pinned figures (`bench --pin`); a program of yours may pin its pool (ThreadPoolBuilder::pin_workers).",
         );
     }
     for (name, value) in &around.variables {

@@ -36,7 +36,6 @@ pub struct ThreadPoolBuilder<S = DefaultSpawn> {
     backoff: BackoffMode,
     caller_participates: Option<bool>,
     pin_workers: bool,
-    place_wakes: bool,
     grain: usize,
     spawn: S,
 }
@@ -47,7 +46,7 @@ pub trait ThreadSpawn: private::Sealed {
     #[doc(hidden)]
     fn spawn(&mut self, thread: ThreadBuilder) -> io::Result<()>;
 
-    /// Are the threads a user's, whose affinity is none of our business?
+    /// Are the threads a user's own?
     #[doc(hidden)]
     const CUSTOM: bool;
 }
@@ -142,7 +141,6 @@ impl Default for ThreadPoolBuilder {
             backoff: BackoffMode::default(),
             caller_participates: None,
             pin_workers: false,
-            place_wakes: true,
             grain: 1,
             spawn: DefaultSpawn,
         }
@@ -199,12 +197,11 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
             || self.handlers.exit.is_some()
             || self.use_current_thread
             || S::CUSTOM;
-        let place = self.place_wakes && !S::CUSTOM;
         let pool = Pool::new(Settings {
             threads,
             backoff: self.backoff,
             guests: self.caller_participates.unwrap_or(global && !differ),
-            placement: Placement::new(threads, self.pin_workers, place),
+            placement: Placement::new(threads, self.pin_workers),
             handlers: std::mem::take(&mut self.handlers),
             attributes: ThreadAttributes::new(threads, self.stack_size),
             grain: self.grain,
@@ -337,7 +334,6 @@ impl<S> ThreadPoolBuilder<S> {
             backoff: self.backoff,
             caller_participates: self.caller_participates,
             pin_workers: self.pin_workers,
-            place_wakes: self.place_wakes,
             grain: self.grain,
         }
     }
@@ -441,16 +437,12 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Pins each thread to one of the CPUs the process may use (Linux only, ignored elsewhere).
+    /// Binds each thread to one of the CPUs that the caller of `build` may use (Linux only, ignored elsewhere).
+    ///
+    /// What runs there sees it: [`available_parallelism`](std::thread::available_parallelism) is 1, and threads, pools and programs that it starts
+    /// may use no other CPU unless they ask for it. Without this, the engine leaves alone where threads run.
     pub fn pin_workers(mut self, pin: bool) -> Self {
         self.pin_workers = pin;
-        self
-    }
-
-    /// Whether a thread that is woken by a computing one is kept off that one's CPU (Linux only; on by
-    /// default).
-    pub fn place_wakes(mut self, place: bool) -> Self {
-        self.place_wakes = place;
         self
     }
 
@@ -498,7 +490,6 @@ impl<S> fmt::Debug for ThreadPoolBuilder<S> {
             .field("backoff", &self.backoff)
             .field("caller_participates", &self.caller_participates)
             .field("pin_workers", &self.pin_workers)
-            .field("place_wakes", &self.place_wakes)
             .field("grain", &self.grain)
             .finish_non_exhaustive()
     }

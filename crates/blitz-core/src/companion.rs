@@ -84,8 +84,7 @@ impl PoolHandle {
     pub fn notify(&self) {
         let counters = self.pool.sleep.post();
         if counters.searching() == 0 && counters.sleeping() > 0 {
-            // Not placed: a companion's pieces are short, and a change of affinity costs as much as one of them.
-            self.pool.wake_one_placed(false);
+            self.pool.wake_one();
         }
     }
 

@@ -69,12 +69,14 @@ impl<'a> Guest<'a> {
         if !pool.guests {
             return None;
         }
-        let usual = pool
-            .placement
-            .seat_of_caller()
-            .unwrap_or_else(|| USUAL_SEAT.with(Cell::get));
+        let here = pool.placement.seat_of_caller();
+        let usual = here.unwrap_or_else(|| USUAL_SEAT.with(Cell::get));
         match pool.seats.get(usual) {
             Some(seat) if seat.occupancy.try_enter_vacant() => Some(Self::sit(seat)),
+            // If the thread of another CPU's seat had to wait for us, the one of this CPU would have to share it with us.
+            Some(seat) if here.is_some() && seat.occupancy.try_enter_searching() => {
+                Some(Self::sit(seat))
+            }
             _ => Self::enter_elsewhere(pool),
         }
     }

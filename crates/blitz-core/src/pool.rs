@@ -264,21 +264,13 @@ impl Pool {
         unsafe { self.wake_waiters_for(context) };
     }
 
-    /// Wakes one sleeping thread whose seat is free. The choice of the thread is arbitrary; with a
-    /// participant as waker it is placed on another CPU than the waker's.
+    /// Wakes one sleeping thread whose seat is free. The choice of the thread is arbitrary.
     pub(crate) fn wake_one(&self) -> bool {
-        self.wake_one_placed(true)
-    }
-
-    /// The same; without `placed`, the kernel decides where the thread wakes up.
-    pub(crate) fn wake_one_placed(&self, placed: bool) -> bool {
         let me = self.current_seat();
         let first = me.map_or(0, |seat| seat.index + 1);
         let try_once = || {
             let eligible = |thread: usize| !self.seats[thread].occupancy.has_guest();
-            let placed = placed && me.is_some();
-            let prepare = |thread: usize| self.placement.before_wake(thread, placed);
-            self.sleep.wake_one(first, eligible, prepare).is_some()
+            self.sleep.wake_one(first, eligible).is_some()
         };
         let mut woken = try_once();
         if !woken && self.guests && self.sleep.counters().sleeping() > 0 {
@@ -298,8 +290,7 @@ impl Pool {
 
     /// Wakes the thread of a seat, if it sleeps for want of work.
     pub(crate) fn wake_thread(&self, index: usize) {
-        self.sleep
-            .wake_thread(index, |thread| self.placement.before_wake(thread, false));
+        self.sleep.wake_thread(index);
     }
 
     /// Unparks every occupant that is parked in a wait for something that `context` descends from.

@@ -92,7 +92,7 @@ fn rescue(pool: &Pool, seat: &Arc<Seat>) {
     let index = seat.index;
     // SAFETY: the seat is this thread's alone.
     let before = unsafe { seat.enter() };
-    pool.placement.stand_in_started(index);
+    pool.placement.stand_in_started();
     if let Some(handler) = &pool.handlers.start {
         pool.catch_panic(|| handler(index));
     }

@@ -114,6 +114,7 @@ pub struct StandIn {
 
 impl StandIn {
     pub(crate) fn new(pool: Arc<Pool>) -> Self {
+        pool.placement.stand_in_started();
         let chair = ptr::from_ref(pool.reserve.take(&pool));
         StandIn { pool, chair }
     }

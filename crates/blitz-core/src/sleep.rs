@@ -274,12 +274,10 @@ impl Sleep {
     }
 
     /// P4. Wakes one sleeping thread that `eligible` accepts, `first` or one after it if there is one.
-    /// `prepare` runs between the decision and the wake.
     pub(crate) fn wake_one(
         &self,
         first: usize,
         mut eligible: impl FnMut(usize) -> bool,
-        prepare: impl FnOnce(usize),
     ) -> Option<usize> {
         // The attendant last: whatever it is woken for, somebody else would have to take its place.
         let attendant = self.attendant.load(Ordering::Relaxed) as usize;
@@ -288,16 +286,14 @@ impl Sleep {
         let woken = others
             .chain(attendant.checked_sub(1))
             .find(|&thread| eligible(thread) && self.claim(thread))?;
-        prepare(woken);
         self.kick(woken);
         Some(woken)
     }
 
     /// Wakes this thread if it sleeps for want of work.
-    pub(crate) fn wake_thread(&self, thread: usize, prepare: impl FnOnce(usize)) -> bool {
+    pub(crate) fn wake_thread(&self, thread: usize) -> bool {
         let claimed = self.claim(thread);
         if claimed {
-            prepare(thread);
             self.kick(thread);
         }
         claimed
@@ -308,7 +304,7 @@ impl Sleep {
         // P2: the news that ends the sleep before the look at who sleeps.
         fence(Ordering::SeqCst);
         for thread in 0..self.states.len() {
-            self.wake_thread(thread, |_| {});
+            self.wake_thread(thread);
             self.seat_is_free(thread);
         }
     }

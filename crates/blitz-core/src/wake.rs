@@ -60,13 +60,8 @@ pub(crate) fn after_push(seat: &Seat, pushed: Pushed, job: *const Job, expected:
         Pushed::Beat => pool.sleep.counters(),
         Pushed::Full => return,
     };
-    if counters.searching() > 0 {
-        if pushed == Pushed::Public {
-            keep_searchers_away(seat);
-        }
-        return;
-    }
-    if counters.sleeping() == 0 && !pool.has_blocked() {
+    // A searching thread sees the fork for free.
+    if counters.searching() > 0 || counters.sleeping() == 0 && !pool.has_blocked() {
         return;
     }
     let worth_it = match expected {
@@ -76,18 +71,6 @@ pub(crate) fn after_push(seat: &Seat, pushed: Pushed, job: *const Job, expected:
     if worth_it && !pool.wake_one() {
         // SAFETY: the seat's own context is alive: the occupant, our caller, runs in it.
         unsafe { pool.wake_waiters_for(seat.context()) };
-    }
-}
-
-/// A searching thread sees the fork for free, but takes it only if it has a CPU to run on. On machines with a
-/// few CPUs the kernel may have moved this thread to the searcher's.
-fn keep_searchers_away(seat: &Seat) {
-    const FEW: usize = 4;
-    let pool = seat.pool();
-    let threads = pool.num_threads();
-    if threads <= FEW {
-        let others = (0..threads).filter(|&thread| thread != seat.index);
-        others.for_each(|thread| pool.placement.keep_apart(thread));
     }
 }
 

@@ -70,7 +70,6 @@ pub(crate) fn run(pool: &Arc<Pool>, index: usize) {
         vain: 0,
     }
     .main_loop();
-    pool.placement.thread_stopped(index);
     if let Some(handler) = &pool.handlers.exit {
         // No guest can be in the seat: the pool's handle is gone.
         pool.catch_panic(|| handler(index));

@@ -64,12 +64,11 @@ fn every_backoff_mode_finishes_its_work() {
 }
 
 #[test]
-fn pinned_and_unplaced_pools_give_the_same_answers() {
-    for (pin, place) in [(true, true), (false, false)] {
+fn pinned_and_free_pools_give_the_same_answers() {
+    for pin in [true, false] {
         let pool = ThreadPoolBuilder::new()
             .num_threads(3)
             .pin_workers(pin)
-            .place_wakes(place)
             .build()
             .unwrap();
         for _ in 0..20 {

@@ -150,7 +150,7 @@ impl Pool {
     fn wake_one(&self) -> bool {
         let try_once = || {
             let eligible = |_| !self.occupancy.has_guest();
-            self.sleep.wake_one(0, eligible, |_| {}).is_some()
+            self.sleep.wake_one(0, eligible).is_some()
         };
         let mut woken = try_once();
         if !woken && self.sleep.counters().sleeping() > 0 {
@@ -167,7 +167,7 @@ impl Pool {
             self.sleep.seat_is_free(THREAD);
         } else if self.starved.load(Ordering::SeqCst) {
             self.starved.store(false, Ordering::SeqCst);
-            self.sleep.wake_thread(THREAD, |_| {});
+            self.sleep.wake_thread(THREAD);
         }
     }
 

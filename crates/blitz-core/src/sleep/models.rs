@@ -112,7 +112,7 @@ impl Pool {
 
     fn wake_one_if_needed(&self, counters: Counters) {
         if counters.searching() == 0 && counters.sleeping() > 0 {
-            self.sleep.wake_one(0, |_| true, |_| {});
+            self.sleep.wake_one(0, |_| true);
         }
     }
 
@@ -125,7 +125,7 @@ impl Pool {
     fn post_to(&self, thread: usize, job: usize) {
         self.jobs[job].store(POSTED, Ordering::Release);
         self.sleep.post();
-        self.sleep.wake_thread(thread, |_| {});
+        self.sleep.wake_thread(thread);
     }
 
     fn terminate(&self) {

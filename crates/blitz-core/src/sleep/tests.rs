@@ -136,7 +136,7 @@ fn a_thread_wakes_its_successors_in_turn() {
     }
     let mut woken = Vec::new();
     let mut first = 21;
-    while let Some(thread) = sleep.wake_one(first, |thread| thread != 20, |_| {}) {
+    while let Some(thread) = sleep.wake_one(first, |thread| thread != 20) {
         woken.push(thread);
         // As the woken thread would.
         first = thread + 1;
