@@ -13,7 +13,6 @@ mod injector;
 mod outlook;
 mod owned;
 #[cfg(not(loom))]
-mod placement;
 #[cfg(not(loom))]
 mod relief;
 mod ring;
