@@ -47,17 +47,34 @@ pub fn ticks_per_us() -> u64 {
         std::hint::spin_loop();
     }
     let (now, elapsed) = (ticks(), at.elapsed());
-    let rate = now.saturating_sub(first) * 1000 / (elapsed.as_nanos() as u64).max(1);
-    let rate = rate.max(1);
+    let rate = rate(now.saturating_sub(first), elapsed);
     if elapsed > Duration::from_millis(1) {
         FIXED.store(rate, Ordering::Relaxed);
     }
     rate
 }
 
+/// Ticks per microsecond, at least one.
+fn rate(ticks: u64, elapsed: Duration) -> u64 {
+    // In 128 bits: a program may have been at it for months when it first asks.
+    let rate = u128::from(ticks) * 1000 / elapsed.as_nanos().max(1);
+    u64::try_from(rate).unwrap_or(u64::MAX).max(1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_rate_is_right_after_months_too() {
+        let day = 24 * 60 * 60;
+        for days in [0, 1, 71, 100, 1000] {
+            let elapsed = Duration::from_secs(1 + days * day);
+            let ticks = elapsed.as_secs() * 3_000_000_000;
+            assert_eq!(rate(ticks, elapsed), 3000, "after {days} days");
+        }
+        assert_eq!(rate(0, Duration::ZERO), 1);
+    }
 
     #[test]
     fn ticks_agree_with_the_wall_clock() {
