@@ -6,7 +6,7 @@
 
 use crate::context::{self, Context};
 use crate::guest::{block_on, outsider_parker};
-use crate::pool::Pool;
+use crate::pool::{AbortOnDrop, Pool};
 use crate::primitives::CoreLatch;
 use crate::scope::current_pool;
 use crate::seat::{self, Seat};
@@ -137,6 +137,8 @@ where
         outcomes: outcomes.as_mut_ptr(),
     };
     let address = (&raw const waiting).expose_provenance();
+    // From the first post on, others use this frame.
+    let abort = AbortOnDrop("a panic in a broadcast");
     for target in &pool.seats {
         let index = target.index;
         let run = move || {
@@ -169,6 +171,7 @@ where
         Some(seat) => unsafe { wait_for(seat, &wait) },
         None => block_on(&wait, waiting.waiter),
     }
+    std::mem::forget(abort);
     let outcomes = outcomes
         .into_iter()
         .map(|outcome| outcome.expect("all have run"));

@@ -208,11 +208,7 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
         });
         // If a thread cannot be started, or the user's spawn handler panics, those that run must end.
         let guard = EndPool(&pool);
-        for index in 0..threads {
-            if index == 0 && self.use_current_thread {
-                adopt_current_thread(&pool);
-                continue;
-            }
+        for index in usize::from(self.use_current_thread)..threads {
             if let Some(name) = &mut self.thread_name {
                 pool.attributes.set_name(index, name(index));
             }
@@ -223,6 +219,10 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
             self.spawn.spawn(thread).map_err(ErrorKind::Io)?;
         }
         std::mem::forget(guard);
+        if self.use_current_thread {
+            // Last: a pool that could not be built must leave the thread as it was.
+            adopt_current_thread(&pool);
+        }
         Ok(pool)
     }
 

@@ -16,7 +16,14 @@
 //! handle's context as its first and only ancestor. The walker must therefore hold something
 //! unfinished: a task that it has taken out of a queue, or a slot of a join stack that it keeps from
 //! finishing by holding the stack's lock.
+//!
+//! # Tasks
+//! A detached task has a context of its own while it runs, a [`TaskContext`]: so a stolen half knows which task it is a part of
+//! (`wait_idle` asks). What a task leaves behind when it has ended (a panic for the handler) does not descend from what it descended from, which may be
+//! gone by then: [`TaskContext::outlive`].
 
+#[cfg(not(loom))]
+use crate::sync::AtomicUsize;
 use crate::sync::{AtomicPtr, Ordering};
 use std::ptr;
 
@@ -49,7 +56,78 @@ impl Context {
     }
 
     pub(crate) fn parent(&self) -> *const Context {
-        self.parent.load(Ordering::Relaxed)
+        self.parent
+            .load(Ordering::Relaxed)
+            .map_addr(|address| address & !TASK)
+    }
+
+    /// Is it the head of a [`TaskContext`]?
+    #[cfg(not(loom))]
+    fn is_tasks(&self) -> bool {
+        self.parent.load(Ordering::Relaxed).addr() & TASK != 0
+    }
+}
+
+/// Set in the `parent` of a context that is the head of a [`TaskContext`]. Contexts are aligned to more than that.
+const TASK: usize = 1;
+
+/// The context of a detached task that runs, in the frame that runs it.
+#[cfg(not(loom))]
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct TaskContext {
+    head: Context,
+    /// The pool, by its address.
+    pool: usize,
+    /// Calls of `wait_idle` that the task is inside of: in its own frames, or in halves that others have stolen. Changed by the pool, under a lock.
+    pub(crate) idling: AtomicUsize,
+}
+
+#[cfg(not(loom))]
+impl TaskContext {
+    /// For a task of the pool at this address, which its queue knew by the context `parent`.
+    pub(crate) fn new(pool: usize, parent: *const Context) -> Self {
+        TaskContext {
+            head: Context::new(parent.map_addr(|address| address | TASK)),
+            pool,
+            idling: AtomicUsize::new(0),
+        }
+    }
+
+    pub(crate) fn context(&self) -> *const Context {
+        // A pointer to all of it: that is what `each_task` needs.
+        ptr::from_ref(self).cast()
+    }
+
+    /// The task itself has ended, and with it everything that descended from it. What is still to come descends from nothing else.
+    pub(crate) fn outlive(&self) {
+        self.head
+            .set_parent((&raw const ROOT).map_addr(|address| address | TASK));
+    }
+}
+
+/// Calls `found` for each detached task of the pool at this address that code in context `start` is a part of.
+///
+/// # Safety
+/// As for [`descends_from`].
+#[cfg(not(loom))]
+pub(crate) unsafe fn each_task(
+    start: *const Context,
+    pool: usize,
+    mut found: impl FnMut(&TaskContext),
+) {
+    let mut context = start;
+    while !context.is_null() {
+        // SAFETY: the context belongs to unfinished work, so it and its ancestors are alive; those that say so are the head of more.
+        context = unsafe {
+            if (*context).is_tasks() {
+                let task = &*context.cast::<TaskContext>();
+                if task.pool == pool {
+                    found(task);
+                }
+            }
+            (*context).parent()
+        };
     }
 }
 

@@ -11,7 +11,7 @@
 //! while it waits. Pools may call each other in circles; where descendants do not suffice, see [`crate::rescue`].
 
 use crate::context::{self, Context};
-use crate::pool::Pool;
+use crate::pool::{Pool, without_unwinding};
 use crate::primitives::CoreLatch;
 use crate::primitives::parker::{Lease, Parker};
 use crate::profile::{self, Carried};
@@ -163,10 +163,13 @@ where
         self.head = Task::new(Self::run, &raw const self.context);
         // SAFETY: `self` does not move or die before the latch is set: `wait` returns only then. The body
         // is `Send`.
-        pool.inject(unsafe { TaskRef::new((&raw mut self).cast::<Task>()) });
-        wait(&LatchWait {
-            latch: &self.latch,
-            context: &raw const self.context,
+        let task = unsafe { TaskRef::new((&raw mut self).cast::<Task>()) };
+        without_unwinding("a panic while work is in others' hands", || {
+            pool.inject(task);
+            wait(&LatchWait {
+                latch: &self.latch,
+                context: &raw const self.context,
+            });
         });
         debug_assert!(self.latch.probe(), "waited for too short");
         match self.result.into_inner().expect("the latch is set after it") {

@@ -17,7 +17,7 @@
 //! and pops; anybody may call the methods of [`Thief`].
 //!
 //! # Exposure
-//! Private forks become public in three ways, so that every fork can be stolen at any time:
+//! Private forks become public in two ways, so that every fork can be stolen at any time:
 //! 1. whenever the public part is empty, `limit` is null, the next push takes its slow path, and
 //!    everything including the new fork becomes public. So the outermost fork is public at once, and
 //!    after a theft the owner's next push shares all older forks;
@@ -48,6 +48,8 @@ use crate::primitives::fence;
 use crate::primitives::flaw::Flaws;
 use crate::sync::{AtomicPtr, AtomicU32, Ordering, spin_loop, yield_now};
 use crossbeam_utils::CachePadded;
+#[cfg(not(loom))]
+use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 use std::cell::Cell;
 use std::ptr;
 
@@ -99,6 +101,7 @@ pub(crate) const MAX_SEATS: usize = 1 << 16;
 enum Flaw {
     NoLightFence,
     NoSecondLook,
+    ForceUnfenced,
     PopIgnoresThief,
     LimitStays,
     RelaxedUnlock,
@@ -122,6 +125,27 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
+    /// `CAPACITY + 1` of them. All zeros, which the allocator gets from the kernel for nothing: most stacks use a few, and the others take no memory.
+    #[cfg(not(loom))]
+    fn many(_flaws: Flaws<Flaw>) -> Box<[Slot]> {
+        let layout = Layout::array::<Slot>(CAPACITY + 1).expect("a few pages");
+        // SAFETY: not empty, and what is freed as a box is allocated as one. All zeros are null pointers, a state that is `FREE`, a
+        // context without a parent, and no flaws, which take no room.
+        unsafe {
+            let slots = alloc_zeroed(layout).cast::<Slot>();
+            if slots.is_null() {
+                handle_alloc_error(layout);
+            }
+            Box::from_raw(ptr::slice_from_raw_parts_mut(slots, CAPACITY + 1))
+        }
+    }
+
+    #[cfg(loom)]
+    fn many(flaws: Flaws<Flaw>) -> Box<[Slot]> {
+        (0..=CAPACITY).map(|_| Slot::new(flaws)).collect()
+    }
+
+    #[cfg(loom)]
     fn new(flaws: Flaws<Flaw>) -> Self {
         Slot {
             job: AtomicPtr::new(ptr::null_mut()),
@@ -272,8 +296,7 @@ impl JoinStack {
     }
 
     fn with_flaws(flaws: Flaws<Flaw>) -> Self {
-        let slots: Box<[Slot]> = (0..=CAPACITY).map(|_| Slot::new(flaws)).collect();
-        let slots = Box::into_raw(slots).cast::<Slot>();
+        let slots = Box::into_raw(Slot::many(flaws)).cast::<Slot>();
         JoinStack {
             shared: CachePadded::new(SharedLine {
                 lock: AtomicU32::new(0),
@@ -590,6 +613,10 @@ impl<'a> Thief<'a> {
         let shared = &self.stack.shared;
         let low = shared.low.load(Ordering::Relaxed);
         let mut slot = shared.top.load(Ordering::Relaxed);
+        // SAFETY: we hold the lock.
+        let mut context = unsafe { self.context_below(slot) };
+        // What `wanted` says of it, once we asked. A look in vain asks once for each context, and takes a step for each fork.
+        let mut accepted = None;
         let mut taken = None;
         // Still true while no unstolen fork has been left behind.
         let mut contiguous = true;
@@ -598,10 +625,14 @@ impl<'a> Thief<'a> {
             let this = unsafe { &*slot };
             // SAFETY: as above, at most `low`.
             let next = unsafe { slot.add(1) };
+            let begins = this.begins.load(Ordering::Relaxed);
+            if !begins.is_null() {
+                context = begins;
+                accepted = None;
+            }
             if this.state.load(Ordering::Relaxed) == state::FREE {
-                // SAFETY: the slot is public and we hold the lock.
-                let context = unsafe { self.context_at(slot) };
-                if wanted(context) {
+                // Public and not taken, and we hold the lock: the fork exists, and so does the context it was made in.
+                if *accepted.get_or_insert_with(|| wanted(context)) {
                     this.context.set_parent(context);
                     this.state.store(state::stolen_by(thief), Ordering::Relaxed);
                     taken = Some(Stolen {
@@ -623,26 +654,28 @@ impl<'a> Thief<'a> {
         taken
     }
 
-    /// The context in which the fork in `slot` was made: the nearest one that began at or below it.
-    /// It cannot change while the fork exists, because contexts nest like the forks do.
+    /// The nearest context that began below `slot`. A fork was made in the nearest one that began at its slot or below. That cannot change
+    /// while the fork exists, because contexts nest like the forks do.
     ///
     /// # Safety
-    /// `slot` is public and the caller holds the lock.
-    unsafe fn context_at(self, slot: *mut Slot) -> *const Context {
+    /// `slot` is not below the first slot nor above `low`, and the caller holds the lock.
+    unsafe fn context_below(self, slot: *mut Slot) -> *const Context {
         let mut at = slot;
-        loop {
-            // SAFETY: between the first slot and `slot`.
+        while at > self.stack.owner.slots {
+            // SAFETY: above the first slot, so there is one below.
+            at = unsafe { at.sub(1) };
+            // SAFETY: one of the slots below `slot`.
             let begins = unsafe { (*at).begins.load(Ordering::Relaxed) };
-            if !begins.is_null() || at == self.stack.owner.slots {
+            if !begins.is_null() {
                 return begins;
             }
-            // SAFETY: not the first slot.
-            at = unsafe { at.sub(1) };
         }
+        ptr::null()
     }
 
     /// Makes all private forks public although the owner has not been asked, by way of the heavy
-    /// fence. Returns whether anything became public. Costs microseconds; the caller rations it.
+    /// fence. Returns whether anything became public. Costs microseconds; the caller rations it. Where the kernel refuses the fence,
+    /// forks become public by the owner's pushes only.
     pub(crate) fn force(self) -> bool {
         if !self.stack.try_acquire() {
             return false;
@@ -655,7 +688,12 @@ impl<'a> Thief<'a> {
             return false;
         }
         self.stack.set_low(bottom);
-        fence::heavy();
+        if !fence::heavy() && !self.stack.owner.flaws.has(Flaw::ForceUnfenced) {
+            // Who can say which of the private forks the owner has popped meanwhile? Nothing becomes public. An owner that has
+            // seen the border up there waits for the lock, and finds its fork as it was.
+            self.stack.set_low(old);
+            return false;
+        }
         // Acquire: pairs with `put` and `pop`, so that the slots below it are visible.
         let bottom_now = if self.stack.owner.flaws.has(Flaw::NoSecondLook) {
             bottom
@@ -671,3 +709,42 @@ impl<'a> Thief<'a> {
 
 #[cfg(all(test, loom))]
 mod models;
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    unsafe fn never(_job: *const Job) {}
+
+    #[test]
+    fn a_look_in_vain_asks_once_for_each_context_however_many_forks_there_are() {
+        const FORKS: usize = 4000;
+        let stack = JoinStack::new();
+        let job = Job { execute: never };
+        let contexts = [const { Context::new(ptr::null()) }; 2];
+        let mut places = Vec::new();
+        for at in 0..FORKS {
+            if at == 0 || at == FORKS / 2 {
+                // SAFETY: nobody else is here.
+                unsafe { stack.begin_context(&raw const contexts[usize::from(at > 0)]) };
+            }
+            // SAFETY: as above, and the job outlives the stack.
+            places.push(unsafe { stack.push(&raw const job).0 });
+        }
+        assert!(stack.thief().force());
+        let mut asked = Vec::new();
+        let stolen = stack.thief().steal(1, |context| {
+            asked.push(context);
+            false
+        });
+        assert!(stolen.is_none());
+        assert_eq!(asked, contexts.each_ref().map(ptr::from_ref));
+        // Each fork is found in its context, the oldest first.
+        let stolen = stack
+            .thief()
+            .steal(1, |context| ptr::eq(context, &raw const contexts[1]));
+        let slot = stolen.unwrap().slot;
+        assert!(ptr::eq(slot, places[FORKS / 2].0));
+        assert!(ptr::eq(slot.context().parent(), &raw const contexts[1]));
+    }
+}

@@ -6,7 +6,7 @@
 
 use crate::builder::available_cpus;
 use crate::companion::{self, Companion};
-use crate::context::{self, Context};
+use crate::context::{self, Context, TaskContext};
 use crate::placement::Placement;
 use crate::primitives::parker::Parker;
 use crate::primitives::{BackoffMode, Injector};
@@ -85,7 +85,7 @@ pub(crate) struct Pool {
 #[derive(Default)]
 struct IdleWaiters {
     count: AtomicUsize,
-    /// Detached tasks that are themselves inside `wait_idle`.
+    /// Detached tasks of which some part is inside `wait_idle`.
     excused: AtomicUsize,
     gate: Mutex<()>,
     changed: Condvar,
@@ -149,15 +149,18 @@ impl Pool {
 
     /// Gives the pool its companion, for life. `false`: it has one.
     pub(crate) fn attach(&self, companion: &Arc<dyn Companion>) -> bool {
-        if self.companion.set(Arc::downgrade(companion)).is_err() {
-            return false;
-        }
         let interrupt = Arc::downgrade(companion);
-        self.sleep.set_interrupt(Box::new(move || {
+        // First: a thread that sees the companion may sleep in it at once, and has to be got out of there.
+        let first = self.sleep.set_interrupt(Box::new(move || {
             if let Some(companion) = interrupt.upgrade() {
                 companion.interrupt();
             }
         }));
+        if !first {
+            return false;
+        }
+        let set = self.companion.set(Arc::downgrade(companion));
+        debug_assert!(set.is_ok(), "whoever sets the interrupt sets the companion");
         // Threads that sleep learn of it now; the others before they sleep.
         self.sleep.wake_all();
         true
@@ -399,15 +402,16 @@ impl Pool {
 
     // ---- life and death ---------------------------------------------------------------------
 
-    /// A detached task begins to exist: the pool lives until it has ended.
+    /// A detached task begins to exist: the pool lives until it has ended. If the pool has ended already, this is one of its threads, in its
+    /// exit handler, and will run the task after that.
     pub(crate) fn retain(&self) {
-        let before = self.alive.fetch_add(1, Ordering::Relaxed);
-        debug_assert!(before > 0, "spawn on a pool that has ended");
+        self.alive.fetch_add(1, Ordering::Relaxed);
     }
 
     /// The same, if the pool has not ended.
     pub(crate) fn try_retain(&self) -> bool {
-        let more = |alive| (alive > 0).then_some(alive + 1);
+        // What an exit handler has spawned keeps only its own thread.
+        let more = |alive| (alive > 0 && !self.is_terminating()).then_some(alive + 1);
         let order = Ordering::Relaxed;
         self.alive.fetch_update(order, order, more).is_ok()
     }
@@ -443,18 +447,45 @@ impl Pool {
 
     /// Blocks until no detached task is left, except those that are themselves in this call.
     pub(crate) fn wait_idle(&self) {
-        let seat = self.current_seat();
-        let excused = seat.map_or(0, |seat| seat.detached_depth.get());
+        let seat = seat::current();
         self.idle.count.fetch_add(1, Ordering::SeqCst);
-        self.idle.excused.fetch_add(excused, Ordering::SeqCst);
+        self.excuse_own_tasks(seat, true);
         self.announce_idle();
+        let until_idle = || self.idle.sleep_until(|| self.is_idle());
         match seat {
             // SAFETY: the caller occupies the seat, and asked for other work to be run.
-            Some(seat) => unsafe { wait::wait_for(seat, &Idle(self)) },
-            None => self.idle.sleep_until(|| self.is_idle()),
+            Some(seat) if self.owns(seat) => unsafe { wait::wait_for(seat, &Idle(self)) },
+            Some(elsewhere) => wait::sleep_elsewhere(elsewhere, until_idle),
+            None => until_idle(),
         }
-        self.idle.excused.fetch_sub(excused, Ordering::SeqCst);
+        self.excuse_own_tasks(seat, false);
         self.idle.count.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    /// The occupant of `seat` enters `wait_idle`, or leaves it: the tasks that it is a part of are excused meanwhile. Each counts once, however many
+    /// of its parts are in this call.
+    fn excuse_own_tasks(&self, seat: Option<&Seat>, enters: bool) {
+        let Some(seat) = seat else { return };
+        let _one_at_a_time = self
+            .idle
+            .gate
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let order = Ordering::SeqCst;
+        let excuse = |task: &TaskContext| {
+            if enters && task.idling.fetch_add(1, order) == 0 {
+                self.idle.excused.fetch_add(1, order);
+            } else if !enters && task.idling.fetch_sub(1, order) == 1 {
+                self.idle.excused.fetch_sub(1, order);
+            }
+        };
+        // SAFETY: the caller runs in this context.
+        unsafe { context::each_task(seat.context(), self.address(), excuse) };
+    }
+
+    /// What this pool is known by where nobody looks into it.
+    pub(crate) fn address(&self) -> usize {
+        std::ptr::from_ref(self).expose_provenance()
     }
 
     /// Something changed that threads in `wait_idle` wait for.
@@ -469,8 +500,11 @@ impl Pool {
     }
 
     fn is_idle(&self) -> bool {
-        // One for the pool's own handle.
-        self.alive.load(Ordering::SeqCst) <= 1 + self.idle.excused.load(Ordering::SeqCst)
+        let excused = || self.idle.excused.load(Ordering::SeqCst);
+        let before = excused();
+        // One for the pool's own handle. The second look: one of the excused may have left the call and ended meanwhile, and would count on
+        // one side only.
+        self.alive.load(Ordering::SeqCst) <= 1 + before && excused() == before
     }
 
     // ---- panics -----------------------------------------------------------------------------
@@ -554,7 +588,22 @@ pub(crate) struct AbortOnDrop(pub(crate) &'static str);
 
 impl Drop for AbortOnDrop {
     fn drop(&mut self) {
-        eprintln!("Blitz: {}; aborting", self.0);
+        complain(format_args!("{}; aborting", self.0));
         std::process::abort();
     }
+}
+
+/// Runs `work`, which must not unwind: somebody else uses a frame of the caller's.
+#[inline]
+pub(crate) fn without_unwinding<R>(what: &'static str, work: impl FnOnce() -> R) -> R {
+    let abort = AbortOnDrop(what);
+    let result = work();
+    std::mem::forget(abort);
+    result
+}
+
+/// A message for whoever reads the standard error. Unlike `eprintln!`, this does not panic if nobody can.
+pub(crate) fn complain(message: std::fmt::Arguments<'_>) {
+    use std::io::Write;
+    let _ = writeln!(std::io::stderr(), "Blitz: {message}");
 }

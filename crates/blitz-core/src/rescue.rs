@@ -20,7 +20,7 @@
 //! pool can have the same index at the same time: if the wait ends while the rescue's last job still runs. The
 //! alternatives were to let the thread wait for a job that may need what it holds, or an index that is out of range.
 
-use crate::pool::{AbortOnDrop, Pool};
+use crate::pool::{AbortOnDrop, Pool, complain};
 use crate::seat::{self, Seat};
 use crate::task::TaskRef;
 use crate::worker;
@@ -81,9 +81,9 @@ pub(crate) fn start(pool: &Pool) {
     let builder = pool.attributes.stand_in_builder(seat.index);
     if let Err(error) = builder.spawn(run) {
         pool.rescue.remove(&seat);
-        eprintln!(
-            "Blitz: all threads of a pool wait for something that is still queued, and no thread could be started to run it: {error}"
-        );
+        complain(format_args!(
+            "all threads of a pool wait for something that is still queued, and no thread could be started to run it: {error}"
+        ));
     }
 }
 

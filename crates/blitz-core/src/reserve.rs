@@ -9,7 +9,7 @@
 //!
 //! A stand-in has the index of one of the pool's threads, as rescue threads do ([`crate::rescue`]), and with the same reason.
 
-use crate::context;
+use crate::context::{self, TaskContext};
 use crate::pool::{AbortOnDrop, Pool};
 use crate::seat::{self, Seat};
 use std::ptr;
@@ -145,10 +145,9 @@ impl StandIn {
         // Joins leave the stack as they found it; whatever unwinds, unwinds no further than here.
         let result = unsafe {
             let before = seat.enter();
-            // As in a detached task: `wait_idle` in there does not wait for us.
-            seat.detached_depth.set(1);
-            let result = seat.run_in(&raw const context::ROOT, work);
-            seat.detached_depth.set(0);
+            // As a detached task: `wait_idle` in there does not wait for us.
+            let task = TaskContext::new(self.pool.address(), &raw const context::ROOT);
+            let result = seat.run_in(task.context(), work);
             seat::leave(before);
             result
         };

@@ -10,9 +10,9 @@ use crate::context::{self, Context};
 use crate::global;
 use crate::guest::{self, block_on, outsider_parker};
 use crate::handle::{ScopedHandle, Shared, UnclaimedPanic};
-use crate::pool::Pool;
+use crate::pool::{Pool, without_unwinding};
 use crate::primitives::parker::Parker;
-use crate::primitives::{CoreLatch, Injector};
+use crate::primitives::{CoreLatch, FullPolicy, Injector};
 use crate::profile::{self, Spawned};
 use crate::seat::{self, Seat};
 use crate::task::{self, TaskRef};
@@ -276,7 +276,7 @@ impl<'scope> ScopeFifo<'scope> {
     fn new(pool: &Pool, seat: Option<&Seat>) -> Self {
         ScopeFifo {
             base: Base::new(pool, seat),
-            queue: Injector::new(),
+            queue: Injector::with_capacity(64, FullPolicy::Grow),
         }
     }
 
@@ -309,7 +309,7 @@ impl<'scope> ScopeFifo<'scope> {
         let token = move || {
             // SAFETY: there are as many entries as tokens, so the scope has an unfinished part.
             let scope = unsafe { scope.get() };
-            scope.queue.pop().expect("an entry for each token").run();
+            scope.queue.pop_promised().run();
         };
         // SAFETY: as in `Scope::spawn`.
         unsafe { self.base.submit(token) };
@@ -391,7 +391,13 @@ impl<'scope> Base<'scope> {
         if kept.is_err() {
             // SAFETY: made a moment ago, and nobody else has it.
             let late = unsafe { Box::from_raw(boxed) };
-            drop_quietly(*late);
+            let forget_it = || drop_quietly(*late);
+            match seat::current() {
+                // In the scope's own context: that of the part, which was its handle's, may be gone.
+                // SAFETY: the caller occupies the seat. Nothing unwinds, and joins leave the stack as they found it.
+                Some(seat) => unsafe { seat.run_in(&raw const self.context, forget_it) },
+                None => forget_it(),
+            }
         }
     }
 
@@ -410,16 +416,18 @@ impl<'scope> Base<'scope> {
                 None
             }
         };
-        self.part_done();
-        let wait = LatchWait {
-            latch: &self.latch,
-            context: &raw const self.context,
-        };
-        match seat {
-            // SAFETY: the caller occupies the seat.
-            Some(seat) => unsafe { wait_for(seat, &wait) },
-            None => block_on(&wait, self.waiter),
-        }
+        without_unwinding("a panic at the end of a scope", || {
+            self.part_done();
+            let wait = LatchWait {
+                latch: &self.latch,
+                context: &raw const self.context,
+            };
+            match seat {
+                // SAFETY: the caller occupies the seat.
+                Some(seat) => unsafe { wait_for(seat, &wait) },
+                None => block_on(&wait, self.waiter),
+            }
+        });
         self.ends.meet();
         let handles =
             std::mem::take(&mut *self.handles.lock().unwrap_or_else(PoisonError::into_inner));
@@ -552,5 +560,54 @@ impl Base<'_> {
             .field("unfinished", &self.unfinished)
             .field("latch", &self.latch)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ThreadPoolBuilder;
+    use std::sync::mpsc::{Sender, channel};
+
+    fn context() -> usize {
+        let seat = seat::current();
+        seat.map_or(0, |seat| seat.context().addr())
+    }
+
+    /// A result that nobody wants; it panics with a payload that tells in which context it is dropped.
+    struct Bomb(Sender<usize>);
+    struct Splinter(Sender<usize>);
+
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            std::panic::panic_any(Splinter(self.0.clone()));
+        }
+    }
+
+    impl Drop for Splinter {
+        fn drop(&mut self) {
+            self.0.send(context()).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_late_panic_is_dropped_in_the_context_of_the_scope_not_of_a_handle_that_is_gone() {
+        let pool = ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        let (sender, dropped_in) = channel();
+        let mut handles = Vec::new();
+        let mut of_scope = 0;
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            pool.scope(|scope| {
+                of_scope = (&raw const scope.base.context).addr();
+                for _ in 0..2 {
+                    let sender = sender.clone();
+                    drop(scope.spawn_handle(move |_| Bomb(sender)));
+                }
+            });
+        }));
+        handles.push(outcome.unwrap_err());
+        // One panic goes on, the other one is late.
+        assert_eq!(dropped_in.try_iter().collect::<Vec<_>>(), [of_scope]);
+        drop(handles);
     }
 }

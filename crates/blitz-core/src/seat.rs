@@ -16,7 +16,7 @@ use crate::join_stack::{FIRST_BEAT, JoinStack, Stolen};
 use crate::occupancy::Occupancy;
 use crate::pool::Pool;
 use crate::primitives::parker::{Lease, Parker};
-use crate::primitives::{Injector, Owner, Stealer, deque};
+use crate::primitives::{FullPolicy, Injector, Owner, Stealer, deque};
 use crate::profile;
 use crate::stats::Counting;
 use crate::task::TaskRef;
@@ -65,6 +65,9 @@ impl Timed {
     };
 }
 
+/// Elements of a seat's queues that need no lock. Every seat has room for them, and most never see one.
+const FEW: usize = 64;
+
 /// See the module's documentation.
 #[repr(C)]
 pub(crate) struct Seat {
@@ -83,8 +86,6 @@ pub(crate) struct Seat {
     pub(crate) last_beat: Cell<(u64, u32)>,
     /// The call site whose pace `last_beat` is.
     pub(crate) last_site: Cell<usize>,
-    /// Detached tasks that the occupant is inside of (see `Pool::wait_idle`).
-    pub(crate) detached_depth: Cell<usize>,
     /// The companion of the seat's thread, which holds it as long as this is set; null while a guest sits here.
     companion: Cell<Option<ptr::NonNull<dyn Companion>>>,
     /// A rescue thread's or a stand-in's (see [`crate::rescue`], [`crate::reserve`]): the others do not look here for tasks.
@@ -127,12 +128,11 @@ impl Seat {
             running_since: Cell::new(0),
             last_beat: Cell::new((0, FIRST_BEAT)),
             last_site: Cell::new(0),
-            detached_depth: Cell::new(0),
             companion: Cell::new(None),
             stands_in: false,
             stealer,
-            fifo: Injector::new(),
-            mailbox: Injector::new(),
+            fifo: Injector::with_capacity(FEW, FullPolicy::Grow),
+            mailbox: Injector::with_capacity(FEW, FullPolicy::Grow),
             occupancy: CachePadded::new(Occupancy::vacant()),
             waits_for: AtomicPtr::new(ptr::null_mut()),
             sleeps_elsewhere: AtomicBool::new(false),

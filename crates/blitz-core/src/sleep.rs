@@ -171,10 +171,10 @@ impl Sleep {
         self.counters.announce_sleepy()
     }
 
-    /// What to call to wake the attendant. Once.
+    /// What to call to wake the attendant. Once: `false` if it was set before.
     #[cfg(not(loom))]
-    pub(crate) fn set_interrupt(&self, interrupt: Box<dyn Fn() + Send + Sync>) {
-        assert!(self.interrupt.0.set(interrupt).is_ok(), "set once");
+    pub(crate) fn set_interrupt(&self, interrupt: Box<dyn Fn() + Send + Sync>) -> bool {
+        self.interrupt.0.set(interrupt).is_ok()
     }
 
     /// S3 to S6, on the thread's futex; with `leaves_crowd`, only if it leaves one. Returns whether the thread really blocked.

@@ -1,6 +1,6 @@
 //! Detached tasks: they outlive whoever spawned them, and the pool outlives them.
 
-use crate::context::{self, Context};
+use crate::context::{self, Context, TaskContext};
 use crate::handle::{JoinHandle, Shared};
 use crate::pool::Pool;
 use crate::profile::Spawned;
@@ -87,8 +87,8 @@ pub(crate) fn spawn_fifo_in(pool: &Pool, func: impl FnOnce() + Send + 'static) {
     let token = move || {
         // SAFETY: tokens run on the pool's own threads, which keep it alive.
         let pool = unsafe { &*std::ptr::with_exposed_provenance::<Pool>(address) };
-        let oldest = pool.seats[home].fifo.pop();
-        oldest.expect("an entry for each token").run();
+        // There is an entry for each token.
+        pool.seats[home].fifo.pop_promised().run();
     };
     // SAFETY: as in `spawn_in`.
     unsafe { submit(pool, root, token) };
@@ -145,15 +145,18 @@ pub(crate) fn detached(pool: &Pool, func: impl FnOnce() + Send + 'static) -> imp
         // SAFETY: the task runs on one of the pool's threads (or a guest's, who holds the pool), and has not
         // released its share of the pool's life.
         let pool = unsafe { &*std::ptr::with_exposed_provenance::<Pool>(address) };
-        let seat = seat::current().filter(|seat| pool.owns(seat));
-        let count = |change: fn(usize) -> usize| {
-            if let Some(seat) = seat {
-                seat.detached_depth.set(change(seat.detached_depth.get()));
-            }
-        };
-        count(|depth| depth + 1);
-        pool.catch_panic(func);
-        count(|depth| depth - 1);
+        let seat = seat::current().expect("tasks run in seats");
+        let task = TaskContext::new(address, seat.context());
+        // SAFETY: the caller occupies the seat. Panics end in here, and joins leave the stack as they found it.
+        unsafe {
+            seat.run_in(task.context(), || {
+                if let Err(payload) = catch_unwind(AssertUnwindSafe(func)) {
+                    // With the closure, what it descended from may have gone: its handle's context.
+                    task.outlive();
+                    pool.handle_panic(payload);
+                }
+            });
+        }
         pool.release();
     }
 }
@@ -182,5 +185,59 @@ unsafe fn make(pool: &Pool, context: *const Context, run: impl FnOnce()) -> Task
         Some(seat) => unsafe { task::allocate(seat.arena(), context, run) },
         // SAFETY: passed on.
         None => unsafe { task::allocate_boxed(context, run) },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ThreadPoolBuilder, context};
+    use std::sync::{Mutex, mpsc};
+
+    /// The contexts that the caller is inside of, by their addresses, the innermost first.
+    fn ancestry() -> Vec<usize> {
+        let mut all = Vec::new();
+        let mut context = seat::current().unwrap().context();
+        while !context.is_null() {
+            all.push(context.addr());
+            // SAFETY: that of code that runs, and its ancestors.
+            context = unsafe { (*context).parent() };
+        }
+        all
+    }
+
+    struct Bomb;
+
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            panic!("the result is dropped");
+        }
+    }
+
+    #[test]
+    fn a_panic_handler_does_not_run_in_the_context_of_a_handle_that_is_gone() {
+        let (sender, in_handler) = mpsc::channel();
+        let sender = Mutex::new(sender);
+        let pool = ThreadPoolBuilder::new()
+            .num_threads(1)
+            .panic_handler(move |_| sender.lock().unwrap().send(ancestry()).unwrap())
+            .build()
+            .unwrap();
+        let (tell, in_task) = mpsc::channel();
+        let (go, wait) = mpsc::channel::<()>();
+        let handle = pool.spawn_handle(move || {
+            tell.send(ancestry()).unwrap();
+            wait.recv().ok();
+            Bomb
+        });
+        let in_task = in_task.recv().unwrap();
+        drop(handle);
+        drop(go);
+        let in_handler = in_handler.recv().unwrap();
+        let root = (&raw const context::ROOT).addr();
+        let [task, _handles, end] = in_task[..] else {
+            panic!("{in_task:?}")
+        };
+        assert_eq!((in_handler, end), (vec![task, root], root));
     }
 }

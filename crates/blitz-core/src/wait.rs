@@ -27,6 +27,7 @@
 use crate::clock::{ticks, ticks_per_us};
 use crate::context::{Context, descends_from};
 use crate::join_stack::Slot;
+use crate::pool::without_unwinding;
 use crate::primitives::{BackoffMode, CoreLatch};
 use crate::profile;
 use crate::rescue;
@@ -131,12 +132,19 @@ pub(crate) fn pause(round: u32) {
     }
 }
 
-/// Waits until `awaited` is done, helping with what descends from it.
+/// Waits until `awaited` is done, helping with what descends from it. Does not unwind: what is awaited may use the caller's frame.
 ///
 /// # Safety
 /// The caller occupies the seat.
 #[cold]
 pub(crate) unsafe fn wait_for<A: Awaited + ?Sized>(seat: &Seat, awaited: &A) {
+    // SAFETY: passed on.
+    without_unwinding("a panic in a wait", || unsafe { help_until(seat, awaited) });
+}
+
+/// # Safety
+/// The caller occupies the seat.
+unsafe fn help_until<A: Awaited + ?Sized>(seat: &Seat, awaited: &A) {
     let _waiting_is_no_work = profile::pause();
     let _wait = trace::span(Kind::Wait, 0);
     let mut wait = Wait {

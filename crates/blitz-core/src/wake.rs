@@ -17,6 +17,7 @@
 
 use crate::clock::{ticks, ticks_per_us};
 use crate::join_stack::{FIRST_BEAT, Job, Pushed};
+use crate::pool::without_unwinding;
 use crate::seat::{Seat, Timed};
 use crate::trace::{self, Kind};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -45,9 +46,17 @@ pub(crate) fn outlasts_a_wake(expected: u64) -> bool {
 
 /// The slow half of a push: the fork has become public, or it is time to look at the clock.
 /// `expected` is the work behind the fork, if the caller knows better than the call site's past.
+///
+/// Does not unwind: the fork is in the caller's frame, where thieves see it.
 #[cold]
 #[inline(never)]
 pub(crate) fn after_push(seat: &Seat, pushed: Pushed, job: *const Job, expected: Option<u64>) {
+    without_unwinding("a panic behind a fork", || {
+        look_around(seat, pushed, job, expected);
+    });
+}
+
+fn look_around(seat: &Seat, pushed: Pushed, job: *const Job, expected: Option<u64>) {
     let pool = seat.pool();
     if seat.has_companion() && pushed != Pushed::Full {
         beat_for_companion(seat, pushed);

@@ -73,6 +73,12 @@ pub(crate) fn run(pool: &Arc<Pool>, index: usize) {
     if let Some(handler) = &pool.handlers.exit {
         // No guest can be in the seat: the pool's handle is gone.
         pool.catch_panic(|| handler(index));
+        // SAFETY: so the seat is ours.
+        while let Some(task) = unsafe { take_local(seat, &mut 0) } {
+            // What the handler has spawned: nobody else would run it.
+            // SAFETY: as above.
+            unsafe { seat.run_task(task) };
+        }
     }
     seat::leave(before);
     pool.stopped[index].set();

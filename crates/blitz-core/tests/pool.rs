@@ -262,3 +262,57 @@ fn destructors_of_thread_locals_may_use_pools() {
     let answers: Vec<_> = is_done.iter().collect();
     assert_eq!(answers, vec![(55, 55, 55, vec![55, 55], (1, 2)); 2]);
 }
+
+#[test]
+fn a_pool_that_could_not_be_built_leaves_the_calling_thread_as_it_was() {
+    let attempt = |may_start: usize| {
+        let mut started = 0;
+        ThreadPoolBuilder::new()
+            .num_threads(3)
+            .use_current_thread()
+            .spawn_handler(move |thread| {
+                started += 1;
+                if started > may_start {
+                    return Err(io::Error::other("no more threads today"));
+                }
+                thread::spawn(|| thread.run());
+                Ok(())
+            })
+            .build()
+    };
+    let here = move || {
+        assert!(attempt(1).is_err());
+        assert_eq!(blitz_core::current_thread_index(), None);
+        // Spawned in the global pool, not in the one that is gone.
+        assert_eq!(blitz_core::spawn_handle(|| 5).join().unwrap(), 5);
+        // It is free to try again.
+        let pool = attempt(2).unwrap();
+        assert_eq!(blitz_core::current_thread_index(), Some(0));
+        assert_eq!(pool.install(|| sum(0, 1000)), 499_500);
+    };
+    // That thread is the pool's for good.
+    thread::spawn(here).join().unwrap();
+}
+
+#[test]
+fn tasks_that_an_exit_handler_spawns_are_run() {
+    let (sender, ran) = mpsc::channel();
+    let sender = Mutex::new(sender);
+    let pool = ThreadPoolBuilder::new()
+        .num_threads(2)
+        .exit_handler(move |index| {
+            let sender = sender.lock().unwrap().clone();
+            let again = sender.clone();
+            blitz_core::spawn(move || {
+                blitz_core::spawn_fifo(move || again.send((index, "later")).unwrap());
+                sender.send((index, "first")).unwrap();
+            });
+        })
+        .build()
+        .unwrap();
+    drop(pool);
+    let mut seen: Vec<_> = ran.iter().collect();
+    seen.sort_unstable();
+    let expected = [(0, "first"), (0, "later"), (1, "first"), (1, "later")];
+    assert_eq!(seen, expected);
+}

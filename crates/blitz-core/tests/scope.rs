@@ -7,10 +7,11 @@ use std::cell::Cell;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex, mpsc};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
+use std::time::{Duration, Instant};
 
 fn pool(threads: usize) -> blitz_core::ThreadPool {
     ThreadPoolBuilder::new()
@@ -448,4 +449,119 @@ fn a_result_whose_drop_panics_does_not_end_its_scope_early() {
         assert!(result.is_err());
         assert_eq!(ran.into_inner(), spawned.into_inner());
     }
+}
+
+fn three_threads() -> Arc<blitz_core::ThreadPool> {
+    let pool = ThreadPoolBuilder::new().num_threads(3).build();
+    Arc::new(pool.unwrap())
+}
+
+const FOR_EVER: Duration = Duration::from_secs(20);
+
+#[test]
+fn wait_idle_in_a_stolen_half_does_not_wait_for_the_task_that_it_is_a_part_of() {
+    let pool = three_threads();
+    for _ in 0..100 {
+        let (sender, receiver) = mpsc::channel();
+        let inside = Arc::clone(&pool);
+        pool.spawn(move || {
+            let here = thread::current().id();
+            let begun = AtomicBool::new(false);
+            let (_, stolen) = blitz_core::join(
+                || {
+                    let start = Instant::now();
+                    while !begun.load(Ordering::Relaxed) && start.elapsed().as_millis() < 50 {
+                        thread::yield_now();
+                    }
+                },
+                || {
+                    begun.store(true, Ordering::Relaxed);
+                    inside.wait_idle();
+                    thread::current().id() != here
+                },
+            );
+            sender.send(stolen).unwrap();
+        });
+        let stolen = receiver.recv_timeout(FOR_EVER);
+        if stolen.expect("it waits for itself") {
+            return;
+        }
+    }
+    panic!("no half was stolen in 100 tries");
+}
+
+/// Starts a task that runs until the sender is dropped.
+fn long_task(pool: &blitz_core::ThreadPool) -> mpsc::Sender<()> {
+    let (running, begun) = mpsc::channel();
+    let (end, ended) = mpsc::channel::<()>();
+    pool.spawn(move || {
+        running.send(()).unwrap();
+        ended.recv().ok();
+    });
+    begun.recv().unwrap();
+    end
+}
+
+/// Nobody has reported while a task runs, and all of them do when it has ended.
+fn reports_only_after(task: mpsc::Sender<()>, reports: &mpsc::Receiver<()>, expected: usize) {
+    let early = reports.recv_timeout(Duration::from_millis(50));
+    assert!(early.is_err(), "wait_idle has returned while a task runs");
+    drop(task);
+    for _ in 0..expected {
+        reports.recv_timeout(FOR_EVER).expect("wait_idle returns");
+    }
+}
+
+#[test]
+fn wait_idle_on_top_of_another_ones_waits_for_a_third_task() {
+    let pool = three_threads();
+    // One thread is left for both, so that the inner one runs on top of the outer one.
+    let (one, two) = (long_task(&pool), long_task(&pool));
+    let (report, reports) = mpsc::channel();
+    let outer = Arc::clone(&pool);
+    pool.spawn(move || {
+        let (inner, inner_report) = (Arc::clone(&outer), report.clone());
+        outer.spawn(move || {
+            inner.wait_idle();
+            inner_report.send(()).unwrap();
+        });
+        outer.wait_idle();
+        report.send(()).unwrap();
+    });
+    drop(one);
+    reports_only_after(two, &reports, 2);
+}
+
+#[test]
+fn a_task_with_two_halves_in_wait_idle_is_excused_once() {
+    let pool = three_threads();
+    let task = long_task(&pool);
+    let (report, reports) = mpsc::channel();
+    let inside = Arc::clone(&pool);
+    pool.spawn(move || {
+        let both = AtomicUsize::new(0);
+        let half = || {
+            both.fetch_add(1, Ordering::Relaxed);
+            let start = Instant::now();
+            while both.load(Ordering::Relaxed) < 2 && start.elapsed().as_millis() < 50 {
+                thread::yield_now();
+            }
+            inside.wait_idle();
+        };
+        blitz_core::join(half, half);
+        report.send(()).unwrap();
+    });
+    reports_only_after(task, &reports, 1);
+}
+
+#[test]
+fn wait_idle_in_another_pool_does_not_wait_for_the_task_that_called_there() {
+    let (pool, other) = (three_threads(), three_threads());
+    let (report, reports) = mpsc::channel();
+    let (inside, elsewhere) = (Arc::clone(&pool), other);
+    pool.spawn(move || {
+        elsewhere.install(|| inside.wait_idle());
+        report.send(()).unwrap();
+    });
+    reports.recv_timeout(FOR_EVER).expect("it waits for itself");
 }

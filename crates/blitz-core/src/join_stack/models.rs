@@ -6,7 +6,7 @@
 //! is a "Causality violation". Each fork runs exactly once.
 
 use super::*;
-use crate::primitives::fence::model::{set_light_is_free, set_switches};
+use crate::primitives::fence::model::{set_light_is_free, set_refused, set_switches};
 use crate::primitives::model::{Race, oversleeping_race, race};
 use crate::primitives::parker::Parker;
 use loom::cell::UnsafeCell;
@@ -278,6 +278,19 @@ fn loom_without_the_fence_out_of_line_a_forced_fork_runs_twice() {
 #[should_panic(expected = "a fork ran twice")]
 fn loom_forcing_without_a_second_look_exposes_a_fork_that_is_gone() {
     forced_against_pop(Flaws::only(Flaw::NoSecondLook));
+}
+
+#[test]
+fn loom_a_force_whose_fence_the_kernel_refuses_changes_nothing() {
+    set_refused(true);
+    with_both_fences(|| forced_against_pop(Flaws::NONE));
+}
+
+#[test]
+#[should_panic(expected = "a fork ran twice")]
+fn loom_forcing_without_the_heavy_fence_runs_a_fork_twice() {
+    set_refused(true);
+    forced_against_pop(Flaws::only(Flaw::ForceUnfenced));
 }
 
 /// The owner pops a private fork and pushes another one in its place while a thief forces it.

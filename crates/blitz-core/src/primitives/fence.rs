@@ -83,14 +83,13 @@ mod imp {
         false
     }
 
-    pub(super) fn heavy_membarrier() {
+    /// `false`: the kernel refuses. Registration succeeded, so the process has been sandboxed since.
+    pub(super) fn heavy_membarrier() -> bool {
         #[cfg(all(target_os = "linux", not(miri)))]
-        {
-            let failed = membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED);
-            // Registration succeeded, so the call can only fail if the process was re-sandboxed
-            // since. Light fences are compiled to nothing by then: going on would be unsound.
-            assert!(failed == 0, "membarrier stopped working after start-up");
-        }
+        let done = membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0;
+        #[cfg(not(all(target_os = "linux", not(miri))))]
+        let done = true;
+        done
     }
 }
 
@@ -133,13 +132,19 @@ pub fn light_is_free() -> bool {
 /// The thief's side: orders the caller's earlier stores before its later loads, and makes every
 /// [`light`] of every other thread do the same for theirs. Costs microseconds under
 /// [`Mode::Membarrier`].
+///
+/// `false`: it does neither, because the kernel refuses. That can happen in a process that gives up `membarrier` after the first pool has
+/// started (seccomp). Light fences execute nothing by then, so the caller has to do without what it wanted to know.
 #[cfg(not(loom))]
-pub fn heavy() {
+#[must_use = "without the fence nothing is ordered"]
+pub fn heavy() -> bool {
     fence(Ordering::SeqCst);
     if mode() == Mode::Membarrier {
-        imp::heavy_membarrier();
+        let done = imp::heavy_membarrier();
         fence(Ordering::SeqCst);
+        return done;
     }
+    true
 }
 
 /// The model checker sees full fences on both sides. Whether the light one passes for free, which
@@ -153,6 +158,7 @@ pub(crate) mod model {
     std::thread_local! {
         static LIGHT_IS_FREE: Cell<bool> = const { Cell::new(false) };
         static SWITCHES: Cell<bool> = const { Cell::new(false) };
+        static REFUSED: Cell<bool> = const { Cell::new(false) };
     }
 
     loom::lazy_static! {
@@ -173,8 +179,21 @@ pub(crate) mod model {
         SWITCHES.set(switches);
     }
 
+    /// From now on the kernel refuses heavy fences, or not.
+    #[cfg(test)]
+    pub(crate) fn set_refused(refused: bool) {
+        REFUSED.set(refused);
+    }
+
     pub(super) fn light_is_free() -> bool {
         LIGHT_IS_FREE.get()
+    }
+
+    pub(super) fn heavy() -> bool {
+        if !REFUSED.get() {
+            fence();
+        }
+        !REFUSED.get()
     }
 
     pub(super) fn fence() {
@@ -208,6 +227,7 @@ pub fn light_is_free() -> bool {
 
 /// See [`model`].
 #[cfg(loom)]
-pub fn heavy() {
-    model::fence();
+#[must_use = "without the fence nothing is ordered"]
+pub fn heavy() -> bool {
+    model::heavy()
 }

@@ -336,6 +336,18 @@ impl<T> Injector<T> {
         }
     }
 
+    /// [`Injector::pop`] for callers who know that there is an element for each of them: as many have been pushed as are ever popped. Another one may have
+    /// taken the caller's, and the one that is left instead may be a moment away from being seen.
+    pub(crate) fn pop_promised(&self) -> T {
+        let mut spin = SpinWait::new();
+        loop {
+            if let Some(element) = self.pop() {
+                return element;
+            }
+            spin.spin();
+        }
+    }
+
     #[inline]
     fn pop_growing(&self) -> Option<T> {
         // Acquire, and before looking into the ring: see the head of the file.

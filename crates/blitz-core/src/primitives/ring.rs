@@ -14,6 +14,7 @@
 //!   such a pop waits for the few instructions that the producer needs. (If that producer is
 //!   preempted in between, the pop yields until it is back: the ring is not lock-free in that
 //!   corner.) `try_push` and "full" are symmetric.
+//! * Of n threads that have each seen another one of n pushes happen, and pop once each, none is told "empty".
 //! * [`is_empty`](Ring::is_empty) never says "empty" about an element whose push happened before.
 //!
 //! # Why it is correct
@@ -21,10 +22,14 @@
 //! A position is claimed by one compare-and-swap, hence by one thread. The cell's content changes
 //! hands through its sequence number alone: release store by the one who is done with the
 //! cell, acquire load by the next. Weaken either and the next one touches the content while the
-//! previous one may still be at it. `head` and `tail` carry no data and are relaxed: they only
+//! previous one may still be at it. `head` and `tail` carry no data: they only
 //! ever grow, so a thread that happens-after a push reads a `tail` beyond that push (coherence),
 //! and a `head` at or before the element unless the element is gone. Comparing the two is
 //! therefore exact in the direction promised above, whatever the order of the loads.
+//!
+//! *As many pops as pushes.* Suppose each popper has seen *some* push of its own, and another one takes the element that it has seen. Then that one's
+//! own element is left; but the first popper need not have seen that push. So a pop releases `head` and acquires it: whoever finds
+//! an element gone learns what its taker knew, and reads a `tail` beyond the taker's element as well. `tail` is relaxed.
 //!
 //! The capacity is a power of two of at least two: with a single cell the number "filled by `p`"
 //! would equal "free for `p + 1`".
@@ -47,6 +52,8 @@ pub(super) enum RingFlaw {
     RelaxedRecycle,
     /// A pop gives up on an oldest cell that is claimed but not filled.
     EmptyWhileInFlight,
+    /// A pop that finds the oldest element gone does not learn what whoever took it knew.
+    RelaxedHead,
 }
 
 struct Cell<T> {
@@ -158,7 +165,9 @@ impl<T> Ring<T> {
     #[inline]
     pub(super) fn try_pop(&self) -> Option<T> {
         let mut in_flight = SpinWait::new();
-        let mut position = self.head.load(Ordering::Relaxed);
+        let seen = self.flaws.relax(RingFlaw::RelaxedHead, Ordering::Acquire);
+        let claimed = self.flaws.relax(RingFlaw::RelaxedHead, Ordering::AcqRel);
+        let mut position = self.head.load(seen);
         loop {
             let (cell, sequence) = self.cell(position);
             let lead = sequence.wrapping_sub(position.wrapping_add(1)) as isize;
@@ -166,8 +175,8 @@ impl<T> Ring<T> {
                 match self.head.compare_exchange_weak(
                     position,
                     position.wrapping_add(1),
-                    Ordering::Relaxed,
-                    Ordering::Relaxed,
+                    claimed,
+                    seen,
                 ) {
                     Ok(_) => {
                         let element = cell.content.with_mut(|content| {
@@ -199,7 +208,7 @@ impl<T> Ring<T> {
                 }
                 in_flight.spin();
             }
-            position = self.head.load(Ordering::Relaxed);
+            position = self.head.load(seen);
         }
     }
 

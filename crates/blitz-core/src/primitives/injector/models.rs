@@ -63,6 +63,46 @@ fn loom_a_cell_filled_without_release_is_a_race() {
     hand_over(Flaws::only(RingFlaw::RelaxedFill));
 }
 
+/// Two elements with a token each. Whoever sees a token pops once, perhaps the other one's element: nobody is told that there is none.
+fn an_element_for_each_token(ring_flaws: Flaws<RingFlaw>) {
+    race::<3, _>(move || {
+        let queue = queue(FullPolicy::Refuse, SOUND, ring_flaws);
+        let tokens = Arc::new([AtomicU32::new(0), AtomicU32::new(0)]);
+        let consumer = |token: usize| {
+            let (queue, tokens) = (queue.clone(), tokens.clone());
+            move || {
+                if tokens[token].load(Ordering::Acquire) == 0 {
+                    return Vec::new();
+                }
+                vec![queue.pop().expect("an element for each token")]
+            }
+        };
+        let (first, second) = (consumer(0), consumer(1));
+        let producer = queue.clone();
+        each_once(&queue, 2)
+            .thread(move || {
+                for (token, element) in [(0, 1), (1, 2)] {
+                    push_all(&producer, [element]);
+                    tokens[token].store(1, Ordering::Release);
+                }
+                Vec::new()
+            })
+            .thread(first)
+            .thread(second)
+    });
+}
+
+#[test]
+fn loom_there_is_an_element_for_each_token() {
+    an_element_for_each_token(SOUND_RING);
+}
+
+#[test]
+#[should_panic(expected = "an element for each token")]
+fn loom_a_pop_that_does_not_learn_what_others_knew_overlooks_an_element() {
+    an_element_for_each_token(Flaws::only(RingFlaw::RelaxedHead));
+}
+
 #[test]
 fn loom_two_producers_one_consumer() {
     race::<3, _>(|| {
