@@ -42,6 +42,8 @@ mod join_stack;
 #[cfg_attr(loom, allow(dead_code))]
 mod occupancy;
 #[cfg_attr(loom, allow(dead_code))]
+mod shared_queue;
+#[cfg_attr(loom, allow(dead_code))]
 mod sleep;
 #[cfg(all(test, loom))]
 mod wait_models;

@@ -8,11 +8,12 @@ use crate::builder::available_cpus;
 use crate::companion::{self, Companion};
 use crate::context::{self, Context, TaskContext};
 use crate::placement::Placement;
+use crate::primitives::BackoffMode;
 use crate::primitives::parker::Parker;
-use crate::primitives::{BackoffMode, Injector};
 use crate::rescue::{self, Rescue};
 use crate::reserve::Reserve;
 use crate::seat::{self, Seat};
+use crate::shared_queue::SharedQueue;
 use crate::sleep::Sleep;
 use crate::stats::{PoolStats, WorkerStats};
 use crate::task::TaskRef;
@@ -50,7 +51,7 @@ pub(crate) struct Settings {
 pub(crate) struct Pool {
     pub(crate) seats: Box<[Seat]>,
     /// Tasks from threads without a seat here, and tasks that a waiting thread had to put aside.
-    injector: Injector<TaskRef>,
+    queue: SharedQueue<TaskRef>,
     pub(crate) sleep: Sleep,
     /// There are more threads than CPUs.
     pub(crate) oversubscribed: bool,
@@ -96,7 +97,7 @@ impl Pool {
         let threads = settings.threads;
         let mut pool = Arc::new(Pool {
             seats: (0..threads).map(Seat::new).collect(),
-            injector: Injector::new(),
+            queue: SharedQueue::new(),
             sleep: Sleep::new(threads),
             oversubscribed: threads > available_cpus(),
             blocked: AtomicUsize::new(0),
@@ -242,19 +243,26 @@ impl Pool {
 
     /// Puts a task into the shared queue without telling anybody.
     pub(crate) fn put_aside(&self, task: TaskRef) {
-        if self.injector.push(task).is_err() {
-            unreachable!("a growing injector takes everything");
-        }
+        self.queue.push(task);
     }
 
-    /// Takes a task from the shared queue.
+    /// Takes the oldest task from the shared queue.
     pub(crate) fn take_injected(&self) -> Option<TaskRef> {
-        self.injector.pop()
+        self.queue.pop()
+    }
+
+    /// Takes the oldest one of the `most` oldest tasks whose context is `wanted`. The others stay where they are.
+    pub(crate) fn take_injected_in(
+        &self,
+        most: usize,
+        wanted: impl Fn(*const Context) -> bool,
+    ) -> Option<TaskRef> {
+        self.queue.take(most, |task| wanted(task.context()))
     }
 
     /// How many tasks are in the shared queue, about.
     pub(crate) fn injected(&self) -> usize {
-        self.injector.len()
+        self.queue.len()
     }
 
     /// Makes sure that somebody looks at a task in `context` that has just become visible.
@@ -362,7 +370,7 @@ impl Pool {
         if self.parked.load(Ordering::SeqCst) < occupants {
             return false;
         }
-        let (mut work, mut somebody_wakes) = (!self.injector.is_empty(), false);
+        let (mut work, mut somebody_wakes) = (!self.queue.is_empty(), false);
         self.each_seat(|seat| {
             work |= !seat.stealer().is_empty();
             // A stand-in does not count among the parked either.
@@ -397,7 +405,7 @@ impl Pool {
 
     /// Could any thread find work?
     pub(crate) fn offers_work(&self) -> bool {
-        !self.injector.is_empty() || self.victims(0).any(Seat::offers_work)
+        !self.queue.is_empty() || self.victims(0).any(Seat::offers_work)
     }
 
     // ---- life and death ---------------------------------------------------------------------

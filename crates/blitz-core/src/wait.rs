@@ -230,7 +230,7 @@ enum Found<'a> {
 
 impl<'a, A: Awaited + ?Sized> Wait<'a, A> {
     fn is_ours(&self, context: *const Context) -> bool {
-        // SAFETY: callers hold the work that the context belongs to: a task taken out of its queue, or a
+        // SAFETY: callers hold the work that the context belongs to: a task taken out of its queue, or one of the shared queue or a
         // fork on a stack whose lock they hold.
         unsafe { descends_from(context, self.awaited.context()) }
     }
@@ -310,7 +310,7 @@ impl<'a, A: Awaited + ?Sized> Wait<'a, A> {
         })
     }
 
-    /// One look at each queue. A stranger is put aside, into the shared queue.
+    /// One look at each queue. Another thread's task that is a stranger is put aside, into the shared queue.
     fn find_task(&mut self) -> Option<Found<'a>> {
         for victim in self.others() {
             let task = victim.stealer().steal_until_settled();
@@ -320,8 +320,10 @@ impl<'a, A: Awaited + ?Sized> Wait<'a, A> {
                 return Some(found);
             }
         }
-        let task = self.seat.pool().take_injected()?;
-        self.accept(task)
+        let pool = self.seat.pool();
+        let task = pool.take_injected_in(1, |context| self.is_ours(context));
+        self.strangers_seen |= task.is_none() && pool.injected() > 0;
+        task.map(Found::Task)
     }
 
     fn accept(&mut self, task: TaskRef) -> Option<Found<'a>> {
@@ -418,15 +420,9 @@ impl<'a, A: Awaited + ?Sized> Wait<'a, A> {
                 }
             }
         }
-        for _ in 0..self.seat.pool().injected() {
-            let Some(task) = self.seat.pool().take_injected() else {
-                break;
-            };
-            if let Some(found) = self.accept(task) {
-                return Some(found);
-            }
-        }
-        None
+        let pool = self.seat.pool();
+        let task = pool.take_injected_in(usize::MAX, |context| self.is_ours(context));
+        task.map(Found::Task)
     }
 
     /// The newest descendant in our own deque; the rest stays, in order.

@@ -565,3 +565,26 @@ fn wait_idle_in_another_pool_does_not_wait_for_the_task_that_called_there() {
     });
     reports.recv_timeout(FOR_EVER).expect("it waits for itself");
 }
+
+#[test]
+fn fifo_tasks_from_outside_run_in_order_although_a_waiting_thread_looks_at_them() {
+    let (pool, other) = (pool(1), Arc::new(pool(1)));
+    for _ in 0..20 {
+        let order = Arc::new(Mutex::new(Vec::new()));
+        let (go, wait) = mpsc::channel::<()>();
+        let (theirs, other) = (Arc::clone(&order), Arc::clone(&other));
+        pool.spawn_fifo(move || {
+            theirs.lock().unwrap().push(0);
+            wait.recv().ok();
+            // Waits for the other pool, looks for descendants, and finds none among these:
+            other.install(|| thread::sleep(Duration::from_micros(100)));
+        });
+        for number in 1..=5 {
+            let theirs = Arc::clone(&order);
+            pool.spawn_fifo(move || theirs.lock().unwrap().push(number));
+        }
+        drop(go);
+        pool.wait_idle();
+        assert_eq!(*order.lock().unwrap(), [0, 1, 2, 3, 4, 5]);
+    }
+}

@@ -216,7 +216,8 @@ impl<T> Ring<T> {
     #[inline]
     pub(super) fn len(&self) -> usize {
         let tail = self.tail.load(Ordering::Relaxed);
-        let head = self.head.load(Ordering::Relaxed);
+        // Acquire: who finds an element gone learns what its taker knew.
+        let head = self.head.load(Ordering::Acquire);
         // `head` is read later and may have passed the `tail` we hold; or lap it while we were
         // away, hence the upper limit.
         let len = (tail.wrapping_sub(head) as isize).max(0) as usize;
