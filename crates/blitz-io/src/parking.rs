@@ -105,3 +105,13 @@ pub(crate) fn wait<F: Future>(method: &str, future: F) -> F::Output {
         None => block_on(future, |sleep| sleep_elsewhere(sleep)),
     }
 }
+
+/// Waits, on any thread, for something that others are about to finish, as for a lock of the standard library.
+pub(crate) fn wait_anywhere<F: Future>(future: F) -> F::Output {
+    match context::current() {
+        Some(shared) if shared.pool().is_some() => {
+            block_on(future, |sleep| shared.caller_sleeps(sleep))
+        }
+        _ => block_on(future, |sleep| sleep_elsewhere(sleep)),
+    }
+}

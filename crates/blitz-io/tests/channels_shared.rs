@@ -10,9 +10,10 @@ use proptest::prelude::*;
 use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, mpsc};
 use std::task::{Context, Poll, Waker};
 use std::thread;
+use std::time::Duration;
 
 fn poll<F: Future>(future: std::pin::Pin<&mut F>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(Waker::noop()))
@@ -153,6 +154,58 @@ fn a_message_is_dropped_without_a_lock() {
     assert!(receiver.try_recv().is_ok());
     let _ = sender.send(Echo(Some(sender.clone())));
     drop(receiver);
+}
+
+/// A message whose clones take until they are told to end.
+struct Endless {
+    begun: mpsc::Sender<()>,
+    end: Arc<Mutex<mpsc::Receiver<()>>>,
+}
+
+impl Clone for Endless {
+    fn clone(&self) -> Self {
+        self.begun.send(()).unwrap();
+        self.end.lock().unwrap().recv().unwrap();
+        Endless {
+            begun: self.begun.clone(),
+            end: Arc::clone(&self.end),
+        }
+    }
+}
+
+#[test]
+fn who_waits_for_the_clone_of_another_one_keeps_no_thread_busy() {
+    let (begun, begins) = mpsc::channel();
+    let (end, ends) = mpsc::channel();
+    let (sender, mut first) = broadcast::channel(4);
+    let (mut second, mut third) = (sender.subscribe(), sender.subscribe());
+    let _fourth = sender.subscribe();
+    let end_of = Arc::new(Mutex::new(ends));
+    assert!(sender.send(Endless { begun, end: end_of }).is_ok());
+    thread::scope(|scope| {
+        scope.spawn(move || first.try_recv().is_ok());
+        begins.recv().unwrap();
+        // The second one waits as a future does.
+        let (polled, answers) = mpsc::channel();
+        let second = scope.spawn(move || {
+            blitz_io::Builder::new_current_thread()
+                .build()
+                .unwrap()
+                .block_on(async {
+                    let mut waiting = pin!(second.recv());
+                    polled.send(poll(waiting.as_mut()).is_pending()).unwrap();
+                    waiting.await.is_ok()
+                })
+        });
+        let answer = answers.recv_timeout(Duration::from_secs(30));
+        // The third one sleeps.
+        let third = scope.spawn(move || third.try_recv().is_ok());
+        for _ in 0..3 {
+            end.send(()).unwrap();
+        }
+        assert_eq!(answer, Ok(true), "a poll does not return");
+        assert!(second.join().unwrap() && third.join().unwrap());
+    });
 }
 
 #[test]

@@ -23,7 +23,8 @@
 //! A ring of slots (`slot.rs`), and a lock around the end of it, which senders take to send, and receivers only to wait or to find out
 //! how far they lag: reading a message that is there takes two compare-and-swaps, and the last of its readers one. Because a send is one section under the lock, and so is the last look of a receiver
 //! that is about to wait, no wake-up is lost. Messages are cloned and dropped, and wakers called, without it and without a slot: a message's `clone` may block, and may use the
-//! channel. What it must not do is wait for another receiver to get the same message, which has to wait for the clone.
+//! channel. What it must not do is wait for another receiver to get the same message, which has to wait for the clone. Those who wait for one do so in a line of their own: no thread spins or
+//! sleeps meanwhile (except in `try_recv` and `blocking_recv`, which have no other way to wait).
 
 pub mod error;
 mod receiver;
@@ -51,6 +52,8 @@ struct Shared<T> {
     slots: Box<[Slot<T>]>,
     /// The end of the ring, and those who wait for a message.
     end: Waiters<End>,
+    /// Those who wait for a message that another one clones.
+    loans: Waiters<()>,
     /// Those who wait until no receiver is left.
     watchers: Waiters<()>,
     senders: AtomicUsize,
@@ -120,7 +123,7 @@ impl<T> Sender<T> {
             "a broadcast channel keeps between 1 and {MAX_CAPACITY} messages, not {capacity}"
         );
         let capacity = capacity.next_power_of_two() as u64;
-        // What was sent a lap ago, as it were. Positions are shifted by two bits in a slot: they wrap after 2^62 messages.
+        // What was sent a lap ago, as it were. Positions are shifted by three bits in a slot: they wrap after 2^61 messages.
         let before = |index: u64| index.wrapping_sub(capacity);
         let slots = (0..capacity).map(|index| Slot::new(before(index), flaws));
         Sender {
@@ -131,6 +134,7 @@ impl<T> Sender<T> {
                     receivers: 0,
                     closed: false,
                 }),
+                loans: Waiters::new(()),
                 watchers: Waiters::new(()),
                 senders: AtomicUsize::new(1),
                 weak_senders: AtomicUsize::new(0),
@@ -147,7 +151,7 @@ impl<T> Sender<T> {
         let shared = &*self.shared;
         let mut message = Some(message);
         let mut replaced = None;
-        let mut receivers = 0;
+        let (mut receivers, mut ends_loan) = (0, false);
         shared.end.release_all(State::Dismissed, |end| {
             receivers = end.receivers;
             if receivers == 0 {
@@ -155,13 +159,17 @@ impl<T> Sender<T> {
             }
             let position = end.position;
             end.position = position.wrapping_add(1);
-            let mut taken = shared.slot(position).take_for(position);
+            let (mut taken, awaited) = shared.slot(position).take_for(position);
+            ends_loan = awaited;
             taken.content(|content| {
                 content.remaining = receivers;
                 replaced = std::mem::replace(&mut content.message, message.take());
             });
             true
         });
+        if ends_loan {
+            shared.loans.release_all(State::Dismissed, |()| true);
+        }
         // Somebody else's code, and so not under the lock.
         drop(replaced);
         match message {

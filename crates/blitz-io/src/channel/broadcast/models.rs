@@ -158,3 +158,76 @@ fn loom_a_message_that_is_lent_is_kept_for_those_who_have_not_read_it() {
         });
     }
 }
+
+fn read(receiver: Receiver<u32>) -> Result<u32, RecvError> {
+    use_up(receiver, |receiver| await_woken(receiver.recv()))
+}
+
+/// Two receivers want the same message, and a third keeps it from being the last one's: one of them clones it while the other may have to wait for that.
+fn waiting_for_a_loan(flaws: Flaws<Flaw>) {
+    race::<2, _>(move || {
+        let (sender, first) = with_flaws(1, flaws);
+        let (second, third) = (sender.subscribe(), sender.subscribe());
+        assert_eq!(sender.send(1u32).ok(), Some(3));
+        Race::new(move |results: Vec<Result<u32, RecvError>>| {
+            assert_eq!(results, [Ok(1), Ok(1)]);
+            drop((sender, third));
+        })
+        .thread(move || read(first))
+        .thread(move || read(second))
+    });
+}
+
+#[test]
+fn loom_who_waits_for_a_loan_learns_of_its_end() {
+    waiting_for_a_loan(Flaws::NONE);
+}
+
+#[test]
+#[should_panic(expected = "sleeps for ever")]
+fn loom_a_silent_return_leaves_somebody_waiting() {
+    waiting_for_a_loan(Flaws::only(Flaw::ReturnsSilently));
+}
+
+#[test]
+#[should_panic(expected = "sleeps for ever")]
+fn loom_a_mark_outside_of_the_lock_leaves_somebody_waiting() {
+    waiting_for_a_loan(Flaws::only(Flaw::MarksOutsideOfTheLock));
+}
+
+/// While a message is lent, a sender puts another one in its place; somebody else may wait for the end of the loan.
+fn waiting_for_a_loan_that_is_overwritten(flaws: Flaws<Flaw>) {
+    race::<2, _>(move || {
+        let (sender, first) = with_flaws(1, flaws);
+        let second = sender.subscribe();
+        assert_eq!(sender.send(1u32).ok(), Some(2));
+        Race::new(move |results: Vec<Result<u32, RecvError>>| {
+            assert!(matches!(results[1], Ok(1) | Err(RecvError::Lagged(1))));
+            drop(first);
+        })
+        .thread(move || {
+            use_up(sender, |sender| {
+                let shared = &sender.shared;
+                // It may have been read, and be gone.
+                let taken = shared.slot(0).take(0);
+                let loan = taken.ok().and_then(|taken| taken.lend(&shared.loans));
+                assert!(sender.send(2).is_ok());
+                // The loan is not over before that.
+                std::mem::forget(loan);
+            });
+            Ok(2)
+        })
+        .thread(move || read(second))
+    });
+}
+
+#[test]
+fn loom_who_waits_for_a_loan_learns_that_it_was_overwritten() {
+    waiting_for_a_loan_that_is_overwritten(Flaws::NONE);
+}
+
+#[test]
+#[should_panic(expected = "sleeps for ever")]
+fn loom_a_silent_overwriting_leaves_somebody_waiting() {
+    waiting_for_a_loan_that_is_overwritten(Flaws::only(Flaw::OverwritesSilently));
+}

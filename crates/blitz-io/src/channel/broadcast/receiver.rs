@@ -1,8 +1,10 @@
 //! The half that receives.
 
 use super::error::{RecvError, TryRecvError};
-use super::slot::{Loan, Taken};
+use super::slot::{Absent, Flaw, Loan, Taken};
 use super::{End, Shared};
+#[cfg(not(loom))]
+use crate::channel::until::Until;
 use crate::coop;
 use crate::primitives::Arc;
 use crate::waiters::{Node, State};
@@ -10,7 +12,7 @@ use std::fmt;
 use std::future::Future;
 use std::ops::ControlFlow;
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll, Waker, ready};
 
 /// A receiver of all that is sent while it exists. Dropping it unsubscribes.
 pub struct Receiver<T> {
@@ -133,6 +135,7 @@ impl<T: Clone> Receiver<T> {
         Recv {
             receiver: self,
             node: Node::new(),
+            waits_for_loan: false,
         }
     }
 
@@ -143,8 +146,13 @@ impl<T: Clone> Receiver<T> {
     #[inline]
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
         loop {
-            if let Some(message) = self.read_next() {
-                return Ok(message);
+            match self.read_next() {
+                Ok(message) => return Ok(message),
+                Err(Absent::Lent) => {
+                    self.sleep_until_returned();
+                    continue;
+                }
+                Err(Absent::Elsewhere) => {}
             }
             match self.shared.end.locked(|guarded| self.look(&guarded.state)) {
                 Look::Filled => {}
@@ -170,10 +178,10 @@ impl<T: Clone> Receiver<T> {
 
     /// Reads the next message, if it lies in its slot.
     #[inline]
-    fn read_next(&mut self) -> Option<T> {
+    fn read_next(&mut self) -> Result<T, Absent> {
         let mut taken = self.shared.slot(self.next).take(self.next)?;
         let message = if taken.content(|content| content.remaining) > 1 {
-            taken.lend().and_then(Loan::read)
+            taken.lend(&self.shared.loans).and_then(Loan::read)
         } else {
             // The last one need not clone it.
             let message = Self::has_read(&mut taken);
@@ -185,7 +193,23 @@ impl<T: Clone> Receiver<T> {
             message.is_some(),
             "a message that was not read by all is there"
         );
-        message
+        message.ok_or(Absent::Elsewhere)
+    }
+
+    /// Whether its next message is lent, under the lock of the line of those who wait for that.
+    fn must_wait_for_loan(&self) -> bool {
+        self.shared.slot(self.next).is_lent(self.next)
+    }
+
+    /// Waits, on this thread, until another receiver has cloned the next message.
+    #[cold]
+    fn sleep_until_returned(&self) {
+        #[cfg(not(loom))]
+        crate::parking::wait_anywhere(Until::new(&self.shared.loans, || {
+            !self.must_wait_for_loan()
+        }));
+        #[cfg(loom)]
+        crate::primitives::yield_now();
     }
 
     /// Returns how many messages were missed.
@@ -232,15 +256,42 @@ impl<T> fmt::Debug for Receiver<T> {
 #[must_use = "futures do nothing unless polled"]
 pub struct Recv<'a, T> {
     receiver: &'a mut Receiver<T>,
+    /// In the line at the end of the ring,
     node: Node,
+    /// or in that for loans.
+    waits_for_loan: bool,
 }
 
 impl<T> Recv<'_, T> {
-    fn parts(self: Pin<&mut Self>) -> (&mut Receiver<T>, Pin<&Node>) {
-        // SAFETY: neither is moved; the node stays pinned, the receiver need not be.
+    fn parts(self: Pin<&mut Self>) -> (&mut Receiver<T>, Pin<&Node>, &mut bool) {
+        // SAFETY: nothing is moved; the node stays pinned, the others need not be.
         unsafe {
             let this = self.get_unchecked_mut();
-            (&mut *this.receiver, Pin::new_unchecked(&this.node))
+            let node = Pin::new_unchecked(&this.node);
+            (&mut *this.receiver, node, &mut this.waits_for_loan)
+        }
+    }
+}
+
+impl<T> Receiver<T> {
+    /// A future of this receiver is polled again: is it still in line?
+    fn still_waits(&self, node: Pin<&Node>, for_loan: bool, waker: &Waker) -> bool {
+        node.state() == State::Waiting
+            && State::Waiting
+                == if for_loan {
+                    self.shared.loans.again(node, waker)
+                } else {
+                    self.shared.end.again(node, waker)
+                }
+    }
+
+    /// A future of this receiver leaves its line, if it is in one.
+    #[inline]
+    fn leave_line(&self, node: Pin<&Node>, for_loan: bool) {
+        if for_loan {
+            self.shared.loans.withdraw(node, |_| {});
+        } else {
+            self.shared.end.withdraw(node, |_| {});
         }
     }
 }
@@ -248,35 +299,71 @@ impl<T> Recv<'_, T> {
 impl<T: Clone> Recv<'_, T> {
     /// The message is not there: takes a place in line, unless it has come meanwhile, or never will.
     #[cold]
-    fn wait(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<T, RecvError>> {
-        let (receiver, node) = self.parts();
+    fn wait(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        mut absent: Absent,
+    ) -> Poll<Result<T, RecvError>> {
+        let (receiver, node, waits_for_loan) = self.parts();
         loop {
-            let end = &receiver.shared.end;
-            if node.state() == State::Waiting && end.again(node, cx.waker()) == State::Waiting {
+            if receiver.still_waits(node, *waits_for_loan, cx.waker()) {
                 return Poll::Pending;
             }
-            end.withdraw(node, |_| {});
-            // SAFETY: one line, `&mut self`, and `drop` withdraws it.
-            let arrived = unsafe {
-                end.arrive(node, cx.waker(), |guarded| {
-                    match receiver.look(&guarded.state) {
-                        Look::Empty => ControlFlow::Continue(1),
-                        look => ControlFlow::Break(look),
+            receiver.leave_line(node, *waits_for_loan);
+            *waits_for_loan = absent == Absent::Lent;
+            let waits = if *waits_for_loan {
+                receiver.wait_for_loan(node, cx.waker())
+            } else {
+                match receiver.wait_for_message(node, cx.waker()) {
+                    ControlFlow::Continue(()) => true,
+                    ControlFlow::Break(Look::Lagged(oldest)) => {
+                        return Poll::Ready(Err(RecvError::Lagged(receiver.skip_to(oldest))));
                     }
-                })
-            };
-            match arrived {
-                ControlFlow::Continue(()) => return Poll::Pending,
-                ControlFlow::Break(Look::Lagged(oldest)) => {
-                    return Poll::Ready(Err(RecvError::Lagged(receiver.skip_to(oldest))));
+                    ControlFlow::Break(Look::Closed) => return Poll::Ready(Err(RecvError::Closed)),
+                    ControlFlow::Break(Look::Filled | Look::Empty) => false,
                 }
-                ControlFlow::Break(Look::Closed) => return Poll::Ready(Err(RecvError::Closed)),
-                ControlFlow::Break(Look::Filled | Look::Empty) => {}
+            };
+            if waits {
+                return Poll::Pending;
             }
-            if let Some(message) = receiver.read_next() {
-                return Poll::Ready(Ok(message));
+            match receiver.read_next() {
+                Ok(message) => return Poll::Ready(Ok(message)),
+                Err(again) => absent = again,
             }
         }
+    }
+}
+
+impl<T: Clone> Receiver<T> {
+    /// Takes a place in the line at the end of the ring, if it has read all that there is.
+    fn wait_for_message(&self, node: Pin<&Node>, waker: &Waker) -> ControlFlow<Look> {
+        // SAFETY: one line at a time, `&mut` at the caller's, and the future's `drop` withdraws it.
+        unsafe {
+            self.shared
+                .end
+                .arrive(node, waker, |guarded| match self.look(&guarded.state) {
+                    Look::Empty => ControlFlow::Continue(1),
+                    look => ControlFlow::Break(look),
+                })
+        }
+    }
+
+    /// Takes a place in the line of those who wait for the end of a loan, unless that is over.
+    fn wait_for_loan(&self, node: Pin<&Node>, waker: &Waker) -> bool {
+        let slot = self.shared.slot(self.next);
+        let outside = slot.has_flaw(Flaw::MarksOutsideOfTheLock);
+        let lent_before = outside && self.must_wait_for_loan();
+        // SAFETY: as above.
+        let arrived = unsafe {
+            self.shared.loans.arrive(node, waker, |_| {
+                if lent_before || !outside && self.must_wait_for_loan() {
+                    ControlFlow::Continue(1)
+                } else {
+                    ControlFlow::Break(())
+                }
+            })
+        };
+        arrived.is_continue()
     }
 }
 
@@ -286,10 +373,11 @@ impl<T: Clone> Future for Recv<'_, T> {
     #[inline]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let unit = ready!(coop::take_unit(cx));
-        if let Some(message) = self.as_mut().parts().0.read_next() {
-            return Poll::Ready(Ok(message));
-        }
-        let polled = self.wait(cx);
+        let absent = match self.as_mut().parts().0.read_next() {
+            Ok(message) => return Poll::Ready(Ok(message)),
+            Err(absent) => absent,
+        };
+        let polled = self.wait(cx, absent);
         if polled.is_pending() {
             unit.refund();
         }
@@ -302,7 +390,7 @@ impl<T> Drop for Recv<'_, T> {
     fn drop(&mut self) {
         // SAFETY: what is dropped does not move any more.
         let node = unsafe { Pin::new_unchecked(&self.node) };
-        self.receiver.shared.end.withdraw(node, |_| {});
+        self.receiver.leave_line(node, self.waits_for_loan);
     }
 }
 
