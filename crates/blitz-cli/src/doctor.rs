@@ -217,7 +217,7 @@ pub fn diagnose(machine: &Machine, around: &Surroundings) -> Vec<Finding> {
             "This is a virtual machine. Some kernels put a woken thread on its waker's CPU and leave it there for \
              milliseconds, so that two threads share one CPU."
                 .into(),
-            "Compare pinned figures (`bench --pin`); a program of yours may pin its pool (ThreadPoolBuilder::pin_workers).",
+            "The pool keeps threads that it wakes off their wakers' CPUs. For other libraries, compare pinned figures.",
         );
     }
     for (name, value) in &around.variables {

@@ -84,7 +84,8 @@ impl PoolHandle {
     pub fn notify(&self) {
         let counters = self.pool.sleep.post();
         if counters.searching() == 0 && counters.sleeping() > 0 {
-            self.pool.wake_one();
+            // A companion's pieces are short: they are not worth sending anybody elsewhere.
+            self.pool.wake_one_somewhere(false);
         }
     }
 
@@ -176,6 +177,8 @@ pub fn sleep_elsewhere<R>(sleep: impl FnOnce() -> R) -> R {
         None => sleep(),
     }
 }
+
+pub use crate::placement::Steering;
 
 /// The pool's side: one companion at most, for life. Threads hold it strongly while they run, the pool weakly, since the
 /// companion holds the pool.

@@ -1,20 +1,31 @@
 //! Which CPUs a pool's threads may use (Linux; elsewhere that is left to the kernel).
 //!
-//! Threads may use what the process may use, and the engine does not touch that: a task that asks for the number of CPUs, starts a
-//! program or builds a pool would see it, and whoever confines the process later (`taskset`) would be overruled. The one
-//! exception is asked for: [`pin_workers`](crate::ThreadPoolBuilder::pin_workers) binds each thread to one CPU when it starts.
+//! Threads may use what the process may use. A task that asks for the number of CPUs, starts a program or builds a pool must not see anything else,
+//! and whoever confines the process later (`taskset`) has the last word. One exception is asked for:
+//! [`pin_workers`](crate::ThreadPoolBuilder::pin_workers) binds each thread to one CPU when it starts.
+//!
+//! # Where a woken thread runs
+//! Some kernels put a woken thread on its waker's CPU and leave it there for milliseconds: two threads then take turns on one CPU while another
+//! idles. So a waker that goes on computing forbids its own CPU to the thread, *while that sleeps* ([`Steering`]); and the thread takes the ban back when it
+//! wakes up, before it does anything else. By then it is where it should be, and the kernel has no reason to move it. If the process
+//! has been confined between the two, that is what the thread follows.
 //!
 //! A thread that stands in for the pool's threads is started by one of them and inherits what that one may use, which is a single CPU
 //! if they are bound, by us or by the user's start handler. It may use what any of them may use at that moment.
 
 #[cfg(target_os = "linux")]
 pub(crate) use linux::Placement;
+#[cfg(target_os = "linux")]
+pub use linux::Steering;
 #[cfg(not(target_os = "linux"))]
 pub(crate) use other::Placement;
+#[cfg(not(target_os = "linux"))]
+pub use other::Steering;
 
 #[cfg(target_os = "linux")]
 mod linux {
     use std::sync::atomic::{AtomicI32, Ordering};
+    use std::sync::{Mutex, MutexGuard, PoisonError};
 
     /// See the module's documentation.
     pub(crate) struct Placement {
@@ -22,6 +33,7 @@ mod linux {
         cpus: Vec<usize>,
         /// The kernel's ids of the pool's threads; 0 before the thread has started.
         threads: Box<[AtomicI32]>,
+        steering: Box<[Steering]>,
     }
 
     /// What `thread` may use; 0 is the caller.
@@ -34,20 +46,124 @@ mod linux {
         }
     }
 
-    /// From now on the caller may use these. If the kernel does not agree, what it might before.
-    fn bind_caller(cpus: impl Iterator<Item = usize>) {
+    /// From now on `thread` may use these; 0 is the caller. `false`: the kernel does not agree, and nothing has changed.
+    fn bind(thread: i32, cpus: impl Iterator<Item = usize>) -> bool {
         // SAFETY: all-zero bits are an empty set, the indices come out of one, and the kernel only reads it.
         unsafe {
             let mut set: libc::cpu_set_t = std::mem::zeroed();
             cpus.for_each(|cpu| libc::CPU_SET(cpu, &mut set));
-            libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set);
+            libc::sched_setaffinity(thread, size_of::<libc::cpu_set_t>(), &raw const set) == 0
         }
+    }
+
+    fn bind_caller(cpus: impl Iterator<Item = usize>) {
+        bind(0, cpus);
     }
 
     fn members(set: libc::cpu_set_t) -> impl Iterator<Item = usize> {
         let all = 0..libc::CPU_SETSIZE as usize;
         // SAFETY: the index is inside the set.
         all.filter(move |&cpu| unsafe { libc::CPU_ISSET(cpu, &set) })
+    }
+
+    /// A thread that others may send to another CPU while it sleeps. What it runs when it is awake does not see anything of it.
+    #[derive(Default)]
+    pub struct Steering(Mutex<Sleeper>);
+
+    #[derive(Default)]
+    struct Sleeper {
+        /// The kernel's id, while the thread sleeps in code of ours; else 0.
+        thread: i32,
+        sent: Option<Sent>,
+    }
+
+    /// What was so before it was sent.
+    struct Sent {
+        own: libc::cpu_set_t,
+        process: libc::cpu_set_t,
+    }
+
+    /// What the process may use: its first thread, which nobody here touches, and the first that a tool for processes (`taskset -a`) gets to.
+    fn affinity_of_process() -> Option<libc::cpu_set_t> {
+        // SAFETY: no arguments, no failure.
+        affinity_of(unsafe { libc::getpid() })
+    }
+
+    fn equal(one: &libc::cpu_set_t, other: &libc::cpu_set_t) -> bool {
+        // SAFETY: both are sets.
+        unsafe { libc::CPU_EQUAL(one, other) }
+    }
+
+    impl Steering {
+        fn sleeper(&self) -> MutexGuard<'_, Sleeper> {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        }
+
+        /// The calling thread is about to sleep.
+        pub fn falls_asleep(&self) {
+            thread_local! {
+                // SAFETY: no arguments, no failure.
+                static ID: i32 = unsafe { libc::gettid() };
+            }
+            self.sleeper().thread = ID.try_with(|id| *id).unwrap_or(0);
+        }
+
+        /// The calling thread has woken up: it may use what it might before.
+        pub fn is_awake(&self) {
+            let mut sleeper = self.sleeper();
+            sleeper.thread = 0;
+            let Some(sent) = sleeper.sent.take() else {
+                return;
+            };
+            // If somebody has changed what the process may use meanwhile, that goes for us, too: what they have told us we are about to overwrite.
+            // They come to the first thread first, so a change that we do not see here comes to us after this.
+            loop {
+                let process = affinity_of_process();
+                let changed = process.filter(|process| !equal(process, &sent.process));
+                bind_caller(members(changed.unwrap_or(sent.own)));
+                let again = affinity_of_process();
+                if process
+                    .zip(again)
+                    .is_none_or(|(one, other)| equal(&one, &other))
+                {
+                    return;
+                }
+            }
+        }
+
+        /// Keeps the thread, if it sleeps, off the caller's CPU until it is awake.
+        pub fn send_away(&self) {
+            self.send(|cpu, here| cpu != here);
+        }
+
+        /// Brings the thread, if it sleeps, to the caller's CPU until it is awake.
+        pub fn bring_here(&self) {
+            self.send(|cpu, here| cpu == here);
+        }
+
+        /// If there is anything left of what the thread may use, given the CPU and the caller's.
+        fn send(&self, allowed: impl Fn(usize, usize) -> bool) {
+            let mut sleeper = self.sleeper();
+            if sleeper.thread == 0 || sleeper.sent.is_some() {
+                return;
+            }
+            // SAFETY: no arguments; negative on failure.
+            let Ok(here) = usize::try_from(unsafe { libc::sched_getcpu() }) else {
+                return;
+            };
+            let both = affinity_of(sleeper.thread).zip(affinity_of_process());
+            let Some((own, process)) = both else { return };
+            let mut left = members(own).filter(|&cpu| allowed(cpu, here)).peekable();
+            if left.peek().is_some() && bind(sleeper.thread, left) {
+                sleeper.sent = Some(Sent { own, process });
+            }
+        }
+    }
+
+    impl std::fmt::Debug for Steering {
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.debug_struct("Steering").finish_non_exhaustive()
+        }
     }
 
     impl Placement {
@@ -57,7 +173,13 @@ mod linux {
             Placement {
                 cpus: allowed.into_iter().flat_map(members).collect(),
                 threads: (0..threads).map(|_| AtomicI32::new(0)).collect(),
+                steering: (0..threads).map(|_| Steering::default()).collect(),
             }
+        }
+
+        /// How to send a thread of the pool elsewhere while it sleeps.
+        pub(crate) fn steering(&self, thread: usize) -> &Steering {
+            &self.steering[thread]
         }
 
         /// A thread of the pool introduces itself.
@@ -94,11 +216,15 @@ mod linux {
 #[cfg(not(target_os = "linux"))]
 mod other {
     /// Leaves everything to the kernel.
-    pub(crate) struct Placement;
+    pub(crate) struct Placement(Steering);
 
     impl Placement {
         pub(crate) fn new(_threads: usize, _pin: bool) -> Self {
-            Placement
+            Placement(Steering)
+        }
+
+        pub(crate) fn steering(&self, _thread: usize) -> &Steering {
+            &self.0
         }
 
         pub(crate) fn thread_started(&self, _thread: usize) {}
@@ -108,5 +234,23 @@ mod other {
         pub(crate) fn seat_of_caller(&self) -> Option<usize> {
             None
         }
+    }
+
+    /// Leaves everything to the kernel.
+    #[derive(Debug, Default)]
+    pub struct Steering;
+
+    impl Steering {
+        /// The calling thread is about to sleep.
+        pub fn falls_asleep(&self) {}
+
+        /// The calling thread has woken up.
+        pub fn is_awake(&self) {}
+
+        /// Would keep the thread off the caller's CPU.
+        pub fn send_away(&self) {}
+
+        /// Would bring the thread to the caller's CPU.
+        pub fn bring_here(&self) {}
     }
 }

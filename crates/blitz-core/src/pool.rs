@@ -275,12 +275,24 @@ impl Pool {
         unsafe { self.wake_waiters_for(context) };
     }
 
-    /// Wakes one sleeping thread whose seat is free. The choice of the thread is arbitrary.
+    /// Wakes one sleeping thread whose seat is free. The choice of the thread is arbitrary. An occupant goes on computing, and
+    /// keeps the thread off its CPU.
     pub(crate) fn wake_one(&self) -> bool {
+        self.wake_one_somewhere(!self.oversubscribed && self.current_seat().is_some())
+    }
+
+    /// The same; without `elsewhere`, the kernel decides where the thread wakes up.
+    pub(crate) fn wake_one_somewhere(&self, elsewhere: bool) -> bool {
         let me = self.current_seat();
         let first = me.map_or(0, |seat| seat.index + 1);
         let try_once = || {
-            let eligible = |thread: usize| !self.seats[thread].occupancy.has_guest();
+            let eligible = |thread: usize| {
+                let eligible = !self.seats[thread].occupancy.has_guest();
+                if eligible && elsewhere {
+                    self.placement.steering(thread).send_away();
+                }
+                eligible
+            };
             self.sleep.wake_one(first, eligible).is_some()
         };
         let mut woken = try_once();

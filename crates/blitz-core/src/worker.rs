@@ -443,6 +443,8 @@ impl<'a> Worker<'a> {
             .as_ref()
             .filter(|companion| companion.attend(index));
         let sleep = &self.pool.sleep;
+        let steering = self.pool.placement.steering(index);
+        steering.falls_asleep();
         let slept = match attended {
             None => sleep.sleep(index, announced, leaves_crowd, || {
                 has_work()
@@ -458,6 +460,7 @@ impl<'a> Worker<'a> {
                 slept
             }
         };
+        steering.is_awake();
         if slept {
             self.seat.stats.parked.one();
         }

@@ -2,8 +2,9 @@
 #![cfg(target_os = "linux")]
 
 use blitz_core::ThreadPoolBuilder;
+use blitz_core::companion::Steering;
 use blitz_core::primitives::BackoffMode;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -143,4 +144,57 @@ fn in_a_pinned_pool_a_guest_takes_the_seat_of_the_cpu_that_it_is_on() {
     let right = (0..40).filter(seat_of_guest).count();
     // The thread may change from one to the other in the moment between two looks.
     assert!(right >= 36, "{right} of 40");
+}
+
+/// Sends a thread away while it sleeps, lets `meanwhile` happen to it, and returns what it may use then, and when it is awake.
+fn sent_away(meanwhile: impl FnOnce(i32)) -> (Vec<usize>, Vec<usize>) {
+    let steering = Steering::default();
+    thread::scope(|scope| {
+        let (tell, told) = mpsc::channel();
+        let (wake, woken) = mpsc::channel::<()>();
+        let steering = &steering;
+        let sleeper = scope.spawn(move || {
+            steering.falls_asleep();
+            // SAFETY: no arguments, no failure.
+            tell.send(unsafe { libc::gettid() }).unwrap();
+            woken.recv().unwrap_err();
+            steering.is_awake();
+            let awake = allowed(0);
+            steering.send_away();
+            assert_eq!(allowed(0), awake, "it does not sleep any more");
+            awake
+        });
+        let id = told.recv().unwrap();
+        let all = allowed(0);
+        steering.send_away();
+        let asleep = allowed(id);
+        if all.len() > 1 {
+            assert_eq!(asleep.len(), all.len() - 1);
+        }
+        meanwhile(id);
+        drop(wake);
+        (asleep, sleeper.join().unwrap())
+    })
+}
+
+#[test]
+fn a_thread_that_was_sent_away_may_use_everything_when_it_is_awake() {
+    let _alone = alone();
+    let all = allowed(0);
+    assert_eq!(sent_away(|_| ()).1, all);
+}
+
+#[test]
+fn a_thread_that_was_sent_away_follows_whoever_confines_the_process_meanwhile() {
+    let _alone = alone();
+    let all = allowed(0);
+    for &cpu in all.iter().take(2) {
+        let (_, awake) = sent_away(|_| {
+            threads()
+                .into_iter()
+                .for_each(|thread| allow(thread, &[cpu]));
+        });
+        threads().into_iter().for_each(|thread| allow(thread, &all));
+        assert_eq!(awake, [cpu]);
+    }
 }

@@ -48,6 +48,8 @@ pub(crate) struct Core {
     pub(crate) fed: Cell<bool>,
     /// When the owner last beat, in ticks.
     pub(crate) last_beat: Cell<u64>,
+    /// How far it then saw the relief thread, and how often just there.
+    pub(crate) relief_seen: Cell<(u64, u32)>,
     interval: Cell<u32>,
     average_ns: Cell<u64>,
     random: Cell<u64>,
@@ -109,6 +111,7 @@ impl Core {
             in_a_row: Cell::new(0),
             computes: Cell::new(false),
             last_beat: Cell::new(0),
+            relief_seen: Cell::new((0, 0)),
             interval: Cell::new(0),
             average_ns: Cell::new(FIRST_GUESS_NS),
             random: Cell::new(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1),
