@@ -148,6 +148,7 @@ macro_rules! forward_to_base {
     };
     (@ full) => { $crate::delegate::forward_to_base! { @ full -> bool } };
     (@ is_never_full) => { $crate::delegate::forward_to_base! { @ is_never_full -> bool } };
+    (@ is_search) => { $crate::delegate::forward_to_base! { @ is_search -> bool } };
     (@ wants_first) => { $crate::delegate::forward_to_base! { @ wants_first -> bool } };
     (@ min_len) => { $crate::delegate::forward_to_base! { @ min_len -> usize } };
     (@ max_len) => { $crate::delegate::forward_to_base! { @ max_len -> usize } };

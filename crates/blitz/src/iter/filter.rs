@@ -46,6 +46,8 @@ where
 {
     type Out = In;
 
+    const KEEPS_BACK: bool = true;
+
     #[inline]
     fn feed<F>(&mut self, folder: F, item: In) -> F
     where
@@ -112,6 +114,8 @@ where
     P: Fn(In) -> Option<R>,
 {
     type Out = R;
+
+    const KEEPS_BACK: bool = true;
 
     #[inline]
     fn feed<F>(&mut self, folder: F, item: In) -> F

@@ -1,11 +1,12 @@
 //! `find_any` and, built on it, `any` and `all`: some hit, whichever is found first in time.
 //!
-//! All pieces share one flag. It is read once per block, not once per item, so that the search itself is the same loop as
+//! All pieces share one flag. It is read every now and then, not once per item, so that the search itself is the same loop as
 //! `Iterator::find`.
 
 use super::ParallelIterator;
 use super::plumbing::Folder;
 use super::recipe::{Everywhere, Recipe};
+use crate::engine::demand::{ticks, ticks_per_us};
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -77,7 +78,7 @@ where
 
     #[inline]
     fn consume(mut self, item: T) -> Self {
-        if (self.predicate)(&item) {
+        if self.hit.is_none() && (self.predicate)(&item) {
             self.found.store(true, Relaxed);
             self.hit = Some(item);
         }
@@ -89,11 +90,14 @@ where
     where
         I: IntoIterator<Item = T>,
     {
-        self.hit = first_hit(iter.into_iter(), self.predicate, || {
-            self.found.load(Relaxed)
-        });
-        if self.hit.is_some() {
-            self.found.store(true, Relaxed);
+        // Items may come in several runs, and more of them after the hit.
+        if self.hit.is_none() {
+            self.hit = first_hit(iter.into_iter(), self.predicate, || {
+                self.found.load(Relaxed)
+            });
+            if self.hit.is_some() {
+                self.found.store(true, Relaxed);
+            }
         }
         self
     }
@@ -109,14 +113,41 @@ where
     }
 }
 
-/// Pieces longer than this look up now and then whether they may stop. Blocks of a measured loop are shorter.
-const LONG: usize = 1 << 16;
+/// Whoever may stop looks up after so many items whether to: what makes an item may take long, and may be in vain by now.
+pub(super) const LOOK_UP_AFTER: usize = 64;
 
-/// After how many items they do.
-pub(super) const LOOK_UP_AFTER: usize = 1 << 12;
+/// Looks at the first items of a run, to see whether the others need not be counted: that costs more than to look at a cheap item.
+pub(super) struct FirstLook {
+    begin: u64,
+}
 
-/// After how many items those do that stop at a failure: what they call may be long, and after a failure it is in vain.
-pub(super) const LOOK_FOR_FAILURE_AFTER: usize = 64;
+impl FirstLook {
+    /// A run is not counted if it has no more items than this.
+    const LONG: usize = 1 << 16;
+
+    /// And if [`LOOK_UP_AFTER`] of them take less than this.
+    const CHEAP_US: u64 = 1;
+
+    #[inline]
+    pub(super) fn begin() -> Self {
+        FirstLook { begin: ticks() }
+    }
+
+    /// After [`LOOK_UP_AFTER`] items: are they cheap?
+    #[inline]
+    pub(super) fn finds_cheap_items(&self) -> bool {
+        ticks().saturating_sub(self.begin) < Self::CHEAP_US * ticks_per_us()
+    }
+
+    /// After [`LOOK_UP_AFTER`] items: will the rest of them be over soon?
+    #[inline]
+    pub(super) fn expects_an_end_of<I>(&self, rest: &I) -> bool
+    where
+        I: Iterator,
+    {
+        rest.size_hint().1.is_some_and(|most| most <= Self::LONG) && self.finds_cheap_items()
+    }
+}
 
 /// The first item that satisfies the predicate, unless `stop` says first that it is no longer wanted.
 #[inline]
@@ -126,17 +157,35 @@ where
     P: Fn(&I::Item) -> bool,
     S: Fn() -> bool,
 {
-    if iter.size_hint().1.is_some_and(|most| most <= LONG) {
+    let most = iter.size_hint().1;
+    if most.is_some_and(|most| most <= LOOK_UP_AFTER) {
         return iter.find(|item| predicate(item));
     }
-    let look = |(), item| {
+    let look = |item| {
         if predicate(&item) {
-            Break(item)
+            Break(Some(item))
         } else {
             Continue(())
         }
     };
-    fold_until(iter, (), look, LOOK_UP_AFTER, stop).break_value()
+    let mut left = LOOK_UP_AFTER;
+    let first_look = FirstLook::begin();
+    let first = iter.try_for_each(|item| {
+        look(item)?;
+        left -= 1;
+        if left > 0 { Continue(()) } else { Break(None) }
+    });
+    match first {
+        Continue(()) => return None,
+        Break(Some(hit)) => return Some(hit),
+        Break(None) if stop() => return None,
+        Break(None) => {}
+    }
+    if first_look.expects_an_end_of(&iter) {
+        return iter.find(|item| predicate(item));
+    }
+    let rest = fold_until(iter, (), |(), item| look(item), LOOK_UP_AFTER, stop);
+    rest.break_value().flatten()
 }
 
 /// Folds with `step` until that breaks, or until `stop`, which is asked after every `stretch` items, says that nothing more is

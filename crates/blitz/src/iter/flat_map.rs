@@ -141,7 +141,7 @@ where
         }
     }
 
-    forward_to_base! { full is_never_full wants_first }
+    forward_to_base! { full is_never_full is_search wants_first }
 
     #[inline]
     fn can_resume(&self, _folder: &Self::Folder) -> bool {
@@ -362,7 +362,7 @@ where
         }
     }
 
-    forward_to_base! { full is_never_full wants_first }
+    forward_to_base! { full is_never_full is_search wants_first }
 
     #[inline]
     fn can_resume(&self, folder: &Self::Folder) -> bool {

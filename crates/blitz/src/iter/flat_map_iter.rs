@@ -50,6 +50,8 @@ where
 {
     type Out = SI::Item;
 
+    const KEEPS_BACK: bool = true;
+
     #[inline]
     fn feed<G>(&mut self, folder: G, item: In) -> G
     where
@@ -108,6 +110,8 @@ where
     In: IntoIterator,
 {
     type Out = In::Item;
+
+    const KEEPS_BACK: bool = true;
 
     #[inline]
     fn feed<F>(&mut self, folder: F, item: In) -> F

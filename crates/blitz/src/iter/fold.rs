@@ -201,12 +201,12 @@ where
         }
     }
 
-    forward_to_base! { full is_never_full }
+    forward_to_base! { full is_never_full is_search }
 
     #[inline]
     fn can_resume(&self, folder: &Self::Folder) -> bool {
-        // The base sees nothing before the end of the piece, so if it may have enough before, pieces must not get longer.
-        self.base.is_never_full() && self.base.can_resume(&folder.base)
+        // The base sees nothing before the end of the piece, so if it may have enough soon, pieces must not get longer.
+        !self.base.is_search() && self.base.can_resume(&folder.base)
     }
 
     #[inline]

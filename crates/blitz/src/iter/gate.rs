@@ -65,6 +65,8 @@ where
 
     const CAN_BE_FULL: bool = PASSES;
 
+    const KEEPS_BACK: bool = !PASSES;
+
     #[inline]
     fn full(&self) -> bool {
         PASSES && self.gate.is_shut()

@@ -163,6 +163,11 @@ where
         self.base.is_never_full()
     }
 
+    #[inline]
+    fn is_search(&self) -> bool {
+        self.base.is_search()
+    }
+
     fn can_resume(&self, folder: &Self::Folder) -> bool {
         self.base.can_resume(&folder.base)
     }
@@ -258,6 +263,11 @@ where
 
     fn is_never_full(&self) -> bool {
         self.base.is_never_full()
+    }
+
+    #[inline]
+    fn is_search(&self) -> bool {
+        self.base.is_search()
     }
 
     fn can_resume(&self, folder: &Self::Folder) -> bool {

@@ -11,6 +11,7 @@
 //! A stage gets whole iterators ([`Stage::feed_iter`]) and wraps them in the iterator adaptor of the same name from
 //! `std`, so that a chain of stages compiles to the same loop as the sequential chain.
 
+use super::find::{FirstLook, LOOK_UP_AFTER};
 use super::plumbing::{Consumer, Folder, Producer, ProducerCallback, UnindexedConsumer};
 use crate::delegate::forward_to_base;
 
@@ -32,6 +33,10 @@ pub(super) trait Stage<In> {
 
     /// Whether [`full`](Self::full) can become true.
     const CAN_BE_FULL: bool = false;
+
+    /// Whether items may come in without any going out. Whoever comes behind cannot look up then whether to stop, so it is done
+    /// for them.
+    const KEEPS_BACK: bool = false;
 
     /// True when nothing more will be passed on.
     #[inline]
@@ -58,6 +63,12 @@ pub(super) trait Plan<In>: Clone + Send {
     #[inline]
     fn is_never_full(&self) -> bool {
         true
+    }
+
+    /// True if the stage may soon pass nothing on any more.
+    #[inline]
+    fn is_search(&self) -> bool {
+        !self.is_never_full()
     }
 }
 
@@ -140,6 +151,7 @@ where
     #[inline]
     fn into_folder(self) -> Self::Folder {
         StagedFolder {
+            may_stop: !self.base.is_never_full(),
             base: self.base.into_folder(),
             stage: self.plan.begin(),
         }
@@ -156,6 +168,11 @@ where
     }
 
     #[inline]
+    fn is_search(&self) -> bool {
+        self.plan.is_search() || self.base.is_search()
+    }
+
+    #[inline]
     fn wants_first(&self) -> bool {
         self.base.wants_first()
     }
@@ -169,7 +186,7 @@ where
     fn resume(self, folder: Self::Folder) -> Self::Folder {
         StagedFolder {
             base: self.base.resume(folder.base),
-            stage: folder.stage,
+            ..folder
         }
     }
 }
@@ -190,13 +207,12 @@ where
     }
 }
 
-/// More than a measured block ever has.
-const VERY_LONG: usize = 1 << 17;
-
 /// The folder that runs a stage and passes on to `base`.
 pub(super) struct StagedFolder<F, S> {
     base: F,
     stage: S,
+    /// Whether the base can have enough.
+    may_stop: bool,
 }
 
 impl<In, F, S> Folder<In> for StagedFolder<F, S>
@@ -218,16 +234,28 @@ where
         I: IntoIterator<Item = In>,
     {
         let mut iter = iter.into_iter();
-        // A stage may pass nothing on for long, and then nobody asks whether anything is still wanted. So the beginning of
-        // a very long piece is fed one by one. Blocks of a measured loop are shorter.
-        while iter.size_hint().0 > VERY_LONG {
-            match iter.next() {
-                Some(item) if !self.full() => self.base = self.stage.feed(self.base, item),
-                _ => return self,
+        let most = iter.size_hint().1;
+        let is_long = most.is_none_or(|most| most > LOOK_UP_AFTER);
+        if !(S::KEEPS_BACK && self.may_stop && is_long) {
+            self.base = self.stage.feed_iter(self.base, iter);
+            return self;
+        }
+        let mut first_look = Some(FirstLook::begin());
+        loop {
+            let mut fed = 0;
+            let some = iter.by_ref().take(LOOK_UP_AFTER).inspect(|_| fed += 1);
+            self.base = self.stage.feed_iter(self.base, some);
+            if fed < LOOK_UP_AFTER || self.full() {
+                return self;
+            }
+            if first_look
+                .take()
+                .is_some_and(|look| look.expects_an_end_of(&iter))
+            {
+                self.base = self.stage.feed_iter(self.base, iter);
+                return self;
             }
         }
-        self.base = self.stage.feed_iter(self.base, iter);
-        self
     }
 
     #[inline]
@@ -280,9 +308,11 @@ where
     where
         F: Folder<Self::Item>,
     {
+        // A stage that passes on one item per item keeps nothing back.
         let folder = StagedFolder {
             base: folder,
             stage: self.plan.begin(),
+            may_stop: false,
         };
         self.base.fold_with(folder).base
     }

@@ -1,8 +1,9 @@
 //! Feeding a block in strides: a look up now and then, without looking at every item.
 
+use super::find::{FirstLook, LOOK_UP_AFTER};
 use super::plumbing::Folder;
 
-/// How many items make a stride.
+/// How many items make a stride, if the first ones were cheap. [`LOOK_UP_AFTER`] do if they were not.
 pub(super) const STRIDE: usize = 4096;
 
 /// Feeds the items of `iter` to `folder`. After each stride `look_up` hears how many items have passed since the last time, and
@@ -18,12 +19,20 @@ where
     I: Iterator<Item = T>,
 {
     let mut stride = Stride { passed: 0, look_up };
-    while iter.size_hint().1.is_none_or(|most| most > STRIDE) {
+    let mut first_look = Some(FirstLook::begin());
+    let mut longest = LOOK_UP_AFTER;
+    while iter.size_hint().1.is_none_or(|most| most > longest) {
         let count = |_: &T| stride.passed += 1;
-        folder = folder.consume_iter(iter.by_ref().take(STRIDE).inspect(count));
-        let exhausted = stride.passed < STRIDE;
+        folder = folder.consume_iter(iter.by_ref().take(longest).inspect(count));
+        let exhausted = stride.passed < longest;
         if exhausted || !stride.end() || folder.full() {
             return folder;
+        }
+        if first_look
+            .take()
+            .is_some_and(|look| look.finds_cheap_items())
+        {
+            longest = STRIDE;
         }
     }
     folder.consume_iter(iter.inspect(|_| stride.passed += 1))

@@ -1,7 +1,7 @@
 //! `try_fold` and `try_fold_with`: each piece folded to one value, or to its first failure.
 
 use super::ParallelIterator;
-use super::find::{LOOK_FOR_FAILURE_AFTER, fold_until};
+use super::find::{LOOK_UP_AFTER, fold_until};
 use super::fold::{Given, Make, Start};
 use super::plumbing::{Consumer, Folder, UnindexedConsumer};
 use super::stage::debug_fields;
@@ -212,12 +212,12 @@ where
         }
     }
 
-    forward_to_base! { full is_never_full }
+    forward_to_base! { full is_never_full is_search }
 
     #[inline]
     fn can_resume(&self, folder: &Self::Folder) -> bool {
-        // The base sees nothing before the end of the piece, so if it may have enough before, pieces must not get longer.
-        self.base.is_never_full() && self.base.can_resume(&folder.base)
+        // The base sees nothing before the end of the piece, so if it may have enough soon, pieces must not get longer.
+        !self.base.is_search() && self.base.can_resume(&folder.base)
     }
 
     #[inline]
@@ -279,13 +279,9 @@ where
     {
         if let Continue(value) = self.state {
             let step = |value, item| (self.op)(value, item).branch();
-            self.state = fold_until(
-                iter.into_iter(),
-                value,
-                step,
-                LOOK_FOR_FAILURE_AFTER,
-                || self.base.full(),
-            );
+            self.state = fold_until(iter.into_iter(), value, step, LOOK_UP_AFTER, || {
+                self.base.full()
+            });
         }
         self
     }

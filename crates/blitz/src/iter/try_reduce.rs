@@ -4,7 +4,7 @@
 //! reached is the result.
 
 use super::ParallelIterator;
-use super::find::{LOOK_FOR_FAILURE_AFTER, fold_until};
+use super::find::{LOOK_UP_AFTER, fold_until};
 use super::plumbing::Folder;
 use super::recipe::{Everywhere, Recipe};
 use super::try_result::Try;
@@ -120,13 +120,9 @@ where
             Continue(item) => (self.op)(value, item).branch(),
             Break(residual) => Break(residual),
         };
-        self.state = fold_until(
-            iter.into_iter(),
-            value,
-            step,
-            LOOK_FOR_FAILURE_AFTER,
-            || self.failed.load(Relaxed),
-        );
+        self.state = fold_until(iter.into_iter(), value, step, LOOK_UP_AFTER, || {
+            self.failed.load(Relaxed)
+        });
         if self.state.is_break() {
             self.failed.store(true, Relaxed);
         }

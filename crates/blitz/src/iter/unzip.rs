@@ -324,6 +324,11 @@ where
     }
 
     #[inline]
+    fn is_search(&self) -> bool {
+        self.left.is_search() || self.right.is_search()
+    }
+
+    #[inline]
     fn can_resume(&self, folder: &Self::Folder) -> bool {
         self.left.can_resume(&folder.left) && self.right.can_resume(&folder.right)
     }

@@ -1,6 +1,6 @@
 //! `while_some`: the insides of `Some`s, until somebody meets a `None`.
 
-use super::find::LOOK_FOR_FAILURE_AFTER;
+use super::find::LOOK_UP_AFTER;
 use super::plumbing::Folder;
 use super::stage::{Stage, its_own_plan, staged_adaptor};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -64,7 +64,7 @@ impl<T> Stage<Option<T>> for Unwrap<'_> {
         F: Folder<T>,
         I: Iterator<Item = Option<T>>,
     {
-        let mut left = LOOK_FOR_FAILURE_AFTER;
+        let mut left = LOOK_UP_AFTER;
         folder.consume_iter(iter.map_while(|item| {
             if item.is_none() {
                 self.met_none.store(true, Relaxed);
@@ -75,7 +75,7 @@ impl<T> Stage<Option<T>> for Unwrap<'_> {
             if left > 0 {
                 return item;
             }
-            left = LOOK_FOR_FAILURE_AFTER;
+            left = LOOK_UP_AFTER;
             item.filter(|_| !self.met_none.load(Relaxed))
         }))
     }

@@ -228,7 +228,7 @@ where
     C: Consumer<P::Item>,
 {
     let pace = Pace::begin(site, len as f32);
-    let is_search = !consumer.is_never_full();
+    let is_search = consumer.is_search();
     let at_once = if bounds.ask_for_a_cut(len) {
         true
     } else if pace.is_known() {
@@ -295,7 +295,7 @@ where
         // What is done so far is a piece of its own if this thread gets no seat in the pool.
         let pieces_are_long_enough = ahead / 2 >= min && len - ahead >= min;
         if pieces_are_long_enough && pace.should_share(ahead as f32) {
-            if consumer.is_never_full() || search::is_endless(ahead, &consumer, pace) {
+            if !consumer.is_search() || search::is_endless(ahead, &consumer, pace) {
                 offer(ahead, Bounds::from(min), LEVELS, producer, consumer, &local);
             } else {
                 search::forward(len - ahead, ahead, min, producer, consumer, &local);

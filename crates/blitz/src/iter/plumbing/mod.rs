@@ -12,7 +12,7 @@
 //! cut that nobody makes use of is taken back (the source of `plumbing/demand_loop.rs` tells how).
 //!
 //! The traits have the same names, methods and meaning as rayon's, so that producers written for rayon compile
-//! unchanged. [`Consumer::is_never_full`], [`Consumer::wants_first`], [`Consumer::can_resume`] and [`Consumer::resume`] are additions; they have defaults.
+//! unchanged. [`Consumer::is_never_full`], [`Consumer::is_search`], [`Consumer::wants_first`], [`Consumer::can_resume`] and [`Consumer::resume`] are additions; they have defaults.
 
 mod bridge;
 mod demand_loop;
@@ -192,11 +192,20 @@ pub trait Consumer<Item>: Send + Sized {
 
     /// True if [`full`](Self::full) will never be: everything has to be consumed anyway.
     ///
-    /// An adaptor that holds its results back until the end of a piece, as `fold` does, may then hold them back for longer.
-    /// The default is `false`, which is always right.
+    /// Nobody looks up then whether to stop. The default is `false`, which is always right.
     #[inline]
     fn is_never_full(&self) -> bool {
         false
+    }
+
+    /// True if the loop may well be over soon, so that work far ahead is probably in vain.
+    ///
+    /// The threads then stay close together instead of spreading over the whole loop, and a result is not held back for
+    /// long. The default is everything that can be [`full`](Self::full). A loop that is only stopped from outside, as by
+    /// [`with_cancel`](crate::iter::ParallelIterator::with_cancel), is none.
+    #[inline]
+    fn is_search(&self) -> bool {
+        !self.is_never_full()
     }
 
     /// True if an item can make all later ones pointless, but no earlier one: the first of several hits is wanted.
