@@ -420,6 +420,11 @@ impl Pool {
         !self.queue.is_empty() || self.victims(0).any(Seat::offers_work)
     }
 
+    /// Does anybody have forks that only [`force`](crate::join_stack::Thief::force) makes public?
+    pub(crate) fn hides_work(&self) -> bool {
+        self.victims(0).any(Seat::hides_work)
+    }
+
     // ---- life and death ---------------------------------------------------------------------
 
     /// A detached task begins to exist: the pool lives until it has ended. If the pool has ended already, this is one of its threads, in its

@@ -326,6 +326,12 @@ impl Seat {
         &self.stealer
     }
 
+    /// Are there forks that only [`Thief::force`](crate::join_stack::Thief::force) makes public?
+    pub(crate) fn hides_work(&self) -> bool {
+        let thief = self.stack.thief();
+        !thief.sees_work() && thief.sees_private()
+    }
+
     /// Could another thread find work here?
     pub(crate) fn offers_work(&self) -> bool {
         self.stack.thief().sees_work() || !self.stealer.is_empty()

@@ -224,7 +224,7 @@ impl<'a> Worker<'a> {
         let rate = ticks_per_us();
         let mut patience = self.patience(rate);
         let mut since = ticks();
-        let mut force_at = FORCE_AFTER_US * rate;
+        let mut force_at = (FORCE_AFTER_US * rate).min(patience);
         let mut round = 0;
         loop {
             let now = ticks();
@@ -241,6 +241,14 @@ impl<'a> Worker<'a> {
                 return None;
             }
             let searched = now.saturating_sub(since);
+            // Before patience ends, however short it is: this may be what we were woken for.
+            if searched > force_at {
+                // Twice per search at most: each costs the victim, too.
+                force_at = force_at.saturating_mul(4).max(rate);
+                if self.force_somebody() {
+                    continue;
+                }
+            }
             let crowded = round == 0 && self.shuns_crowds() && self.pool.sleep.is_crowded();
             if searched > patience || crowded {
                 if !crowded {
@@ -250,14 +258,9 @@ impl<'a> Worker<'a> {
                 self.sleep(crowded);
                 patience = self.patience(rate);
                 since = ticks();
-                force_at = FORCE_AFTER_US * rate;
+                force_at = (FORCE_AFTER_US * rate).min(patience);
                 round = 0;
                 continue;
-            }
-            if searched > force_at {
-                // Twice per search at most: each costs the victim, too.
-                force_at = force_at.saturating_mul(4);
-                self.force_somebody();
             }
             pause(round);
             round += 1;
@@ -321,8 +324,12 @@ impl<'a> Worker<'a> {
     fn pass_the_word_on(&self, companion_next: bool) {
         // Our leaving the search before the look around; posters do it the other way round.
         fence(Ordering::SeqCst);
-        // If the companion's work is what we have found, the companion knows best whether there is too much of it.
-        if self.pool.offers_work() || !companion_next && self.companion_has_work() {
+        // Forks that became nobody's when their public part was taken count, too: their owner may be in a long leaf, and only somebody who searches
+        // forces them into the open. If the companion's work is what we have found, the companion knows best whether there is too much of it.
+        if self.pool.offers_work()
+            || self.pool.hides_work()
+            || !companion_next && self.companion_has_work()
+        {
             let counters = self.pool.sleep.counters();
             if counters.searching() == 0 && counters.sleeping() > 0 {
                 self.pool.wake_one();
@@ -411,15 +418,14 @@ impl<'a> Worker<'a> {
         });
     }
 
-    fn force_somebody(&self) {
-        let hidden = self.pool.victims(0).find(|seat| {
-            let thief = seat.stack.thief();
-            !thief.sees_work() && thief.sees_private()
-        });
-        if hidden.is_some_and(|seat| seat.stack.thief().force()) {
+    fn force_somebody(&self) -> bool {
+        let hidden = self.pool.victims(0).find(|seat| seat.hides_work());
+        let forced = hidden.is_some_and(|seat| seat.stack.thief().force());
+        if forced {
             self.seat.stats.forced.one();
             trace::instant(Kind::Force, 0);
         }
+        forced
     }
 
     /// Sleeps until there is work; with `leaves_crowd`, only if it leaves one.

@@ -286,3 +286,40 @@ fn named_and_tuple_forms_of_the_macros() {
     assert_eq!(failed, Err("first"));
     assert_eq!(ran.into_inner(), 3, "all sides complete");
 }
+
+/// Halves `leaves` by joins, and calls `leaf` for each.
+fn tree_of(leaves: usize, leaf: &(dyn Fn() + Sync)) {
+    if leaves == 1 {
+        return leaf();
+    }
+    let half = leaves / 2;
+    join(|| tree_of(half, leaf), || tree_of(leaves - half, leaf));
+}
+
+#[test]
+fn every_leaf_of_a_tree_gets_a_thread_of_its_own_if_there_are_as_many_threads() {
+    for threads in [4, 8, 16] {
+        let pool = ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
+        // More than once: threads that have searched in vain before are soon asleep again.
+        for _ in 0..6 {
+            let inside = AtomicUsize::new(0);
+            let all_inside = AtomicBool::new(false);
+            pool.install(|| {
+                tree_of(threads, &|| {
+                    if inside.fetch_add(1, Ordering::SeqCst) + 1 == threads {
+                        all_inside.store(true, Ordering::SeqCst);
+                    }
+                    // Each leaf takes as long as all others together need to begin.
+                    let start = Instant::now();
+                    while !all_inside.load(Ordering::SeqCst) && start.elapsed().as_secs() < 20 {
+                        thread::sleep(std::time::Duration::from_micros(100));
+                    }
+                    assert!(all_inside.load(Ordering::SeqCst), "{threads} threads");
+                });
+            });
+        }
+    }
+}
