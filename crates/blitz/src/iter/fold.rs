@@ -4,10 +4,10 @@
 //! piece, in order. A loop nobody helped with yields exactly one.
 
 use super::ParallelIterator;
+use super::originals::Originals;
 use super::plumbing::{Consumer, Folder, UnindexedConsumer};
 use super::stage::debug_fields;
 use crate::delegate::forward_to_base;
-use std::sync::{Mutex, PoisonError};
 
 /// Folds each piece, starting from what a closure makes. Made by [`fold`](super::ParallelIterator::fold).
 ///
@@ -97,7 +97,7 @@ where
     {
         self.base.drive_unindexed(FoldFrom {
             base: consumer,
-            start: Given(&Mutex::new(self.value)),
+            start: Given(&Originals::new(self.value)),
             op: &self.op,
         })
     }
@@ -111,9 +111,8 @@ pub(super) trait Start: Clone + Send {
 
 /// A clone of a given value.
 ///
-/// The clone is made where a piece begins, not where the consumer is cut: most cuts are taken back. The value need not be
-/// `Sync`, so it sits behind a lock.
-pub(super) struct Given<'g, U>(pub(super) &'g Mutex<U>);
+/// The clone is made where a piece begins, not where the consumer is cut: most cuts are taken back.
+pub(super) struct Given<'g, U>(pub(super) &'g Originals<U>);
 
 impl<U> Clone for Given<'_, U> {
     #[inline]
@@ -129,11 +128,7 @@ where
     type Value = U;
 
     fn value(self) -> U {
-        // A clone that panicked leaves the original as it was.
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.0.copy()
     }
 }
 

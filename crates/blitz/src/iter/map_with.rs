@@ -2,12 +2,12 @@
 //!
 //! Each piece has one carried value and shows it to every call. `map_with` clones a given value for each piece;
 //! `map_init` makes one where the piece begins, so that it need not even be `Send`. A loop that splits only on demand
-//! has few pieces, hence few clones: one if nobody came to help, and about two more each time somebody did.
+//! has few pieces, hence few clones: one if nobody came to help, and two or three more each time somebody did.
 
 use super::fold::{Given, Make, Start};
+use super::originals::Originals;
 use super::plumbing::Folder;
 use super::stage::{IndexedPlan, Plan, Stage, debug_fields, staged_adaptor};
-use std::sync::Mutex;
 
 /// Passes each item through a closure that also gets a cloned value. Made by
 /// [`map_with`](super::ParallelIterator::map_with).
@@ -40,7 +40,7 @@ debug_fields! { MapWith[I, T, F] shows base: I, value: T }
 staged_adaptor! {
     impl [I, T, F, R] MapWith<I, T, F> => R, keeps the length
     where [T: Send + Clone, F: Fn(&mut T, I::Item) -> R + Sync + Send, R: Send];
-    fn plan(self) { StartThenApply { start: Given(&Mutex::new(self.value)), op: &self.op } }
+    fn plan(self) { StartThenApply { start: Given(&Originals::new(self.value)), op: &self.op } }
 }
 
 /// Applies `op` to the carried value and each item.

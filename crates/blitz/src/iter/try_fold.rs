@@ -3,13 +3,13 @@
 use super::ParallelIterator;
 use super::find::{LOOK_UP_AFTER, fold_until};
 use super::fold::{Given, Make, Start};
+use super::originals::Originals;
 use super::plumbing::{Consumer, Folder, UnindexedConsumer};
 use super::stage::debug_fields;
 use super::try_result::Try;
 use crate::delegate::forward_to_base;
 use std::marker::PhantomData;
 use std::ops::ControlFlow::{self, Break, Continue};
-use std::sync::Mutex;
 
 /// Folds each piece until it fails, starting from what a closure makes. Made by
 /// [`try_fold`](super::ParallelIterator::try_fold).
@@ -146,7 +146,7 @@ where
     {
         self.base.drive_unindexed(TryFoldFrom {
             base: consumer,
-            start: Given(&Mutex::new(self.value)),
+            start: Given(&Originals::new(self.value)),
             op: &self.op,
             item: PhantomData,
         })
