@@ -29,6 +29,10 @@ trait Piece<T>: Default + Send + Extend<T> {
     /// Prepares for about so many items.
     #[inline]
     fn make_room(&mut self, _items: usize) {}
+
+    /// Gives back room that turned out to be far too much.
+    #[inline]
+    fn give_room_back(&mut self) {}
 }
 
 /// A piece makes room for no more bytes than this at a time.
@@ -51,6 +55,13 @@ where
     #[inline]
     fn make_room(&mut self, items: usize) {
         self.reserve(items.min(ROOM / size_of::<T>().max(1)));
+    }
+
+    fn give_room_back(&mut self) {
+        // As little as growing from nothing would have left.
+        if self.capacity() > (2 * self.len()).max(4) {
+            self.shrink_to(4);
+        }
     }
 }
 
@@ -188,13 +199,18 @@ where
         let iter = iter.into_iter();
         let (least, most) = iter.size_hint();
         // A vector that grows from nothing is moved a dozen times on its way to a few thousand items.
-        self.0.make_room(most.unwrap_or(least));
+        if self.0.size() == 0 {
+            self.0.make_room(most.unwrap_or(least));
+        }
         self.0.extend(iter);
         self
     }
 
-    fn complete(self) -> Pieces<P> {
-        Pieces::of((self.0.size() > 0).then_some(self.0))
+    fn complete(mut self) -> Pieces<P> {
+        Pieces::of((self.0.size() > 0).then(|| {
+            self.0.give_room_back();
+            self.0
+        }))
     }
 
     #[inline]
