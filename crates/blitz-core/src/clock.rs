@@ -1,4 +1,6 @@
-//! A clock cheap enough to read while scheduling: the CPU's tick counter.
+//! A clock cheap enough to read while scheduling: the CPU's tick counter, where there is one to read, or else nanoseconds.
+//!
+//! What a tick is differs from CPU to CPU, so a constant is never in ticks: it is in microseconds and goes through [`ticks_per_us`].
 //!
 //! Reading it costs some nanoseconds; `Instant` costs two to three times as much. Ticks of different
 //! CPUs are compared only where a wrong answer costs a little time, never correctness.
@@ -10,12 +12,12 @@ use std::time::{Duration, Instant};
 /// A point in time. Only differences mean something.
 #[inline]
 pub fn ticks() -> u64 {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
     {
         // SAFETY: every x86-64 CPU has `rdtsc`; it reads a register.
         unsafe { core::arch::x86_64::_rdtsc() }
     }
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
     {
         start().1.elapsed().as_nanos() as u64
     }
@@ -25,9 +27,9 @@ pub fn ticks() -> u64 {
 fn start() -> (u64, Instant) {
     static START: OnceLock<(u64, Instant)> = OnceLock::new();
     *START.get_or_init(|| {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
         let first = ticks();
-        #[cfg(not(target_arch = "x86_64"))]
+        #[cfg(not(all(target_arch = "x86_64", not(miri))))]
         let first = 0;
         (first, Instant::now())
     })

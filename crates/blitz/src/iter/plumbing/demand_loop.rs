@@ -4,9 +4,8 @@
 //!
 //! 1. **Alone.** A loop begins as the plain sequential loop over a small first block, reads the clock, and goes on with
 //!    blocks of growing length until it knows that enough is ahead to be worth sharing. A loop that earlier runs have shown
-//!    to be short (6 us) looks at the clock three times (10 ns each), to see that it still is, and a tiny one (0.8 us) twice.
-//!    Inside another parallel loop that has work on offer a tiny one does not even do that: whoever looks for work will find
-//!    the outer loop's. Inside one that has none, every 16th looks. A loop that earlier runs have shown to be long skips this
+//!    to be short (6 us) looks at the clock only to see that it still is: before, after a sixteenth, and at the end (10 ns each);
+//!    and after every eighth, if that takes long enough not to notice. A loop that earlier runs have shown to be long skips this
 //!    step, and so does one of medium length if somebody is looking for work; unless it is a search, which may be over soon
 //!    (`search.rs`).
 //! 2. **Offered.** The rest is halved by `join` until a part is one block of about 8 us. The right half of each join is on
@@ -17,20 +16,21 @@
 //! 4. **Shared.** A half that was taken is, for its thief, a loop of its own that begins at step 2 with the known pace. Its
 //!    result is reduced with the left one when both are there. Results meet in the order of their items, always.
 //!
-//! The cost of an item is measured anew with every block, and a jump upwards counts at once: a loop that starts cheap and
-//! becomes dear is cut finer as soon as it shows. What is not yet begun is on offer anyway. A loop whose items are known
+//! The cost of an item is measured anew with every block, and a jump upwards counts at once. A block is itself run in parts of 2 us
+//! or so, as far as one can tell beforehand, with a look at the clock after each: a loop that starts cheap and becomes dear is cut finer as
+//! soon as it shows, and what was taken for the rest of a block is on offer. A loop whose items are known
 //! to be dear (some microseconds each) skips step 1 too, so that even its first two items run at the same time.
 //!
 //! Depth is logarithmic: each fork halves what is ahead.
 
-use super::local::{Here, Inside, Local, Offer};
-use super::pace::{Pace, Site, looks_short, looks_tiny, nobody_is_idle};
+use super::local::{Here, Local, Offer};
+use super::pace::{Pace, Site, is_still_short, is_tiny};
 use super::search;
-use super::{Consumer, Folder, Producer, Reducer, UnindexedConsumer, UnindexedProducer};
+use super::{Consumer, Folder, Producer, UnindexedConsumer, UnindexedProducer};
 use crate::engine::demand::{beat, join_context_expecting, ticks};
 use crate::engine::{caller_may_take_part, hand_over};
 
-/// A loop of at most this many items of unknown cost is offered at once: a first block of one item would already be too
+/// A loop of unknown cost that can be cut into no more than this many pieces is offered at once: the first of them would already be too
 /// large a part of it.
 const FEW: usize = 64;
 
@@ -87,35 +87,22 @@ impl Bounds {
 
 /// Runs `len` items of `producer` into `consumer`.
 ///
-/// Only what one that is not to be cut and an inner loop need is inlined: inside another loop, a loop that was tiny before is as
-/// good as the plain one.
+/// Only what a loop needs that is not to be cut is inlined.
 #[inline(always)]
 pub(super) fn run<P, C>(len: usize, bounds: Bounds, producer: P, consumer: C) -> C::Result
 where
     P: Producer,
     C: Consumer<P::Item>,
 {
-    let site =
-        Site::of(begin::<P, C> as fn(usize, Bounds, P, C, &'static Site) -> C::Result as usize);
-    let plain = !bounds.allow_a_cut(len)
-        || ((Offer::is_open() || Inside::need_not_look())
-            && site.is_tiny(len as f32)
-            && !bounds.ask_for_a_cut(len));
-    if plain && !consumer.full() {
+    if !bounds.allow_a_cut(len) && !consumer.full() {
         return producer.fold_with(consumer.into_folder()).complete();
     }
-    begin(len, bounds, producer, consumer, site)
+    begin(len, bounds, producer, consumer)
 }
 
 /// The same for all other loops.
 #[inline(never)]
-fn begin<P, C>(
-    len: usize,
-    bounds: Bounds,
-    producer: P,
-    consumer: C,
-    site: &'static Site,
-) -> C::Result
+fn begin<P, C>(len: usize, bounds: Bounds, producer: P, consumer: C) -> C::Result
 where
     P: Producer,
     C: Consumer<P::Item>,
@@ -123,21 +110,19 @@ where
     if consumer.full() {
         return consumer.into_folder().complete();
     }
+    let site = Site::of(begin::<P, C> as fn(usize, Bounds, P, C) -> C::Result as usize);
     #[cfg(test)]
     if super::pretend::is_on() {
         return shared(len, bounds, producer, consumer, site, super::pretend::RATE);
     }
     if !caller_may_take_part() {
-        return hand_over(|| begin(len, bounds, producer, consumer, site));
+        return hand_over(|| begin(len, bounds, producer, consumer));
     }
-    let is_tiny = site.is_tiny(len as f32);
-    if !(is_tiny || site.is_short(len as f32)) || bounds.ask_for_a_cut(len) {
-        return measured(len, bounds, producer, consumer, site);
+    if site.is_short(len as f32) && !bounds.ask_for_a_cut(len) {
+        short(len, bounds.min, producer, consumer, site)
+    } else {
+        measured(len, bounds, producer, consumer, site)
     }
-    if is_tiny && nobody_is_idle() {
-        return fold_inside(producer, consumer.into_folder()).complete();
-    }
-    short(len, bounds.min, is_tiny, producer, consumer, site)
 }
 
 /// The loop proper. It is not inlined, so that its machine code exists once and not in every step.
@@ -150,68 +135,62 @@ where
     producer.fold_with(folder)
 }
 
-/// The same for blocks that no [`Local`] knows of: loops that begin in them are inner loops all the same.
-#[inline]
-fn fold_inside<P, F>(producer: P, folder: F) -> F
-where
-    P: Producer,
-    F: Folder<P::Item>,
-{
-    let _inside = Inside::enter();
-    fold(producer, folder)
-}
-
-/// A loop that has been short before: too short to be shared, so it need only be seen to be so still. A tiny one is not even
-/// measured to its end.
+/// A loop that has been short before: too short to be shared, so it need only be seen to be so still.
 #[inline]
 fn short<P, C>(
     len: usize,
     min: usize,
-    is_tiny: bool,
-    producer: P,
-    consumer: C,
+    mut producer: P,
+    mut consumer: C,
     site: &'static Site,
 ) -> C::Result
 where
     P: Producer,
     C: Consumer<P::Item>,
 {
-    let first = (len / 8).max(min);
-    let (items, rest) = producer.split_at(first);
-    let (for_items, for_rest, reducer) = consumer.split_at(first);
+    let mut block = (len / 16).max(min);
+    let mut ahead = len - block;
+    let (items, rest) = producer.split_at(block);
+    let (for_items, for_rest, _) = consumer.split_at(block);
+    (producer, consumer) = (rest, for_rest);
     let start = ticks();
-    let folder = fold_inside(items, for_items.into_folder());
-    if folder.full() {
-        return folder.complete();
-    }
-    let now = ticks();
-    let looks_as_usual = if is_tiny { looks_tiny } else { looks_short };
-    if looks_as_usual(now.saturating_sub(start), first as f32, len as f32) {
-        let (done, folder) = if for_rest.can_resume(&folder) {
-            (None, for_rest.resume(folder))
-        } else {
-            let done = folder.complete();
-            if for_rest.full() {
-                return done;
-            }
-            (Some(done), for_rest.into_folder())
-        };
-        let folder = fold_inside(rest, folder);
-        if !is_tiny && !folder.full() {
-            site.learn(ticks().saturating_sub(start), len as f32);
-            beat();
+    let mut folder = fold(items, for_items.into_folder());
+    loop {
+        if folder.full() {
+            return folder.complete();
         }
-        return match done {
-            Some(done) => reducer.reduce(done, folder.complete()),
-            None => folder.complete(),
-        };
+        let now = ticks();
+        let taken = now.saturating_sub(start);
+        let expected = taken as f32 * (len as f32 / (len - ahead) as f32);
+        let is_short = is_still_short(expected);
+        if !(is_short && consumer.can_resume(&folder)) {
+            let local = Local::new(Pace::begin(site, len as f32));
+            local.pace.start_at(start);
+            local.put(folder);
+            local.pace.note_at(now, (len - ahead) as f32);
+            return if is_short {
+                // Two pieces, since they cannot be run as one.
+                last_block(ahead, producer, consumer, local)
+            } else {
+                alone(len, ahead, block, min, producer, consumer, local)
+            };
+        }
+        block = (len / 8).max(min);
+        if is_tiny(expected) || ahead < block + min {
+            break;
+        }
+        let (items, rest) = producer.split_at(block);
+        let (for_items, for_rest, _) = consumer.split_at(block);
+        (producer, consumer) = (rest, for_rest);
+        folder = fold(items, for_items.resume(folder));
+        ahead -= block;
     }
-    // It is not short any more.
-    let local = Local::new(Pace::begin(site, len as f32));
-    local.pace.start_at(start);
-    local.put(folder);
-    local.pace.note_at(now, first as f32);
-    alone(len, len - first, first, min, rest, for_rest, local)
+    let folder = fold(producer, consumer.resume(folder));
+    if !folder.full() {
+        site.learn(ticks().saturating_sub(start), len as f32);
+        beat();
+    }
+    folder.complete()
 }
 
 /// Any other loop.
@@ -235,7 +214,7 @@ where
         // A search may be over soon, however long it could get.
         (!is_search && pace.should_share_at_once(len as f32)) || pace.items_may_be_dear()
     } else {
-        len <= FEW
+        len / bounds.min <= FEW
     };
     if !at_once {
         let first = (len / FIRST_PART).clamp(1, FIRST_BLOCK);
@@ -278,7 +257,19 @@ where
 {
     let pace = &local.pace;
     loop {
-        block = pace.next_block(block.max(1), ahead).max(min);
+        // What is done so far is a piece of its own if this thread gets no seat in the pool.
+        let pieces_are_long_enough = ahead / 2 >= min && len - ahead >= min;
+        if pieces_are_long_enough && pace.should_share(ahead as f32) {
+            if !consumer.is_search() || search::is_endless(ahead, &consumer, pace) {
+                offer(ahead, Bounds::from(min), LEVELS, producer, consumer, &local);
+            } else {
+                search::forward(len - ahead, ahead, min, producer, consumer, &local);
+            }
+            pace.remember();
+            return local.finish();
+        }
+        let longest = pace.longest_alone(len).min(ahead);
+        block = pace.next_block(block.max(1), longest).max(min);
         if ahead - block.min(ahead) < min {
             break;
         }
@@ -292,21 +283,19 @@ where
         }
         pace.note(block as f32);
         ahead -= block;
-        // What is done so far is a piece of its own if this thread gets no seat in the pool.
-        let pieces_are_long_enough = ahead / 2 >= min && len - ahead >= min;
-        if pieces_are_long_enough && pace.should_share(ahead as f32) {
-            if !consumer.is_search() || search::is_endless(ahead, &consumer, pace) {
-                offer(ahead, Bounds::from(min), LEVELS, producer, consumer, &local);
-            } else {
-                search::forward(len - ahead, ahead, min, producer, consumer, &local);
-            }
-            pace.remember();
-            return local.finish();
-        }
     }
+    last_block(ahead, producer, consumer, local)
+}
+
+/// The rest of a loop that has run alone.
+fn last_block<P, C>(len: usize, producer: P, consumer: C, local: Local<P::Item, C>) -> C::Result
+where
+    P: Producer,
+    C: Consumer<P::Item>,
+{
     local.feed(consumer, |folder| fold(producer, folder));
-    pace.note(ahead as f32);
-    pace.remember();
+    local.pace.note(len as f32);
+    local.pace.remember();
     local.finish()
 }
 
@@ -331,8 +320,7 @@ pub(super) fn offer<P, C>(
         || pace.is_worth_a_cut(len as f32)
         || bounds.ask_for_a_cut(len);
     if !cut || !bounds.allow_a_cut(len) {
-        local.feed(consumer, |folder| fold(producer, folder));
-        return pace.note(len as f32);
+        return block(len, bounds, producer, consumer, local);
     }
     let (site, rate, expected) = (pace.site(), pace.rate(), pace.expected_ticks(len as f32));
     let levels = levels.saturating_sub(1);
@@ -364,6 +352,43 @@ pub(super) fn offer<P, C>(
         },
     );
     local.take_in(left, right, reducer, spare);
+}
+
+/// Runs what is expected to be one block. If it turns out to be more, the rest is offered.
+fn block<P, C>(
+    mut len: usize,
+    bounds: Bounds,
+    mut producer: P,
+    mut consumer: C,
+    local: &Local<P::Item, C>,
+) where
+    P: Producer,
+    C: Consumer<P::Item>,
+{
+    let pace = &local.pace;
+    loop {
+        let part = pace.next_part(len).max(bounds.min);
+        if len < part + bounds.min.max(part / 2) {
+            local.feed(consumer, |folder| fold(producer, folder));
+            return pace.note(len as f32);
+        }
+        let (items, rest) = producer.split_at(part);
+        let (for_items, for_rest, _) = consumer.split_at(part);
+        local.feed(for_items, |folder| fold(items, folder));
+        pace.note(part as f32);
+        (len, producer, consumer) = (len - part, rest, for_rest);
+        if local.is_full() || consumer.full() {
+            return;
+        }
+        if pace.is_worth_a_cut(len as f32) && bounds.allow_a_cut(len) {
+            return offer(len, bounds, 0, producer, consumer, local);
+        }
+        if !local.can_go_on(&consumer) {
+            // Parts would be pieces of their own.
+            local.feed(consumer, |folder| fold(producer, folder));
+            return pace.note(len as f32);
+        }
+    }
 }
 
 /// Step 4: a part that was taken by this thread.
@@ -406,54 +431,64 @@ where
     if super::pretend::is_on() {
         return shared_unindexed(1.0, producer, consumer, site, super::pretend::RATE);
     }
-    if site.is_tiny(size) {
-        if Offer::is_open() || nobody_is_idle() {
-            return producer.fold_with(consumer.into_folder()).complete();
+    let local = Local::new(Pace::begin(site, size));
+    let pace = &local.pace;
+    pace.start();
+    if pace.is_known() && !pace.is_worth_a_cut(size) {
+        // That may have been another whole than the one at hand, if nothing is known about sizes. Then the first part is small.
+        let levels = if size > 1.0 { 2 } else { 4 };
+        short_unindexed(size, size, levels, producer, consumer, &local);
+        let unseen = size - pace.items_measured();
+        if unseen > 0.0 && !local.is_full() {
+            pace.note(unseen);
         }
-        return tiny_unindexed(size, producer, consumer, site);
-    }
-    let pace = Pace::begin(site, size);
-    // The first piece to be measured is a 64th of the whole, or an eighth if the whole was short before.
-    let levels = if pace.is_known() && !pace.is_worth_a_cut(size) {
-        3
     } else {
-        6
-    };
-    let local = Local::new(pace);
-    local.pace.start();
-    offer_unindexed(size, levels, producer, consumer, &local);
-    local.pace.remember();
+        // The first piece to be measured is a 64th of the whole.
+        offer_unindexed(size, 6, producer, consumer, &local);
+    }
+    pace.remember();
     local.finish()
 }
 
-/// A loop of unknown length that has been tiny before.
-fn tiny_unindexed<P, C>(size: f32, producer: P, consumer: C, site: &'static Site) -> C::Result
-where
+/// As [`short`]: the last `part` of the whole, which has been short before.
+fn short_unindexed<P, C>(
+    part: f32,
+    whole: f32,
+    levels: u32,
+    producer: P,
+    consumer: C,
+    local: &Local<P::Item, C>,
+) where
     P: UnindexedProducer,
     C: UnindexedConsumer<P::Item>,
 {
-    let (items, rest) = producer.split();
-    let Some(rest) = rest else {
-        return items.fold_with(consumer.into_folder()).complete();
+    let halves = if levels > 0 {
+        producer.split()
+    } else {
+        (producer, None)
     };
-    let part = size / 2.0;
-    let start = ticks();
-    let folder = items.fold_with(consumer.split_off_left().into_folder());
-    if folder.full() {
-        return folder.complete();
+    let (left_items, right_items) = match halves {
+        (items, None) => {
+            let pace = &local.pace;
+            local.feed(consumer, |folder| items.fold_with(folder));
+            if !(pace.has_measured() && is_tiny(pace.rate() * whole)) {
+                pace.note(part);
+            }
+            return;
+        }
+        (left, Some(right)) => (left, right),
+    };
+    let half = part / 2.0;
+    let left = consumer.split_off_left();
+    short_unindexed(half, whole, levels - 1, left_items, left, local);
+    if local.is_full() || consumer.full() {
+        return;
     }
-    let now = ticks();
-    if looks_tiny(now.saturating_sub(start), part, size) && consumer.can_resume(&folder) {
-        return rest.fold_with(consumer.resume(folder)).complete();
+    if is_still_short(local.pace.rate() * whole) {
+        short_unindexed(half, whole, 0, right_items, consumer, local);
+    } else {
+        offer_unindexed(half, 0, right_items, consumer, local);
     }
-    // It is not tiny any more.
-    let local = Local::new(Pace::begin(site, size));
-    local.pace.start_at(start);
-    local.put(folder);
-    local.pace.note_at(now, part);
-    offer_unindexed(part, 0, rest, consumer, &local);
-    local.pace.remember();
-    local.finish()
 }
 
 /// As [`offer`], for a producer that is `part` of the whole.
@@ -471,7 +506,7 @@ fn offer_unindexed<P, C>(
     if local.is_full() || consumer.full() {
         return local.skip(consumer);
     }
-    let cut = pace.is_worth_a_cut(part) || (levels > 0 && !pace.has_measured());
+    let cut = pace.is_worth_a_fork(part) || (levels > 0 && !pace.has_measured());
     let halves = if cut {
         producer.split()
     } else {

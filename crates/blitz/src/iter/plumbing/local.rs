@@ -116,9 +116,7 @@ where
     ) {
         self.made.set(made);
         self.busy.set(true);
-        let inside = Inside::enter();
         let folder = fold(folder);
-        drop(inside);
         self.busy.set(false);
         self.full.set(folder.full());
         let mut made = self.made.take();
@@ -139,6 +137,16 @@ where
     #[inline]
     pub(super) fn is_full(&self) -> bool {
         self.full.get()
+    }
+
+    /// Would `consumer` go on with the folder, as if its items and those before it were one piece?
+    #[inline]
+    pub(super) fn can_go_on(&self, consumer: &C) -> bool {
+        let made = self.made.take();
+        let can = made.folder.as_ref();
+        let can = !self.apart && can.is_some_and(|folder| consumer.can_resume(folder));
+        self.made.set(made);
+        can
     }
 
     /// Nothing more is wanted. There must be a result, though, and only a consumer can begin one.
@@ -366,44 +374,5 @@ impl Drop for Opened<'_> {
     #[inline]
     fn drop(&mut self) {
         self.0.close();
-    }
-}
-
-/// Marks that this thread is in the middle of a block, so that loops that begin now are inner ones.
-pub(super) struct Inside(u8);
-
-thread_local! {
-    /// The high bit says that this thread is inside a block; the others count inner loops.
-    static INNER: Cell<u8> = const { Cell::new(0) };
-}
-
-impl Inside {
-    const FLAG: u8 = 0x80;
-
-    /// One inner loop out of so many looks at the clock.
-    const PERIOD: u8 = 16;
-
-    #[inline]
-    pub(super) fn enter() -> Self {
-        Inside(INNER.replace(Self::FLAG))
-    }
-
-    /// Is this an inner loop that may as well leave the clock to others?
-    #[inline]
-    pub(super) fn need_not_look() -> bool {
-        let inner = INNER.get();
-        if inner < Self::FLAG {
-            return false;
-        }
-        let next = Self::FLAG | ((inner + 1) % Self::PERIOD);
-        INNER.set(next);
-        next != Self::FLAG
-    }
-}
-
-impl Drop for Inside {
-    #[inline]
-    fn drop(&mut self) {
-        INNER.set(self.0);
     }
 }

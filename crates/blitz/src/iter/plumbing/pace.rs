@@ -1,13 +1,13 @@
 //! How fast a loop runs, and what that says about cutting it.
 //!
-//! All times are in ticks of the engine's clock, or in microseconds where they are compared with a constant. A reading costs
-//! about 10 ns, so there is one per block of some microseconds, and there are two in a loop too short to be worth a cut.
+//! All times are in ticks of the engine's clock, or in microseconds where they are compared with a constant: what a tick is differs
+//! from CPU to CPU. A reading costs about 10 ns, so there is one every 2 us or so, and there are three in a loop too short for that.
 //!
 //! [`Site`] remembers what an item costs from one run of a loop to the next. There is one per loop in the program, more or
 //! less: the key is the address of the loop's compiled code, which is unique to the types (and so to the closures) it was
 //! compiled for. Two loops that share an entry only confuse each other's guesses.
 
-use crate::engine::{current_thread_index, demand};
+use crate::engine::demand;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -32,11 +32,17 @@ const WORTH_A_ROW_US: f32 = 4.0 * WORTH_A_WAKE_US;
 /// reasons that soon pass: code and data that are not in the caches yet.
 const TRUSTED_AFTER_US: f32 = 5.0;
 
-/// A loop shorter than this many ticks (a good half microsecond) is tiny.
-const TINY_TICKS: f32 = 2000.0;
+/// A block is run in parts of about this length, to see whether it is still what it was taken for.
+const PART_US: f32 = BLOCK_US / 4.0;
 
-/// One shorter than this (6 us or so) is short: less than what is worth a cut.
-const SHORT_TICKS: f32 = 8.0 * TINY_TICKS;
+/// A loop shorter than this is short: less than what is worth a cut.
+const SHORT_US: f32 = 6.0;
+
+/// One shorter than this is so short that further readings of the clock would count.
+const TINY_US: f32 = 2.0;
+
+/// A run shorter than this that was much slower than usual was probably disturbed.
+const DISTURBED_US: f32 = 14.0;
 
 const SITES: usize = 4096;
 
@@ -65,18 +71,13 @@ impl Site {
         )
     }
 
-    /// Is a run over `items` of them expected to be tiny? `false` if nothing is known.
-    #[inline]
-    pub(super) fn is_tiny(&self, items: f32) -> bool {
-        let (average, _) = self.rates();
-        average > 0.0 && average * items < TINY_TICKS
-    }
-
-    /// Is it expected to be short, and is none of its items a good part of that? `false` if nothing is known.
+    /// Is a run over `items` of them expected to be short, and is none of its items a good part of that? `false` if nothing is
+    /// known.
     #[inline]
     pub(super) fn is_short(&self, items: f32) -> bool {
         let (average, most) = self.rates();
-        average > 0.0 && average * items < SHORT_TICKS && most < SHORT_TICKS / 4.0
+        let short = in_ticks(SHORT_US);
+        average > 0.0 && average * items < short && most < short / 4.0
     }
 
     /// Takes in what a run of `ticks` over `items` has measured.
@@ -86,8 +87,7 @@ impl Site {
         let next = if average == 0.0 {
             (rate, rate)
         } else {
-            // A short run that was much slower than usual was probably disturbed.
-            let disturbed = (ticks as f32) < 20.0 * TINY_TICKS;
+            let disturbed = (ticks as f32) < in_ticks(DISTURBED_US);
             let believed = if disturbed {
                 rate.min(2.0 * average)
             } else {
@@ -101,16 +101,22 @@ impl Site {
     }
 }
 
-/// Were `items` that took `ticks` as cheap as those of a tiny loop, if `all` are like them?
+/// So many microseconds of the engine's clock.
 #[inline]
-pub(super) fn looks_tiny(ticks: u64, items: f32, all: f32) -> bool {
-    ticks as f32 * (all / items) < 4.0 * TINY_TICKS
+fn in_ticks(us: f32) -> f32 {
+    us * demand::ticks_per_us() as f32
 }
 
-/// The same for a short loop.
+/// Would a loop of so many ticks be about as short as it was taken for?
 #[inline]
-pub(super) fn looks_short(ticks: u64, items: f32, all: f32) -> bool {
-    ticks as f32 * (all / items) < 2.0 * SHORT_TICKS
+pub(super) fn is_still_short(ticks: f32) -> bool {
+    ticks < in_ticks(2.0 * SHORT_US)
+}
+
+/// Is it too short for more than one look at the clock?
+#[inline]
+pub(super) fn is_tiny(ticks: f32) -> bool {
+    ticks < in_ticks(TINY_US)
 }
 
 /// The speed of a running loop, as its thread sees it.
@@ -246,6 +252,12 @@ impl Pace {
         self.estimate_us(items) > WORTH_A_CUT_US
     }
 
+    /// Worth a fork. Where a part cannot be looked at before its end, it is kept shorter than a block.
+    #[inline]
+    pub(super) fn is_worth_a_fork(&self, items: f32) -> bool {
+        self.estimate_us(items) > PART_US
+    }
+
     /// Known from earlier runs to be worth sharing before it begins?
     #[inline]
     pub(super) fn should_share_at_once(&self, items: f32) -> bool {
@@ -298,13 +310,35 @@ impl Pace {
             && (us > WORTH_A_WAKE_US || demand::hungry())
     }
 
-    /// How many items make the next block, after one of `previous`, with `ahead` left to do.
+    /// How many items make the next block, after one of `previous`, if it may have at most `longest`.
     ///
-    /// A block is at most eight times as long as the one before: a few cheap items prove little about all others.
+    /// A block is at most twice as long as the one before: a few cheap items prove little about all others.
     #[inline]
-    pub(super) fn next_block(&self, previous: usize, ahead: usize) -> usize {
-        let longest = previous.saturating_mul(8).min(ahead);
+    pub(super) fn next_block(&self, previous: usize, longest: usize) -> usize {
+        let longest = previous.saturating_mul(2).min(longest).max(1);
         self.items_in(BLOCK_US).clamp(1, longest)
+    }
+
+    /// How many of `items` a block may have while the loop runs alone: a 32nd, however cheap those before it were. If the loop is
+    /// an old acquaintance, as many as it takes for the looks at the clock not to count.
+    #[inline]
+    pub(super) fn longest_alone(&self, items: usize) -> usize {
+        let part = (items / 32).max(1);
+        if self.usual > 0.0 {
+            part.max(self.items_in(PART_US))
+        } else {
+            part
+        }
+    }
+
+    /// How many of the `items` of a block make its next part: all, if nobody looks at the clock.
+    #[inline]
+    pub(super) fn next_part(&self, items: usize) -> usize {
+        if self.clocked && self.is_known() {
+            self.items_in(PART_US).max(items / 8).max(1)
+        } else {
+            items
+        }
     }
 
     /// Begins to measure.
@@ -365,10 +399,4 @@ impl Pace {
             self.site.learn(self.ticks.get(), self.items.get());
         }
     }
-}
-
-/// Nobody could help right now: all threads of the pool are busy. Only a thread in a pool can know.
-#[inline]
-pub(super) fn nobody_is_idle() -> bool {
-    current_thread_index().is_some() && !demand::hungry() && !demand::worth_waking(u64::MAX)
 }

@@ -12,7 +12,7 @@
 //!   sides in turn. A cut that is not a fork costs a few nanoseconds.
 
 use super::local::Offer;
-use super::pace::{Pace, Site, nobody_is_idle};
+use super::pace::{Pace, Site};
 use super::{Consumer, Folder, Producer, Reducer};
 use crate::engine::demand::join_context_expecting;
 use crate::engine::{caller_may_take_part, hand_over, join};
@@ -94,9 +94,6 @@ where
         return hand_over(|| run_on_demand(len, cuts, producer, consumer));
     }
     let site = Site::of(run_on_demand::<P, C> as fn(usize, Cuts, P, C) -> C::Result as usize);
-    if site.is_tiny(len as f32) && (Offer::is_open() || nobody_is_idle()) {
-        return pieces::<false, P, C>(len, cuts, producer, consumer);
-    }
     let pace = Pace::begin(site, len as f32);
     if !pace.is_known() || pace.is_worth_a_cut(len as f32) {
         offer(site, LEVELS, len, cuts, producer, consumer)
@@ -125,7 +122,7 @@ where
         return consumer.into_folder().complete();
     }
     let pace = Pace::begin(site, len as f32);
-    let fork = levels > 0 || !pace.is_known() || pace.is_worth_a_cut(len as f32);
+    let fork = levels > 0 || !pace.is_known() || pace.is_worth_a_fork(len as f32);
     let Some((middle, left_cuts, right_cuts)) = cuts.cut(len).filter(|_| fork) else {
         return measured(site, len, cuts, producer, consumer);
     };

@@ -1,0 +1,221 @@
+//! Long work is shared, whatever the same code did before, and however cheap its first items were.
+//!
+//! No test here measures time. Items meet: each waits until another one runs at the same time, on another thread. A loop that is not shared waits
+//! in vain, and says so.
+
+use blitz::prelude::*;
+use blitz::{ThreadPool, ThreadPoolBuilder};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+fn pool() -> ThreadPool {
+    ThreadPoolBuilder::new().num_threads(4).build().unwrap()
+}
+
+/// Where two have to be at the same time.
+#[derive(Default)]
+struct Meeting {
+    inside: AtomicUsize,
+    is_over: AtomicBool,
+    was_in_vain: AtomicBool,
+}
+
+impl Meeting {
+    fn attend(&self) {
+        if self.inside.fetch_add(1, SeqCst) > 0 {
+            self.is_over.store(true, SeqCst);
+        }
+        let start = Instant::now();
+        while !self.is_over.load(SeqCst) {
+            sleep(Duration::from_micros(100));
+            if start.elapsed() > Duration::from_secs(20) {
+                self.was_in_vain.store(true, SeqCst);
+                self.is_over.store(true, SeqCst);
+            }
+        }
+        self.inside.fetch_sub(1, SeqCst);
+    }
+
+    fn has_taken_place(&self) -> bool {
+        self.is_over.load(SeqCst) && !self.was_in_vain.load(SeqCst)
+    }
+}
+
+/// Long enough to be noticed.
+fn take_long() {
+    sleep(Duration::from_millis(1));
+}
+
+/// One loop in the program for whatever it is given.
+fn for_all(items: &[usize], body: &(dyn Fn(usize) + Sync)) {
+    items.par_iter().for_each(|&item| body(item));
+}
+
+/// The same without a known length.
+fn for_all_halves(items: usize, body: &(dyn Fn(usize) + Sync)) {
+    let halves = |range: std::ops::Range<usize>| {
+        if range.len() < 2 {
+            return (range, None);
+        }
+        let middle = range.start + range.len() / 2;
+        (range.start..middle, Some(middle..range.end))
+    };
+    blitz::iter::split(0..items, halves).for_each(|range| range.for_each(body));
+}
+
+#[test]
+fn a_loop_that_was_small_is_shared_when_it_is_large() {
+    let items: Vec<usize> = (0..64).collect();
+    pool().install(|| {
+        for _ in 0..3 {
+            for _ in 0..1000 {
+                for_all(&items[..16], &|_| {});
+            }
+            let meeting = Meeting::default();
+            for_all(&items, &|item| match item {
+                0..8 => take_long(),
+                _ => meeting.attend(),
+            });
+            assert!(meeting.has_taken_place());
+        }
+    });
+}
+
+#[test]
+fn an_inner_loop_that_was_small_is_shared_when_it_is_large() {
+    let items = [0, 1, 2, 3];
+    let both = |body: &(dyn Fn(usize) + Sync)| {
+        (0..2).into_par_iter().for_each(|outer| {
+            for_all(&items, &|item| {
+                if outer == 0 {
+                    body(item);
+                }
+            })
+        });
+    };
+    pool().install(|| {
+        for _ in 0..3 {
+            for _ in 0..2000 {
+                both(&|_| {});
+            }
+            let meeting = Meeting::default();
+            both(&|item| match item {
+                0 => take_long(),
+                _ => meeting.attend(),
+            });
+            assert!(meeting.has_taken_place());
+        }
+    });
+}
+
+#[test]
+fn a_split_that_was_small_is_shared_when_it_is_large() {
+    pool().install(|| {
+        for _ in 0..3 {
+            for _ in 0..1000 {
+                for_all_halves(2, &|_| {});
+            }
+            let meeting = Meeting::default();
+            for_all_halves(64, &|item| match item {
+                0..8 => take_long(),
+                _ => meeting.attend(),
+            });
+            assert!(meeting.has_taken_place());
+        }
+    });
+}
+
+#[test]
+fn items_that_become_dear_within_a_loop_are_shared() {
+    // Early or late, few or many.
+    for (all, cheap, dear_alone) in [(2000, 500, 200), (100_000, 99_000, 500), (64, 8, 16)] {
+        pool().install(|| {
+            for _ in 0..2 {
+                let meeting = Meeting::default();
+                (0..all).into_par_iter().for_each(|item| {
+                    if item >= cheap + dear_alone {
+                        meeting.attend();
+                    } else if item >= cheap {
+                        sleep(Duration::from_micros(100));
+                    }
+                });
+                assert!(meeting.has_taken_place(), "{cheap} of {all} are cheap");
+            }
+        });
+    }
+}
+
+#[test]
+fn clones_for_a_loop_are_made_at_the_same_time() {
+    #[derive(Default)]
+    struct Slow<'m> {
+        meeting: Option<&'m Meeting>,
+        clones: Option<&'m AtomicUsize>,
+    }
+    impl Clone for Slow<'_> {
+        fn clone(&self) -> Self {
+            // The first ones have nobody to meet.
+            match self.clones.unwrap().fetch_add(1, SeqCst) {
+                0..2 => sleep(Duration::from_millis(20)),
+                _ => self.meeting.unwrap().attend(),
+            }
+            Slow { ..*self }
+        }
+    }
+    for way in 0..3 {
+        let (meeting, clones) = (Meeting::default(), AtomicUsize::new(0));
+        let slow = Slow {
+            meeting: Some(&meeting),
+            clones: Some(&clones),
+        };
+        pool().install(|| {
+            let items = (0..64).into_par_iter();
+            let pause = || sleep(Duration::from_millis(1));
+            match way {
+                0 => items.for_each_with(slow, |_, _| pause()),
+                1 => items
+                    .fold_with(slow, |slow, _| (pause(), slow).1)
+                    .for_each(drop),
+                _ => items
+                    .try_fold_with(slow, |slow, _| Some((pause(), slow).1))
+                    .for_each(drop),
+            }
+        });
+        assert!(meeting.has_taken_place(), "way {way}");
+    }
+}
+
+#[test]
+fn a_clone_that_panics_leaves_the_others_their_original() {
+    struct Fragile<'c>(&'c AtomicUsize);
+    impl Clone for Fragile<'_> {
+        fn clone(&self) -> Self {
+            assert!(self.0.fetch_add(1, SeqCst) != 1, "the second clone");
+            Fragile(self.0)
+        }
+    }
+    let clones = AtomicUsize::new(0);
+    let run = || {
+        pool().install(|| {
+            let items = (0..64).into_par_iter().with_max_len(1);
+            items.for_each_with(Fragile(&clones), |_, _| take_long());
+        });
+    };
+    assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).is_err());
+    assert!(clones.load(SeqCst) >= 2);
+}
+
+#[test]
+fn a_vector_that_a_filter_leaves_little_for_keeps_little_room() {
+    for items in [10, 1000, 8192, 100_000] {
+        for _ in 0..3 {
+            let few: Vec<usize> = (0..items).into_par_iter().filter(|n| *n == 5).collect();
+            assert!(few == [5] && few.capacity() <= 8, "{}", few.capacity());
+            let pieces = (0..items).into_par_iter().filter(|n| n % 100 == 5);
+            for piece in pieces.collect_vec_list() {
+                assert!(piece.capacity() <= (2 * piece.len()).max(8));
+            }
+        }
+    }
+}
