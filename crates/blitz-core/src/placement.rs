@@ -47,17 +47,18 @@ mod linux {
     }
 
     /// From now on `thread` may use these; 0 is the caller. `false`: the kernel does not agree, and nothing has changed.
-    fn bind(thread: i32, cpus: impl Iterator<Item = usize>) -> bool {
-        // SAFETY: all-zero bits are an empty set, the indices come out of one, and the kernel only reads it.
+    fn bind(thread: i32, cpus: &libc::cpu_set_t) -> bool {
+        // SAFETY: the kernel reads the set; a stale id makes it fail.
+        unsafe { libc::sched_setaffinity(thread, size_of::<libc::cpu_set_t>(), cpus) == 0 }
+    }
+
+    fn set_of(cpus: impl Iterator<Item = usize>) -> libc::cpu_set_t {
+        // SAFETY: all-zero bits are an empty set, and the indices come out of one.
         unsafe {
             let mut set: libc::cpu_set_t = std::mem::zeroed();
             cpus.for_each(|cpu| libc::CPU_SET(cpu, &mut set));
-            libc::sched_setaffinity(thread, size_of::<libc::cpu_set_t>(), &raw const set) == 0
+            set
         }
-    }
-
-    fn bind_caller(cpus: impl Iterator<Item = usize>) {
-        bind(0, cpus);
     }
 
     fn members(set: libc::cpu_set_t) -> impl Iterator<Item = usize> {
@@ -120,7 +121,7 @@ mod linux {
             loop {
                 let process = affinity_of_process();
                 let changed = process.filter(|process| !equal(process, &sent.process));
-                bind_caller(members(changed.unwrap_or(sent.own)));
+                bind(0, changed.as_ref().unwrap_or(&sent.own));
                 let again = affinity_of_process();
                 if process
                     .zip(again)
@@ -133,28 +134,38 @@ mod linux {
 
         /// Keeps the thread, if it sleeps, off the caller's CPU until it is awake.
         pub fn send_away(&self) {
-            self.send(|cpu, here| cpu != here);
+            self.send(|own, here| {
+                let mut elsewhere = *own;
+                // SAFETY: the index is inside the set: the kernel gave it.
+                unsafe { libc::CPU_CLR(here, &mut elsewhere) };
+                elsewhere
+            });
         }
 
         /// Brings the thread, if it sleeps, to the caller's CPU until it is awake.
         pub fn bring_here(&self) {
-            self.send(|cpu, here| cpu == here);
+            self.send(|_own, here| set_of([here].into_iter()));
         }
 
-        /// If there is anything left of what the thread may use, given the CPU and the caller's.
-        fn send(&self, allowed: impl Fn(usize, usize) -> bool) {
+        /// Chooses among the CPUs that the thread may use, if there is a choice: given all of them, and the caller's.
+        fn send(&self, choose: impl FnOnce(&libc::cpu_set_t, usize) -> libc::cpu_set_t) {
             let mut sleeper = self.sleeper();
             if sleeper.thread == 0 || sleeper.sent.is_some() {
                 return;
             }
             // SAFETY: no arguments; negative on failure.
-            let Ok(here) = usize::try_from(unsafe { libc::sched_getcpu() }) else {
+            let here = usize::try_from(unsafe { libc::sched_getcpu() });
+            let (Ok(here), Some(own)) = (here, affinity_of(sleeper.thread)) else {
                 return;
             };
-            let both = affinity_of(sleeper.thread).zip(affinity_of_process());
-            let Some((own, process)) = both else { return };
-            let mut left = members(own).filter(|&cpu| allowed(cpu, here)).peekable();
-            if left.peek().is_some() && bind(sleeper.thread, left) {
+            // SAFETY: the index is inside the set: the kernel gave it.
+            if unsafe { !libc::CPU_ISSET(here, &own) || libc::CPU_COUNT(&own) == 1 } {
+                return;
+            }
+            let Some(process) = affinity_of_process() else {
+                return;
+            };
+            if bind(sleeper.thread, &choose(&own, here)) {
                 sleeper.sent = Some(Sent { own, process });
             }
         }
@@ -177,6 +188,11 @@ mod linux {
             }
         }
 
+        /// Is it left to the kernel, and to wakers, where threads run?
+        pub(crate) fn is_free(&self) -> bool {
+            self.cpus.is_empty()
+        }
+
         /// How to send a thread of the pool elsewhere while it sleeps.
         pub(crate) fn steering(&self, thread: usize) -> &Steering {
             &self.steering[thread]
@@ -188,7 +204,8 @@ mod linux {
             let id = unsafe { libc::gettid() };
             self.threads[thread].store(id, Ordering::Relaxed);
             if !self.cpus.is_empty() {
-                bind_caller([self.cpus[thread % self.cpus.len()]].into_iter());
+                let cpu = self.cpus[thread % self.cpus.len()];
+                bind(0, &set_of([cpu].into_iter()));
             }
         }
 
@@ -197,7 +214,7 @@ mod linux {
             let ids = self.threads.iter().map(|id| id.load(Ordering::Relaxed));
             // 0 would be the caller itself. An id whose thread has ended is refused, or a stranger's, which does no harm: the pool is over.
             let theirs = ids.filter(|&id| id != 0).filter_map(affinity_of);
-            bind_caller(theirs.flat_map(members));
+            bind(0, &set_of(theirs.flat_map(members)));
         }
 
         /// The seat whose thread is bound to the CPU that the caller is on, if threads are bound.
@@ -221,6 +238,10 @@ mod other {
     impl Placement {
         pub(crate) fn new(_threads: usize, _pin: bool) -> Self {
             Placement(Steering)
+        }
+
+        pub(crate) fn is_free(&self) -> bool {
+            true
         }
 
         pub(crate) fn steering(&self, _thread: usize) -> &Steering {

@@ -278,7 +278,8 @@ impl Pool {
     /// Wakes one sleeping thread whose seat is free. The choice of the thread is arbitrary. An occupant goes on computing, and
     /// keeps the thread off its CPU.
     pub(crate) fn wake_one(&self) -> bool {
-        self.wake_one_somewhere(!self.oversubscribed && self.current_seat().is_some())
+        let room = !self.oversubscribed && self.placement.is_free();
+        self.wake_one_somewhere(room && self.current_seat().is_some())
     }
 
     /// The same; without `elsewhere`, the kernel decides where the thread wakes up.
