@@ -537,21 +537,25 @@ fn a_task_with_two_halves_in_wait_idle_is_excused_once() {
     let pool = three_threads();
     let task = long_task(&pool);
     let (report, reports) = mpsc::channel();
+    let (enter, entered) = mpsc::channel();
     let inside = Arc::clone(&pool);
     pool.spawn(move || {
         let both = AtomicUsize::new(0);
         let half = || {
             both.fetch_add(1, Ordering::Relaxed);
             let start = Instant::now();
-            while both.load(Ordering::Relaxed) < 2 && start.elapsed().as_millis() < 50 {
+            // `join` promises no parallelism, but should find some.
+            while both.load(Ordering::Relaxed) < 2 && start.elapsed().as_secs() < 5 {
                 thread::yield_now();
             }
+            enter.send(()).unwrap();
             inside.wait_idle();
+            report.send(()).unwrap();
         };
         blitz_core::join(half, half);
-        report.send(()).unwrap();
     });
-    reports_only_after(task, &reports, 1);
+    entered.iter().take(2).for_each(drop);
+    reports_only_after(task, &reports, 2);
 }
 
 #[test]
