@@ -5,10 +5,10 @@
 //! broadcasts that wait for each other's threads could not end otherwise.
 
 use crate::context::{self, Context};
+use crate::entered::current;
 use crate::guest::{block_on, outsider_parker};
 use crate::pool::{AbortOnDrop, Pool};
 use crate::primitives::CoreLatch;
-use crate::scope::current_pool;
 use crate::seat::{self, Seat};
 use crate::spawn::detached;
 use crate::task::{self, TaskRef};
@@ -76,7 +76,7 @@ where
     OP: Fn(BroadcastContext<'_>) -> R + Sync,
     R: Send,
 {
-    broadcast_in(current_pool(), op)
+    broadcast_in(&current(), op)
 }
 
 /// Runs `op` once on every thread of the current pool, without waiting.
@@ -93,7 +93,7 @@ pub fn spawn_broadcast<OP>(op: OP)
 where
     OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static,
 {
-    spawn_broadcast_in(current_pool(), op);
+    spawn_broadcast_in(&current(), op);
 }
 
 /// Puts a task into a seat's mailbox and makes sure that somebody looks.

@@ -1,10 +1,12 @@
 //! Making pools.
 
+use crate::fork;
 use crate::global;
 use crate::join_stack::MAX_SEATS;
 use crate::placement::Placement;
 use crate::pool::{Handlers, Pool, Settings};
 use crate::primitives::{BackoffMode, fence};
+use crate::rescue;
 use crate::seat;
 use crate::thread_attributes::ThreadAttributes;
 use crate::thread_pool::ThreadPool;
@@ -37,6 +39,7 @@ pub struct ThreadPoolBuilder<S = DefaultSpawn> {
     caller_participates: Option<bool>,
     pin_workers: bool,
     grain: usize,
+    max_rescue_threads: usize,
     spawn: S,
 }
 
@@ -142,6 +145,7 @@ impl Default for ThreadPoolBuilder {
             caller_participates: None,
             pin_workers: false,
             grain: 1,
+            max_rescue_threads: rescue::MOST,
             spawn: DefaultSpawn,
         }
     }
@@ -191,8 +195,9 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
         }
         // Before any thread of ours exists: light fences must not change under a running owner.
         fence::mode();
-        let differ = self.thread_name.is_some()
-            || self.stack_size.is_some()
+        fork::notice();
+        // A name is nothing that a closure could need of its thread.
+        let differ = self.stack_size.is_some()
             || self.handlers.start.is_some()
             || self.handlers.exit.is_some()
             || self.use_current_thread
@@ -202,9 +207,11 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
             backoff: self.backoff,
             guests: self.caller_participates.unwrap_or(global && !differ),
             placement: Placement::new(threads, self.pin_workers),
-            handlers: std::mem::take(&mut self.handlers),
+            handlers: Arc::new(std::mem::take(&mut self.handlers)),
             attributes: ThreadAttributes::new(threads, self.stack_size),
             grain: self.grain,
+            max_rescue_threads: self.max_rescue_threads,
+            global,
         });
         // If a thread cannot be started, or the user's spawn handler panics, those that run must end.
         let guard = EndPool(&pool);
@@ -245,6 +252,30 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
 /// As many threads as the process may use CPUs: its affinity mask and its cgroup's CPU quota count.
 pub(crate) fn available_cpus() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// A pool like `old`, whose threads are those of this process's parent.
+pub(crate) fn revive(old: &Pool) -> Result<Arc<Pool>, ThreadPoolBuildError> {
+    let threads = old.num_threads();
+    let pool = Pool::new(Settings {
+        threads,
+        backoff: old.backoff,
+        guests: old.guests,
+        placement: old.placement.again(),
+        handlers: Arc::clone(&old.handlers),
+        attributes: old.attributes.clone(),
+        grain: old.grain,
+        max_rescue_threads: old.rescue.most(),
+        global: old.global,
+    });
+    let guard = EndPool(&pool);
+    for index in 0..threads {
+        let pool = Arc::clone(&pool);
+        let thread = ThreadBuilder { pool, index };
+        DefaultSpawn.spawn(thread).map_err(ErrorKind::Io)?;
+    }
+    std::mem::forget(guard);
+    Ok(pool)
 }
 
 struct EndPool<'a>(&'a Arc<Pool>);
@@ -335,6 +366,7 @@ impl<S> ThreadPoolBuilder<S> {
             caller_participates: self.caller_participates,
             pin_workers: self.pin_workers,
             grain: self.grain,
+            max_rescue_threads: self.max_rescue_threads,
         }
     }
 
@@ -446,6 +478,20 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
+    /// The most threads that are started beside the pool's own when all of these wait for something that is still queued: 512 by default.
+    ///
+    /// That happens when pools wait for each other in circles, or when computations of an async runtime block on each other. Beyond that many, what is
+    /// queued waits until one of the threads comes back.
+    ///
+    /// ```
+    /// let builder = blitz_core::ThreadPoolBuilder::new().max_rescue_threads(16);
+    /// # let _ = builder;
+    /// ```
+    pub fn max_rescue_threads(mut self, threads: usize) -> Self {
+        self.max_rescue_threads = threads;
+        self
+    }
+
     /// The shortest piece that loops over index ranges in this pool are cut into, if the call names no grain of its own
     /// (`blitz::ops::par_for` and its kin; see [`demand::grain`](crate::demand::grain)).
     ///
@@ -491,6 +537,7 @@ impl<S> fmt::Debug for ThreadPoolBuilder<S> {
             .field("caller_participates", &self.caller_participates)
             .field("pin_workers", &self.pin_workers)
             .field("grain", &self.grain)
+            .field("max_rescue_threads", &self.max_rescue_threads)
             .finish_non_exhaustive()
     }
 }

@@ -17,8 +17,11 @@
 //! A thread in a long loop or a deep recursion cannot run the companion's work: its stack may hold locks. It calls
 //! [`Companion::beat`] every few dozen microseconds instead, and the companion sees to it that somebody else serves its work.
 
+use crate::builder::ThreadPoolBuildError;
+use crate::entered;
+pub use crate::extra::StandIn;
+use crate::global;
 use crate::pool::Pool;
-pub use crate::reserve::StandIn;
 use crate::seat;
 use crate::spawn;
 use crate::wait;
@@ -79,13 +82,29 @@ impl PoolHandle {
         PoolHandle { pool }
     }
 
+    /// The global pool, started now if need be. As long as nobody computes in it, a program may still build another one as the global pool.
+    ///
+    /// # Errors
+    /// If its threads cannot be started.
+    pub fn global() -> Result<Self, ThreadPoolBuildError> {
+        let pool = global::get_or_start()?;
+        Ok(Self::new(
+            pool.arc().expect("the global pool is never freed"),
+        ))
+    }
+
+    /// Gives the pool its companion, for life. `false`: it has one.
+    pub fn attach(&self, companion: &Arc<dyn Companion>) -> bool {
+        self.pool.attach(companion)
+    }
+
     /// The companion has made work visible: somebody will look at it.
     #[inline]
     pub fn notify(&self) {
         let counters = self.pool.sleep.post();
         if counters.searching() == 0 && counters.sleeping() > 0 {
             // A companion's pieces are short: they are not worth sending anybody elsewhere.
-            self.pool.wake_one_somewhere(false);
+            self.pool.wake_any();
         }
     }
 
@@ -107,7 +126,7 @@ impl PoolHandle {
     /// Wakes a sleeping thread, whatever the others do. `false`: none sleeps.
     pub fn wake_one(&self) -> bool {
         // Makes threads that are about to sleep look again, and comes before the look at those that sleep.
-        self.pool.sleep.post().sleeping() > 0 && self.pool.wake_one()
+        self.pool.sleep.post().sleeping() > 0 && self.pool.wake_any()
     }
 
     /// Runs `func` on a thread of the pool, or gives it back if the pool has ended. With `quietly`, a caller that is itself such
@@ -116,7 +135,8 @@ impl PoolHandle {
         spawn::spawn_unless_ended(&self.pool, quietly, func)
     }
 
-    /// A seat for the calling thread, beside those of the pool's threads: for one that runs the companion's work while these are busy.
+    /// A way for the calling thread to run work in the pool, in a seat beside those of the pool's threads: for one that runs the companion's work while these
+    /// are busy.
     pub fn stand_in(&self) -> StandIn {
         StandIn::new(Arc::clone(&self.pool))
     }
@@ -141,10 +161,25 @@ impl PoolHandle {
         self.pool.num_threads()
     }
 
-    /// The index of the calling thread, if it is one of the pool's.
-    pub fn current_thread_index(&self) -> Option<usize> {
-        self.pool.current_seat().map(|seat| seat.index)
+    /// Is the calling thread in the pool, in a seat of whatever kind?
+    pub fn is_current(&self) -> bool {
+        self.pool.current_seat().is_some()
     }
+}
+
+/// Makes `pool` the one that parallel calls of this thread go to while it sits in none; `None`: the global pool.
+///
+/// # Safety
+/// The handle, or another one to the same pool, is not dropped before this is called again.
+pub unsafe fn set_entered_pool(pool: Option<&PoolHandle>) {
+    let pool = pool.map_or(std::ptr::null(), |handle| Arc::as_ptr(&handle.pool));
+    // SAFETY: passed on.
+    unsafe { entered::set(pool) };
+}
+
+/// How many forks lie between the first process and this one. What was made in another generation has no threads here.
+pub fn forks() -> u64 {
+    crate::fork::generation()
 }
 
 impl std::fmt::Debug for PoolHandle {

@@ -4,6 +4,7 @@
 //! run as the plain loop, look around between blocks, and fork only when it pays. `blitz`'s parallel
 //! iterators are built that way.
 
+use crate::entered;
 use crate::global;
 use crate::join::{FnContext, join_expecting};
 use crate::seat;
@@ -27,9 +28,34 @@ pub fn hungry() -> bool {
             seat.beat();
             Some(seat.pool())
         }
-        None => global::started(),
+        None => entered::started(),
     };
     pool.is_some_and(|pool| pool.sleep.counters().searching() > 0)
+}
+
+/// May the calling thread run parts of a loop itself?
+///
+/// A thread in a pool may. A thread outside may if the pool that its calls go to admits guests; the global pool does unless its threads were given
+/// stacks or handlers that the caller does not have, and then everything must run on them.
+///
+/// ```
+/// assert!(blitz_core::demand::caller_may_take_part());
+/// ```
+#[inline]
+pub fn caller_may_take_part() -> bool {
+    is_in_pool() || entered::started().map_or_else(|| global::pool().guests, |pool| pool.guests)
+}
+
+/// Does the calling thread sit in a pool, with an index or without?
+///
+/// ```
+/// use blitz_core::demand::is_in_pool;
+/// assert!(!is_in_pool());
+/// assert!(blitz_core::join(is_in_pool, || ()).0);
+/// ```
+#[inline]
+pub fn is_in_pool() -> bool {
+    seat::current().is_some()
 }
 
 /// The caller is between two steps of something long. If an async runtime shares the threads, this lets it see to its tasks.
@@ -75,7 +101,7 @@ pub fn worth_waking(remaining_ticks: u64) -> bool {
 pub fn grain() -> usize {
     match seat::current() {
         Some(seat) => seat.pool().grain,
-        None => global::started().map_or(1, |pool| pool.grain),
+        None => entered::started().map_or(1, |pool| pool.grain),
     }
 }
 

@@ -7,10 +7,20 @@
 //! the global one, or its threads differ from the caller's, so that where the closure runs matters), the closure
 //! is handed over and the caller waits.
 //!
+//! # Handed over, and taken back
+//! The caller may hold a lock that every thread of the pool waits for. Then nobody takes the work, ever. So a caller that could have been a guest does not wait blindly: it looks
+//! every few milliseconds, and if nobody has taken the work and nothing has moved in the pool for some time, it takes the work
+//! back and runs it itself, in an extra seat ([`crate::extra`]). The next one who finds the pool as it was does so at once. What is in the queue is a ticket, which whoever comes first turns in: a thread of the pool, to run the
+//! work in the caller's frame, or the caller. A ticket that comes too late is thrown away; it leads nowhere.
+//!
+//! In a pool without guests, the work waits for one of its threads, whatever happens: that is what `install` promises there.
+//!
 //! A thread that is already in *another* pool always hands over, and helps its own pool with descendants
 //! while it waits. Pools may call each other in circles; where descendants do not suffice, see [`crate::rescue`].
 
 use crate::context::{self, Context};
+use crate::extra::Beside;
+use crate::fork;
 use crate::pool::{Pool, without_unwinding};
 use crate::primitives::CoreLatch;
 use crate::primitives::parker::{Lease, Parker};
@@ -18,11 +28,20 @@ use crate::profile::{self, Carried};
 use crate::seat::{self, Seat};
 use crate::task::{Task, TaskRef};
 use crate::trace::{self, Kind};
-use crate::wait::{Awaited, LatchWait, wait_for};
+use crate::wait::{self, Awaited, LatchWait, wait_for};
 use std::any::Any;
 use std::cell::{Cell, UnsafeCell};
 use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::ptr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// How often an outside thread looks whether anybody gets to what it waits for.
+const LOOK: Duration = Duration::from_millis(10);
+/// After so many looks that have seen nothing move, it does not rely on anybody any more. A thread that has to wait for a CPU seems to stand still, too.
+const PATIENCE: u32 = 5;
 
 /// Runs `op` in a seat of `pool`. The flag is `true` if it runs on another thread than the caller's.
 #[inline]
@@ -32,6 +51,7 @@ pub(crate) fn in_pool<R: Send>(pool: &Pool, op: impl FnOnce(&Seat, bool) -> R + 
         Some(seat) => hand_over_from(seat, pool, op),
         None => match Guest::enter(pool) {
             Some(guest) => op(guest.seat, false),
+            None if pool.guests && pool.is_known_blocked() => op(Beside::enter(pool).seat(), false),
             None => hand_over(pool, op),
         },
     }
@@ -95,6 +115,7 @@ impl<'a> Guest<'a> {
     fn sit(seat: &'a Seat) -> Self {
         // SAFETY: the seat is ours until `drop`.
         let before = unsafe { seat.enter() };
+        seat.stats.guests.one();
         Guest {
             seat,
             before,
@@ -113,10 +134,8 @@ impl Drop for Guest<'_> {
     }
 }
 
-/// A closure in the frame of a thread that waits for it.
-#[repr(C)]
-struct Handed<F, R> {
-    head: Task,
+/// A closure in the frame of a thread that waits for it, and its result.
+struct Work<F, R> {
     context: Context,
     latch: CoreLatch,
     waiter: &'static Parker,
@@ -124,14 +143,13 @@ struct Handed<F, R> {
     result: UnsafeCell<Option<Result<R, Box<dyn Any + Send>>>>,
 }
 
-impl<F, R> Handed<F, R>
+impl<F, R> Work<F, R>
 where
     F: FnOnce(&Seat, bool) -> R + Send,
     R: Send,
 {
     fn new(parent: *const Context, waiter: &'static Parker, body: F) -> Self {
-        Handed {
-            head: Task::new(Self::run, std::ptr::null()),
+        Work {
             context: Context::new(parent),
             latch: CoreLatch::new(),
             waiter,
@@ -140,10 +158,18 @@ where
         }
     }
 
+    fn wait(&self) -> LatchWait<'_> {
+        LatchWait {
+            latch: &self.latch,
+            context: &raw const self.context,
+        }
+    }
+
+    /// Runs the closure in the calling thread's seat, and tells the thread that waits.
+    ///
     /// # Safety
-    /// `task` is the head of a `Handed<F, R>` whose creator waits for its latch. Called once.
-    unsafe fn run(task: *mut Task) {
-        let this = task.cast::<Self>();
+    /// The creator of `this` waits for its latch. Called once.
+    unsafe fn run(this: *const Self) {
         let seat = seat::current().expect("tasks run in seats");
         // SAFETY: nobody else touches body and result until the latch is set.
         unsafe {
@@ -158,19 +184,17 @@ where
         }
     }
 
-    /// Gives the work to `pool`, waits with `wait`, and returns the result.
-    fn hand_over(mut self, pool: &Pool, wait: impl FnOnce(&LatchWait<'_>)) -> R {
-        self.head = Task::new(Self::run, &raw const self.context);
-        // SAFETY: `self` does not move or die before the latch is set: `wait` returns only then. The body
-        // is `Send`.
-        let task = unsafe { TaskRef::new((&raw mut self).cast::<Task>()) };
-        without_unwinding("a panic while work is in others' hands", || {
-            pool.inject(task);
-            wait(&LatchWait {
-                latch: &self.latch,
-                context: &raw const self.context,
-            });
-        });
+    /// The same, from outside of the work's context.
+    ///
+    /// # Safety
+    /// As for [`Work::run`], and the caller occupies the seat.
+    unsafe fn run_in_context(seat: &Seat, this: *const Self) {
+        // SAFETY: passed on. `run` does not unwind.
+        unsafe { seat.run_in(&raw const (*this).context, || Self::run(this)) };
+    }
+
+    /// What came of it.
+    fn into_result(self) -> R {
         debug_assert!(self.latch.probe(), "waited for too short");
         match self.result.into_inner().expect("the latch is set after it") {
             Ok(result) => result,
@@ -179,17 +203,145 @@ where
     }
 }
 
-/// For threads without a seat: blocks until a pool thread has run it.
+/// For threads without a seat: blocks until a pool thread has run it, or runs it if none gets to it.
 #[cold]
 fn hand_over<R: Send>(pool: &Pool, op: impl FnOnce(&Seat, bool) -> R + Send) -> R {
     let parker = outsider_parker();
     let carried = Carried::away();
     let passage = carried.passage();
     let op = |seat: &Seat, moved| passage.run(|| op(seat, moved));
-    let (result, reached) = Handed::new(&raw const context::ROOT, parker, op)
-        .hand_over(pool, |wait| block_on(wait, parker));
+    let work = Work::new(&raw const context::ROOT, parker, op);
+    // SAFETY: if the ticket is turned in by a thread of the pool, we wait for the latch; and `op` is `Send`.
+    let ticket = unsafe { Ticket::new(&work) };
+    let mut take_back = |pool: &Pool| {
+        if !ticket.turn_in() {
+            return false;
+        }
+        let beside = Beside::enter(pool);
+        // SAFETY: the ticket was ours, and we are the creator. The seat is ours.
+        unsafe { Work::run_in_context(beside.seat(), &raw const work) };
+        true
+    };
+    without_unwinding("a panic while work is in others' hands", || {
+        pool.inject(Ticket::queued(&ticket));
+        block_helping(pool, &work.wait(), parker, &mut take_back);
+    });
+    ticket.keep();
+    let (result, reached) = work.into_result();
     carried.arrived(reached);
     result
+}
+
+/// What is queued for work in the frame of a thread without a seat.
+///
+/// It is queued in the root's context, not in the frame's: it may outlive the frame.
+#[repr(C)]
+struct Ticket {
+    head: Task,
+    turned_in: AtomicBool,
+    /// In this seat's place.
+    run: unsafe fn(&Seat, *const ()),
+    work: *const (),
+}
+
+// SAFETY: the flag says who may use the rest, and `Ticket::new` who that may be.
+unsafe impl Send for Ticket {}
+// SAFETY: as above.
+unsafe impl Sync for Ticket {}
+
+thread_local! {
+    /// The last one, which is usually nobody else's any more: handing over does not allocate.
+    static USED: Cell<Option<Arc<Ticket>>> = const { Cell::new(None) };
+}
+
+impl Ticket {
+    /// # Safety
+    /// `work` stays where it is until the ticket has been turned in and the work is done. It may be done on any thread.
+    unsafe fn new<F, R>(work: &Work<F, R>) -> Arc<Self>
+    where
+        F: FnOnce(&Seat, bool) -> R + Send,
+        R: Send,
+    {
+        /// # Safety
+        /// As for `Work::run`, in the caller's seat.
+        unsafe fn run<F, R>(seat: &Seat, work: *const ())
+        where
+            F: FnOnce(&Seat, bool) -> R + Send,
+            R: Send,
+        {
+            // SAFETY: passed on.
+            unsafe { Work::run_in_context(seat, work.cast::<Work<F, R>>()) };
+        }
+        let ticket = Ticket {
+            head: Task::new(Self::call, &raw const context::ROOT),
+            turned_in: AtomicBool::new(false),
+            run: run::<F, R>,
+            work: ptr::from_ref(work).cast(),
+        };
+        let mut used = USED.try_with(Cell::take).ok().flatten();
+        match used.as_mut().and_then(Arc::get_mut) {
+            Some(again) => *again = ticket,
+            None => used = Some(Arc::new(ticket)),
+        }
+        used.expect("made if there was none")
+    }
+
+    /// For the queue.
+    fn queued(this: &Arc<Self>) -> TaskRef {
+        let task = Arc::into_raw(Arc::clone(this)).cast::<Task>();
+        // SAFETY: it holds a reference, and runs on any thread.
+        unsafe { TaskRef::new(task.cast_mut()) }
+    }
+
+    /// `true`: nobody has before.
+    fn turn_in(&self) -> bool {
+        // Acquire and Release: nothing but the flag itself is handed over by it.
+        !self.turned_in.swap(true, Ordering::AcqRel)
+    }
+
+    /// The task that stands for it.
+    ///
+    /// # Safety
+    /// `task` is from `queued`. Called once.
+    unsafe fn call(task: *mut Task) {
+        // SAFETY: by contract.
+        let ticket = unsafe { Arc::from_raw(task.cast::<Self>().cast_const()) };
+        if !ticket.turn_in() {
+            return;
+        }
+        let (run, work) = (ticket.run, ticket.work);
+        // Before the work is done: then its owner has the ticket alone.
+        drop(ticket);
+        let seat = seat::current().expect("tasks run in seats");
+        // SAFETY: turned in by us, so the work is there until it is done. The seat is ours.
+        unsafe { run(seat, work) };
+    }
+
+    /// For the next time.
+    fn keep(self: Arc<Self>) {
+        // Not if the thread is ending.
+        let _ = USED.try_with(|used| used.set(Some(self)));
+    }
+}
+
+/// Work that was handed over by a thread of another pool.
+#[repr(C)]
+struct Handed<F, R> {
+    head: Task,
+    work: Work<F, R>,
+}
+
+impl<F, R> Handed<F, R>
+where
+    F: FnOnce(&Seat, bool) -> R + Send,
+    R: Send,
+{
+    /// # Safety
+    /// `task` is the head of a `Handed<F, R>` whose creator waits for its latch. Called once.
+    unsafe fn run(task: *mut Task) {
+        // SAFETY: passed on.
+        unsafe { Work::run(&raw const (*task.cast::<Self>()).work) };
+    }
 }
 
 /// For threads with a seat in another pool: helps that pool meanwhile.
@@ -199,23 +351,84 @@ fn hand_over_from<R: Send>(
     pool: &Pool,
     op: impl FnOnce(&Seat, bool) -> R + Send,
 ) -> R {
+    fn head<F, R>(_: &Work<F, R>) -> Task
+    where
+        F: FnOnce(&Seat, bool) -> R + Send,
+        R: Send,
+    {
+        Task::new(Handed::<F, R>::run, std::ptr::null())
+    }
     let carried = Carried::away();
     let passage = carried.passage();
     let op = |seat: &Seat, moved| passage.run(|| op(seat, moved));
-    // SAFETY: the caller occupies the seat.
-    let (result, reached) = Handed::new(seat.context(), seat.parker(), op)
-        .hand_over(pool, |wait| unsafe { wait_for(seat, wait) });
+    let work = Work::new(seat.context(), seat.parker(), op);
+    let mut handed = Handed {
+        head: head(&work),
+        work,
+    };
+    handed.head.set_context(&raw const handed.work.context);
+    // SAFETY: `handed` does not move or die before the latch is set: we wait for it. The body is `Send`.
+    let task = unsafe { TaskRef::new((&raw mut handed).cast::<Task>()) };
+    without_unwinding("a panic while work is in others' hands", || {
+        pool.inject(task);
+        // SAFETY: the caller occupies the seat.
+        unsafe { wait_for(seat, &handed.work.wait()) };
+    });
+    let (result, reached) = handed.work.into_result();
     carried.arrived(reached);
     result
 }
 
 /// Blocks a thread without a seat until `awaited` is over.
 pub(crate) fn block_on(awaited: &impl Awaited, parker: &Parker) {
+    block(awaited, || parker.park());
+}
+
+fn block(awaited: &impl Awaited, mut park: impl FnMut()) {
     let _waiting_is_no_work = profile::pause();
     while !awaited.is_done() {
         if awaited.announce_parked() {
-            parker.park();
+            park();
             awaited.announce_awake();
+        }
+    }
+}
+
+/// Blocks a thread without a seat until tasks in `pool` are over; if nobody gets to them, it runs them.
+pub(crate) fn wait_outside(pool: &Pool, awaited: &impl Awaited, parker: &Parker) {
+    block_helping(pool, awaited, parker, &mut |pool| {
+        let beside = Beside::enter(pool);
+        // SAFETY: the seat is ours.
+        unsafe { wait::help(beside.seat(), awaited) }
+    });
+}
+
+/// Blocks a thread without a seat until `awaited` is over. If the pool admits guests and has begun nothing since the last look, calls `help`.
+fn block_helping(
+    pool: &Pool,
+    awaited: &impl Awaited,
+    parker: &Parker,
+    help: &mut dyn FnMut(&Pool) -> bool,
+) {
+    fork::assert_may_wait(pool.generation);
+    if !pool.guests {
+        return block_on(awaited, parker);
+    }
+    let mut seen = 0;
+    let mut looks = 0;
+    while !awaited.is_done() {
+        if awaited.announce_parked() {
+            parker.park_at_most(LOOK);
+            awaited.announce_awake();
+        }
+        looks = if pool.stands_still(&mut seen) {
+            looks + 1
+        } else {
+            0
+        };
+        if looks >= PATIENCE && !awaited.is_done() {
+            pool.found_blocked(seen);
+            help(pool);
         }
     }
 }

@@ -16,7 +16,7 @@
 //! from the one in memory. Exactly one of the two copies is ever used or dropped: the copy in the fork if a thief
 //! took it, the copy in `Pending` otherwise.
 
-use crate::global;
+use crate::entered;
 use crate::guest;
 use crate::join_stack::{Job, JoinStack, Place, Popped, Pushed};
 #[cfg(feature = "profile")]
@@ -269,7 +269,7 @@ where
     if seated {
         return both_here(a, b);
     }
-    guest::in_pool(global::pool(), |_, moved| fork(expected, moved, a, b))
+    guest::in_pool(&entered::current(), |_, moved| fork(expected, moved, a, b))
 }
 
 /// Runs both halves on this thread, with the same promise about panics.

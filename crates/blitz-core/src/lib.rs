@@ -40,6 +40,8 @@ mod context;
 #[cfg_attr(loom, allow(dead_code))]
 mod join_stack;
 #[cfg_attr(loom, allow(dead_code))]
+mod life;
+#[cfg_attr(loom, allow(dead_code))]
 mod occupancy;
 #[cfg_attr(loom, allow(dead_code))]
 mod shared_queue;
@@ -63,6 +65,12 @@ pub mod companion;
 #[cfg(not(loom))]
 pub mod demand;
 #[cfg(not(loom))]
+mod entered;
+#[cfg(not(loom))]
+mod extra;
+#[cfg(not(loom))]
+mod fork;
+#[cfg(not(loom))]
 mod global;
 #[cfg(not(loom))]
 mod guest;
@@ -85,8 +93,6 @@ pub mod profile;
 mod profile;
 #[cfg(not(loom))]
 mod rescue;
-#[cfg(not(loom))]
-mod reserve;
 #[cfg(not(loom))]
 mod scope;
 #[cfg(not(loom))]

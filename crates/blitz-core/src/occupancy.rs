@@ -5,18 +5,19 @@
 //! take part. Seat k belongs to pool thread k, which gives it away while it has nothing to run.
 //!
 //! ```text
-//!            sit_down              start_running
-//!   VACANT <---------> SEARCHING <---------------> RUNNING       the seat's own thread
-//!     ^ |    stand_up     |        stop_running
-//!     | +----------+------+
-//!     |            v try_enter
-//!     +--------- GUEST ---> WANTED                               a guest
-//!       leave            want
+//!             sit_down              start_running
+//!    VACANT <---------> SEARCHING <---------------> RUNNING       the seat's own thread
+//!     ^  |    stand_up     |        stop_running       ^
+//!     |  +--------+--------+                           | start_running
+//!     |           v try_enter                          |
+//!     +-------- GUEST ----> WANTED ----> HANDED -------+          a guest
+//!       leave         want         leave
 //! ```
 //!
-//! A guest takes a seat whose thread sleeps (VACANT) or searches (SEARCHING); the thread notices when
-//! it next wants to run something, leaves a note (WANTED) and sleeps. A guest that finds the note
-//! when it leaves wakes the thread.
+//! A guest takes a seat whose thread sleeps (VACANT) or searches (SEARCHING). The thread notices when
+//! it next wants to run something, and leaves a note (WANTED). A guest that finds the note when it leaves
+//! keeps the seat for the thread (HANDED) and wakes it: other guests, who may be many, do not get in between. So does one that learns from the pool that
+//! somebody has looked for a thread in vain (`Pool::starved`).
 
 use crate::primitives::flaw::Flaws;
 use crate::sync::{AtomicU32, Ordering};
@@ -24,17 +25,18 @@ use crate::sync::{AtomicU32, Ordering};
 const VACANT: u32 = 0;
 const SEARCHING: u32 = 1;
 const RUNNING: u32 = 2;
-const GUEST: u32 = 3;
-const WANTED: u32 = 4;
+const HANDED: u32 = 3;
+const GUEST: u32 = 4;
+const WANTED: u32 = 5;
 
 /// What the models break on purpose; see [`Flaws`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(dead_code, reason = "constructed by loom models only")]
 enum Flaw {
     StartBlindly,
-    SitDownBlindly,
     WantBlindly,
     LeaveSilently,
+    LeaveToAnybody,
     RelaxedLeave,
     RelaxedStop,
 }
@@ -57,19 +59,23 @@ impl Occupancy {
         self.0.store(RUNNING, Ordering::Release);
     }
 
-    /// The seat's thread wakes up. `false`: a guest sits there.
-    pub(crate) fn sit_down(&self) -> bool {
-        self.step(VACANT, SEARCHING) || self.blindly(Flaw::SitDownBlindly, SEARCHING)
+    /// The seat's thread wakes up. If a guest sits there, nothing changes.
+    pub(crate) fn sit_down(&self) {
+        self.step(VACANT, SEARCHING);
     }
 
-    /// The seat's thread goes to sleep. `false`: a guest has taken the seat.
-    pub(crate) fn stand_up(&self) -> bool {
-        self.step(SEARCHING, VACANT)
+    /// The seat's thread goes to sleep. If a guest has taken the seat, nothing changes.
+    pub(crate) fn stand_up(&self) {
+        if !self.step(SEARCHING, VACANT) {
+            self.step(HANDED, VACANT);
+        }
     }
 
-    /// The seat's thread has found something to run. `false`: a guest has taken the seat.
+    /// The seat's thread has found something to run. `false`: a guest has the seat.
     pub(crate) fn start_running(&self) -> bool {
-        self.step(SEARCHING, RUNNING) || self.blindly(Flaw::StartBlindly, RUNNING)
+        let free = [SEARCHING, HANDED, VACANT];
+        free.iter().any(|&state| self.step(state, RUNNING))
+            || self.blindly(Flaw::StartBlindly, RUNNING)
     }
 
     /// The seat's thread has nothing more to run.
@@ -91,23 +97,46 @@ impl Occupancy {
         self.0.load(Ordering::Relaxed) == SEARCHING && self.step(SEARCHING, GUEST)
     }
 
-    /// The seat's thread leaves a note. `false`: the guest has left.
+    /// The seat's thread leaves a note, if it has not left one before. `false`: the guest has left.
     pub(crate) fn want(&self) -> bool {
-        self.step(GUEST, WANTED) || self.blindly(Flaw::WantBlindly, WANTED)
+        self.step(GUEST, WANTED)
+            || self.0.load(Ordering::SeqCst) == WANTED
+            || self.blindly(Flaw::WantBlindly, WANTED)
     }
 
     /// The guest leaves. `true`: the seat's thread is waiting for it and must be woken.
     #[inline]
     pub(crate) fn leave(&self) -> bool {
         // SeqCst: half of a store-then-load race with posters of work that found the seat taken
-        // (`Pool::starved`).
+        // (`Pool::starved`), and with the seat's thread, which falls asleep over its note.
         let order = self.1.relax(Flaw::RelaxedLeave, Ordering::SeqCst);
-        self.0.swap(VACANT, order) == WANTED && !self.1.has(Flaw::LeaveSilently)
+        let left = self
+            .0
+            .compare_exchange(GUEST, VACANT, order, Ordering::Relaxed);
+        if left.is_ok() {
+            return false;
+        }
+        // The note is there, and nobody takes it back.
+        let for_anybody = self.1.has(Flaw::LeaveToAnybody);
+        self.0
+            .store(if for_anybody { VACANT } else { HANDED }, order);
+        !self.1.has(Flaw::LeaveSilently)
+    }
+
+    /// The guest has left, and somebody needs the seat's thread: keeps the seat for it. `false`: another guest has come.
+    pub(crate) fn hand_over(&self) -> bool {
+        self.step(VACANT, HANDED)
     }
 
     /// Does a guest sit here?
     pub(crate) fn has_guest(&self) -> bool {
         self.0.load(Ordering::SeqCst) >= GUEST
+    }
+
+    /// Does anybody work here, its thread or a guest?
+    pub(crate) fn is_occupied(&self) -> bool {
+        let state = self.0.load(Ordering::Relaxed);
+        state == RUNNING || state >= GUEST
     }
 
     /// Takes the step although it failed, if that is the flaw.

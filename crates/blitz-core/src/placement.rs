@@ -193,6 +193,11 @@ mod linux {
             self.cpus.is_empty()
         }
 
+        /// For another pool like this one's.
+        pub(crate) fn again(&self) -> Self {
+            Self::new(self.threads.len(), !self.cpus.is_empty())
+        }
+
         /// How to send a thread of the pool elsewhere while it sleeps.
         pub(crate) fn steering(&self, thread: usize) -> &Steering {
             &self.steering[thread]
@@ -246,6 +251,10 @@ mod other {
 
         pub(crate) fn steering(&self, _thread: usize) -> &Steering {
             &self.0
+        }
+
+        pub(crate) fn again(&self) -> Self {
+            Placement(Steering)
         }
 
         pub(crate) fn thread_started(&self, _thread: usize) {}

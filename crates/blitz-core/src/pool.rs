@@ -7,11 +7,13 @@
 use crate::builder::available_cpus;
 use crate::companion::{self, Companion};
 use crate::context::{self, Context, TaskContext};
+use crate::extra::ExtraSeats;
+use crate::fork;
+use crate::life::Life;
 use crate::placement::Placement;
 use crate::primitives::BackoffMode;
 use crate::primitives::parker::Parker;
 use crate::rescue::{self, Rescue};
-use crate::reserve::Reserve;
 use crate::seat::{self, Seat};
 use crate::shared_queue::SharedQueue;
 use crate::sleep::Sleep;
@@ -23,8 +25,8 @@ use crate::trace::{self, Kind};
 use crate::wait::{self, Awaited};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
+use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 
 type PanicHandler = dyn Fn(Box<dyn Any + Send>) + Send + Sync;
 
@@ -42,13 +44,21 @@ pub(crate) struct Settings {
     pub(crate) backoff: BackoffMode,
     pub(crate) guests: bool,
     pub(crate) placement: Placement,
-    pub(crate) handlers: Handlers,
+    pub(crate) handlers: Arc<Handlers>,
     pub(crate) attributes: ThreadAttributes,
     pub(crate) grain: usize,
+    pub(crate) max_rescue_threads: usize,
+    /// It is the global pool, or was until a child of this process got its own.
+    pub(crate) global: bool,
 }
 
 /// See the module's documentation.
 pub(crate) struct Pool {
+    this: Weak<Pool>,
+    /// The process that has its threads; see [`crate::fork`].
+    pub(crate) generation: u64,
+    /// It never ends.
+    pub(crate) global: bool,
     pub(crate) seats: Box<[Seat]>,
     /// Tasks from threads without a seat here, and tasks that a waiting thread had to put aside.
     queue: SharedQueue<TaskRef>,
@@ -62,16 +72,16 @@ pub(crate) struct Pool {
     /// Orders announcements of waits and returns of tasks; see [`Pool::return_strangers`].
     announcements: Mutex<()>,
     pub(crate) rescue: Rescue,
-    /// Seats of threads that stand in for the pool's.
-    pub(crate) reserve: Reserve,
+    pub(crate) extra: ExtraSeats,
     /// A poster found threads asleep but guests in all of their seats.
     starved: AtomicBool,
-    /// Reasons to go on: one for the pool's handle, one for each detached task that has not ended.
-    alive: AtomicUsize,
-    terminating: AtomicBool,
+    /// See [`Pool::found_blocked`].
+    blocked_since: AtomicU64,
+    /// Reasons to go on.
+    life: Life,
     pub(crate) started: Box<[ThreadLatch]>,
     pub(crate) stopped: Box<[ThreadLatch]>,
-    pub(crate) handlers: Handlers,
+    pub(crate) handlers: Arc<Handlers>,
     pub(crate) attributes: ThreadAttributes,
     pub(crate) backoff: BackoffMode,
     pub(crate) guests: bool,
@@ -95,19 +105,24 @@ struct IdleWaiters {
 impl Pool {
     pub(crate) fn new(settings: Settings) -> Arc<Pool> {
         let threads = settings.threads;
-        let mut pool = Arc::new(Pool {
-            seats: (0..threads).map(Seat::new).collect(),
+        let pool = Arc::new_cyclic(|this: &Weak<Pool>| Pool {
+            this: this.clone(),
+            generation: fork::generation(),
+            global: settings.global,
+            seats: (0..threads)
+                .map(|index| Seat::new(index, this.as_ptr()))
+                .collect(),
             queue: SharedQueue::new(),
             sleep: Sleep::new(threads),
             oversubscribed: threads > available_cpus(),
             blocked: AtomicUsize::new(0),
             parked: AtomicUsize::new(0),
             announcements: Mutex::new(()),
-            rescue: Rescue::default(),
-            reserve: Reserve::default(),
+            rescue: Rescue::new(settings.max_rescue_threads),
+            extra: ExtraSeats::default(),
             starved: AtomicBool::new(false),
-            alive: AtomicUsize::new(1),
-            terminating: AtomicBool::new(false),
+            blocked_since: AtomicU64::new(0),
+            life: Life::new(),
             started: (0..threads).map(|_| ThreadLatch::new()).collect(),
             stopped: (0..threads).map(|_| ThreadLatch::new()).collect(),
             handlers: settings.handlers,
@@ -123,12 +138,12 @@ impl Pool {
             // The start handler is user code in the seat: no guest before it has run.
             pool.seats.iter().for_each(|seat| seat.occupancy.take());
         }
-        let address = Arc::as_ptr(&pool);
-        let fresh = Arc::get_mut(&mut pool).expect("nobody else has it yet");
-        for seat in &mut fresh.seats {
-            seat.set_pool(address);
-        }
         pool
+    }
+
+    /// A share of the pool. `None`: it is being freed.
+    pub(crate) fn arc(&self) -> Option<Arc<Pool>> {
+        self.this.upgrade()
     }
 
     pub(crate) fn num_threads(&self) -> usize {
@@ -275,6 +290,12 @@ impl Pool {
         unsafe { self.wake_waiters_for(context) };
     }
 
+    /// Wakes one sleeping thread, whether it has its seat or not: for the companion's work, which it can run in any.
+    pub(crate) fn wake_any(&self) -> bool {
+        let first = self.current_seat().map_or(0, |seat| seat.index + 1);
+        self.sleep.wake_one(first, |_| true).is_some()
+    }
+
     /// Wakes one sleeping thread whose seat is free. The choice of the thread is arbitrary. An occupant goes on computing, and
     /// keeps the thread off its CPU.
     pub(crate) fn wake_one(&self) -> bool {
@@ -360,8 +381,7 @@ impl Pool {
 
     /// The occupant of `seat`, which has announced its wait, has dug in vain, and parks; or has come back from it.
     pub(crate) fn count_parked(&self, seat: &Seat, parks: bool) {
-        if self.reserve.has(seat) {
-            // It would not run others' work if it did not wait.
+        if !seat.counts() {
             return;
         }
         if parks {
@@ -379,40 +399,47 @@ impl Pool {
     pub(crate) fn is_stuck(&self) -> bool {
         // Our own contribution before the look at the others'.
         fence(Ordering::SeqCst);
-        let occupants = self.seats.len() + self.rescue.seats();
+        let occupants = self.seats.len() + self.rescue.active();
         if self.parked.load(Ordering::SeqCst) < occupants {
             return false;
         }
         let (mut work, mut somebody_wakes) = (!self.queue.is_empty(), false);
         self.each_seat(|seat| {
             work |= !seat.stealer().is_empty();
-            // A stand-in does not count among the parked either.
-            somebody_wakes |= seat.is_woken() && !self.reserve.has(seat);
+            somebody_wakes |= seat.is_woken() && seat.counts();
         });
         work && !somebody_wakes
     }
 
-    /// Calls `look_at` with every seat, those of rescue threads included.
-    pub(crate) fn each_seat(&self, mut look_at: impl FnMut(&Seat)) {
-        self.victims(0).for_each(&mut look_at);
-        self.rescue.each_seat(look_at);
+    /// Calls `look_at` with every seat, extra ones included.
+    pub(crate) fn each_seat(&self, look_at: impl FnMut(&Seat)) {
+        self.victims(0).for_each(look_at);
     }
 
-    /// Every seat that has something to take now and then: `first` and the others in turn, then those of stand-ins.
+    /// The same one after the other: `first` and the others in turn, then the extra ones.
     #[inline]
     pub(crate) fn victims(&self, first: usize) -> impl Iterator<Item = &Seat> + Clone {
         let (before, after) = self.seats.split_at(first % self.seats.len());
-        after.iter().chain(before).chain(self.reserve.seats())
+        after.iter().chain(before).chain(self.extra.seats())
     }
 
     /// A guest has left `seat`; `wanted` says whether its thread has asked for it.
     #[inline]
     pub(crate) fn seat_vacated(&self, seat: &Seat, wanted: bool) {
         if wanted {
-            self.sleep.seat_is_free(seat.index);
-        } else if self.starved.load(Ordering::SeqCst) || !seat.mailbox.is_empty() {
-            self.starved.store(false, Ordering::SeqCst);
+            // The seat before the look at who sleeps; the thread, which falls asleep over its note, does it the other way round.
+            fence(Ordering::SeqCst);
             self.wake_thread(seat.index);
+        } else if self.starved.load(Ordering::SeqCst)
+            || !seat.mailbox.is_empty()
+            // The thread may be about to look, and may have been for long, if it has no CPU; the next guest would come first.
+            || !self.queue.is_empty()
+        {
+            // If another guest is in there already, it does this when it leaves.
+            if seat.occupancy.hand_over() {
+                self.starved.store(false, Ordering::SeqCst);
+                self.wake_thread(seat.index);
+            }
         }
     }
 
@@ -426,41 +453,68 @@ impl Pool {
         self.victims(0).any(Seat::hides_work)
     }
 
+    /// Does nothing move in here? So it is if there is somebody in every seat, and nothing has been begun since `seen`, which is brought up to date.
+    pub(crate) fn stands_still(&self, seen: &mut u64) -> bool {
+        let begun = |seat: &Seat| {
+            let stats = seat.stats.read();
+            stats.executed.wrapping_add(stats.guests)
+        };
+        let begun = self.victims(0).map(begun).fold(0, u64::wrapping_add);
+        std::mem::replace(seen, begun) == begun
+            && self.seats.iter().all(|seat| seat.occupancy.is_occupied())
+    }
+
+    /// Nothing has moved for so long that nobody should rely on it, until something does again.
+    pub(crate) fn found_blocked(&self, seen: u64) {
+        self.blocked_since.store(seen, Ordering::Relaxed);
+    }
+
+    /// Is it still so?
+    pub(crate) fn is_known_blocked(&self) -> bool {
+        let mut since = self.blocked_since.load(Ordering::Relaxed);
+        since != 0 && self.stands_still(&mut since)
+    }
+
     // ---- life and death ---------------------------------------------------------------------
 
     /// A detached task begins to exist: the pool lives until it has ended. If the pool has ended already, this is one of its threads, in its
     /// exit handler, and will run the task after that.
     pub(crate) fn retain(&self) {
-        self.alive.fetch_add(1, Ordering::Relaxed);
+        self.life.add_task();
     }
 
     /// The same, if the pool has not ended.
     pub(crate) fn try_retain(&self) -> bool {
-        // What an exit handler has spawned keeps only its own thread.
-        let more = |alive| (alive > 0 && !self.is_terminating()).then_some(alive + 1);
-        let order = Ordering::Relaxed;
-        self.alive.fetch_update(order, order, more).is_ok()
+        self.life.try_add_task()
     }
 
     /// A detached task has ended, or the pool's handle is dropped.
     pub(crate) fn release(&self) {
-        // Whatever the tasks did comes before the end of the pool and of `wait_idle`. SeqCst: half of a
-        // store-then-load race with a thread that enters `wait_idle`.
-        let left = self.alive.fetch_sub(1, Ordering::SeqCst) - 1;
-        if left == 0 {
-            self.terminating.store(true, Ordering::SeqCst);
-            self.sleep.wake_all();
-            for seat in &self.seats {
-                seat.parker().unpark();
-            }
+        if self.life.remove_task() {
+            self.end();
         }
         if self.idle.count.load(Ordering::SeqCst) > 0 {
             self.announce_idle();
         }
     }
 
-    pub(crate) fn is_terminating(&self) -> bool {
-        self.terminating.load(Ordering::Acquire)
+    /// The calling thread works in the pool for a while; the pool's threads stay until the value is dropped. `None`: the pool is over.
+    pub(crate) fn visit(&self) -> Option<Visit<'_>> {
+        // The global pool never is.
+        (self.global || self.life.try_enter()).then_some(Visit(self))
+    }
+
+    fn end(&self) {
+        self.sleep.wake_all();
+        for seat in &self.seats {
+            seat.parker().unpark();
+        }
+        self.rescue.end();
+    }
+
+    /// Has it ended? What an exit handler spawns then keeps only its own thread.
+    pub(crate) fn is_over(&self) -> bool {
+        self.life.is_over()
     }
 
     pub(crate) fn wait_until_started(&self) {
@@ -530,7 +584,7 @@ impl Pool {
         let before = excused();
         // One for the pool's own handle. The second look: one of the excused may have left the call and ended meanwhile, and would count on
         // one side only.
-        self.alive.load(Ordering::SeqCst) <= 1 + before && excused() == before
+        self.life.tasks() <= 1 + before && excused() == before
     }
 
     // ---- panics -----------------------------------------------------------------------------
@@ -607,6 +661,17 @@ impl Awaited for Idle<'_> {
     }
 
     fn announce_awake(&self) {}
+}
+
+/// See [`Pool::visit`].
+pub(crate) struct Visit<'a>(&'a Pool);
+
+impl Drop for Visit<'_> {
+    fn drop(&mut self) {
+        if !self.0.global && self.0.life.leave() {
+            self.0.end();
+        }
+    }
 }
 
 /// Ends the process instead of unwinding further.

@@ -6,11 +6,12 @@
 //! for itself. (It takes one pool to do so in a smaller way: a thread leaves a task in its own deque and waits for
 //! another pool, where somebody waits for the task.) And a companion's threads block in the middle of tasks, on futures that may depend on
 //! tasks in the queues ([`sleep_elsewhere`](crate::wait::sleep_elsewhere)). Running it on top of the waiting frames is what we promise never
-//! to do. So somebody else does: a pool that is *stuck* (every occupant parked, tasks in the queues) starts a rescue
-//! thread, which runs them on a stack and in a seat of its own, and ends when there are no more. If it blocks in the same way, and the pool is
-//! stuck again, another one is started: as many as the program is deep.
+//! to do. So somebody else does: a pool that is *stuck* (every occupant parked, tasks in the queues) gets a rescue
+//! thread, which runs them on a stack and in a seat of its own ([`crate::extra`]). If it blocks in the same way, and the pool is
+//! stuck again, another one is started: as many as the program is deep, but no more than
+//! [`max_rescue_threads`](crate::ThreadPoolBuilder::max_rescue_threads).
 //!
-//! Threads that search know nothing of these seats. So a rescue thread keeps no tasks to itself: what it spawns goes to the shared queue.
+//! One that has run everything waits for more: a pool that is stuck once mostly is again soon. It ends after a second without work.
 //!
 //! Whatever a task may expect of a thread of this pool, it finds here: a stack as large as the others', what the start handler
 //! prepares (thread-locals, a registration with some other runtime), a name that begins as theirs do. So the handlers are
@@ -20,111 +21,183 @@
 //! pool can have the same index at the same time: if the wait ends while the rescue's last job still runs. The
 //! alternatives were to let the thread wait for a job that may need what it holds, or an index that is out of range.
 
+use crate::extra::Beside;
 use crate::pool::{AbortOnDrop, Pool, complain};
-use crate::seat::{self, Seat};
+use crate::seat::Seat;
 use crate::task::TaskRef;
 use crate::worker;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// How long a rescue thread waits for more work before it ends.
+const KEEP_ALIVE: Duration = Duration::from_secs(1);
+
+/// The most rescue threads of a pool, unless the builder says otherwise.
+pub(crate) const MOST: usize = 512;
 
 /// The rescue threads of a pool; usually none.
-#[derive(Default)]
 pub(crate) struct Rescue {
-    count: AtomicUsize,
-    seats: Mutex<Vec<Arc<Seat>>>,
+    /// Those that run tasks, or are about to: occupants of the pool.
+    active: AtomicUsize,
+    waiting: Mutex<Waiting>,
+    called: Condvar,
+    most: usize,
+}
+
+#[derive(Default)]
+struct Waiting {
+    /// Threads in `rest`.
+    threads: usize,
+    /// Those of them that have been called and have not noticed yet.
+    called: usize,
+    /// Somebody has been told that there are no more threads to be had.
+    complained: bool,
 }
 
 impl Rescue {
-    /// How many rescue threads run.
-    pub(crate) fn seats(&self) -> usize {
-        self.count.load(Ordering::SeqCst)
-    }
-
-    /// Calls `look_at` with the seat of each rescue thread.
-    pub(crate) fn each_seat(&self, look_at: impl FnMut(&Seat)) {
-        if self.seats() > 0 {
-            let seats = self.seats.lock().unwrap_or_else(PoisonError::into_inner);
-            seats.iter().map(AsRef::as_ref).for_each(look_at);
+    pub(crate) fn new(most: usize) -> Self {
+        Rescue {
+            active: AtomicUsize::new(0),
+            waiting: Mutex::default(),
+            called: Condvar::new(),
+            most,
         }
     }
 
-    fn add(&self, seat: &Arc<Seat>) {
-        let mut seats = self.seats.lock().unwrap_or_else(PoisonError::into_inner);
-        seats.push(Arc::clone(seat));
-        self.count.fetch_add(1, Ordering::SeqCst);
+    /// How many rescue threads run tasks.
+    pub(crate) fn active(&self) -> usize {
+        self.active.load(Ordering::SeqCst)
     }
 
-    fn remove(&self, seat: &Arc<Seat>) {
-        let mut seats = self.seats.lock().unwrap_or_else(PoisonError::into_inner);
-        seats.retain(|other| !Arc::ptr_eq(other, seat));
-        self.count.fetch_sub(1, Ordering::SeqCst);
+    /// The most threads there may be.
+    pub(crate) fn most(&self) -> usize {
+        self.most
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The pool is over: those that wait end.
+    pub(crate) fn end(&self) {
+        drop(self.waiting());
+        self.called.notify_all();
+    }
+
+    /// Waits until it is called. `false`: it was not.
+    fn rest(&self, pool: &Pool) -> bool {
+        let mut waiting = self.waiting();
+        // It is no occupant any more, and somebody may have relied on it in the moment before: so it asks after that.
+        self.active.fetch_sub(1, Ordering::SeqCst);
+        if pool.is_stuck() {
+            self.active.fetch_add(1, Ordering::SeqCst);
+            return true;
+        }
+        waiting.threads += 1;
+        let idle = |waiting: &mut Waiting| waiting.called == 0 && !pool.is_over();
+        let waited = self
+            .called
+            .wait_timeout_while(waiting, KEEP_ALIVE, idle)
+            .unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = waited.0;
+        waiting.threads -= 1;
+        let called = waiting.called > 0;
+        if called {
+            waiting.called -= 1;
+        }
+        called
+    }
+
+    /// Says once that the pool stays stuck. What is queued runs when one of the threads comes back.
+    fn complain(&self, waiting: &mut Waiting, why: std::fmt::Arguments<'_>) {
+        if !std::mem::replace(&mut waiting.complained, true) {
+            complain(format_args!(
+                "all threads of a pool wait for something that is still queued, and there is no thread to run it: {why}"
+            ));
+        }
     }
 }
 
-/// Starts a thread that runs what is in the queues of a stuck pool.
+/// Gets somebody to run what is in the queues of a pool, if it is stuck.
 #[cold]
 pub(crate) fn start(pool: &Pool) {
-    // SAFETY: pools live in an `Arc` (`Pool::new`), and this one is alive.
-    let pool = unsafe {
-        Arc::increment_strong_count(pool);
-        Arc::from_raw(pool)
-    };
+    let rescue = &pool.rescue;
+    let mut waiting = rescue.waiting();
+    // Several may have noticed at the same time; one thread will do.
+    if !pool.is_stuck() {
+        return;
+    }
+    if waiting.threads > waiting.called {
+        waiting.called += 1;
+        rescue.active.fetch_add(1, Ordering::SeqCst);
+        rescue.called.notify_one();
+        return;
+    }
+    if rescue.active() + waiting.threads >= rescue.most {
+        let most = rescue.most;
+        return rescue.complain(
+            &mut waiting,
+            format_args!("{most} have been started (max_rescue_threads)"),
+        );
+    }
+    let Some(pool) = pool.arc() else { return };
+    rescue.active.fetch_add(1, Ordering::SeqCst);
     let stand_in_for = pool.seats.iter().find(|seat| !seat.waits_for().is_null());
     let index = stand_in_for.map_or(0, |seat| seat.index);
-    let seat = Arc::new(Seat::stand_in(index, Arc::as_ptr(&pool)));
-    // It counts from now on, so that nobody starts another one for the same reason.
-    pool.rescue.add(&seat);
     let run = {
-        let (pool, seat) = (Arc::clone(&pool), Arc::clone(&seat));
-        move || rescue(&pool, &seat)
+        let pool = Arc::clone(&pool);
+        move || main(&pool, index)
     };
-    let builder = pool.attributes.stand_in_builder(seat.index);
-    if let Err(error) = builder.spawn(run) {
-        pool.rescue.remove(&seat);
-        complain(format_args!(
-            "all threads of a pool wait for something that is still queued, and no thread could be started to run it: {error}"
-        ));
+    if let Err(error) = pool.attributes.rescue_builder(index).spawn(run) {
+        rescue.active.fetch_sub(1, Ordering::SeqCst);
+        rescue.complain(&mut waiting, format_args!("{error}"));
     }
 }
 
-fn rescue(pool: &Pool, seat: &Arc<Seat>) {
+/// The life of a rescue thread; on entry it counts as active.
+fn main(pool: &Pool, index: usize) {
     let abort = AbortOnDrop("a rescue thread panicked outside of any job");
-    let index = seat.index;
-    // SAFETY: the seat is this thread's alone.
-    let before = unsafe { seat.enter() };
+    let beside = Beside::enter(pool);
+    let seat = beside.seat();
     pool.placement.stand_in_started();
     if let Some(handler) = &pool.handlers.start {
         pool.catch_panic(|| handler(index));
     }
     loop {
-        // SAFETY: as above.
-        let task = unsafe { worker::take_local(seat, &mut 0) };
-        let task = task.or_else(|| pool.take_injected());
-        match task.or_else(|| steal(pool)) {
-            // SAFETY: as above.
-            Some(task) => unsafe { seat.run_task(task) },
-            None => break,
+        seat.begin_rescue(index);
+        // SAFETY: the seat is this thread's.
+        unsafe { run_everything(pool, seat) };
+        // Before the thread is no occupant any more: a token in its parker would look as if it woke up.
+        seat.end_rescue();
+        if !pool.rescue.rest(pool) {
+            break;
         }
     }
     if let Some(handler) = &pool.handlers.exit {
         pool.catch_panic(|| handler(index));
     }
-    seat::leave(before);
-    pool.rescue.remove(seat);
-    // Somebody may have relied on us in the moment before.
-    if pool.is_stuck() {
-        start(pool);
-    }
+    drop(beside);
     std::mem::forget(abort);
+}
+
+/// # Safety
+/// The caller occupies the seat.
+unsafe fn run_everything(pool: &Pool, seat: &Seat) {
+    loop {
+        // SAFETY: passed on.
+        let task = unsafe { worker::take_local(seat, &mut 0) };
+        let task = task.or_else(|| pool.take_injected());
+        match task.or_else(|| steal(pool)) {
+            // SAFETY: passed on.
+            Some(task) => unsafe { seat.run_task(task) },
+            None => return,
+        }
+    }
 }
 
 /// A task from anybody's deque.
 fn steal(pool: &Pool) -> Option<TaskRef> {
-    let mut task = None;
-    pool.each_seat(|seat| {
-        if task.is_none() {
-            task = seat.stealer().steal_until_settled();
-        }
-    });
-    task
+    pool.victims(0)
+        .find_map(|seat| seat.stealer().steal_until_settled())
 }

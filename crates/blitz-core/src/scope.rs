@@ -7,8 +7,8 @@
 
 use crate::broadcast::{self, BroadcastContext};
 use crate::context::{self, Context};
-use crate::global;
-use crate::guest::{self, block_on, outsider_parker};
+use crate::entered::current;
+use crate::guest::{self, outsider_parker};
 use crate::handle::{ScopedHandle, Shared, UnclaimedPanic};
 use crate::pool::{Pool, without_unwinding};
 use crate::primitives::parker::Parker;
@@ -82,7 +82,7 @@ where
     OP: FnOnce(&Scope<'scope>) -> R + Send,
     R: Send,
 {
-    guest::in_pool(current_pool(), |seat, _| scope_in(seat, op))
+    guest::in_pool(&current(), |seat, _| scope_in(seat, op))
 }
 
 /// Like [`scope`], with tasks that run in the order in which a thread spawned them.
@@ -104,7 +104,7 @@ where
     OP: FnOnce(&ScopeFifo<'scope>) -> R + Send,
     R: Send,
 {
-    guest::in_pool(current_pool(), |seat, _| scope_fifo_in(seat, op))
+    guest::in_pool(&current(), |seat, _| scope_fifo_in(seat, op))
 }
 
 /// Like [`scope`], but `op` runs on the calling thread and outside of the pool if the caller is: it needs
@@ -125,7 +125,7 @@ pub fn in_place_scope<'scope, OP, R>(op: OP) -> R
 where
     OP: FnOnce(&Scope<'scope>) -> R,
 {
-    in_place_scope_on(current_pool(), op)
+    in_place_scope_on(&current(), op)
 }
 
 /// Like [`in_place_scope`], with tasks that run in the order in which a thread spawned them.
@@ -137,12 +137,7 @@ pub fn in_place_scope_fifo<'scope, OP, R>(op: OP) -> R
 where
     OP: FnOnce(&ScopeFifo<'scope>) -> R,
 {
-    in_place_scope_fifo_on(current_pool(), op)
-}
-
-/// The pool of the calling thread, or the global one.
-pub(crate) fn current_pool<'a>() -> &'a Pool {
-    seat::current().map_or_else(global::pool, Seat::pool)
+    in_place_scope_fifo_on(&current(), op)
 }
 
 pub(crate) fn scope_in<'scope, R>(seat: &Seat, op: impl FnOnce(&Scope<'scope>) -> R) -> R {
@@ -425,7 +420,7 @@ impl<'scope> Base<'scope> {
             match seat {
                 // SAFETY: the caller occupies the seat.
                 Some(seat) => unsafe { wait_for(seat, &wait) },
-                None => block_on(&wait, self.waiter),
+                None => guest::wait_outside(self.pool(), &wait, self.waiter),
             }
         });
         self.ends.meet();
@@ -459,7 +454,7 @@ impl<'scope> Base<'scope> {
         match self.pool().current_seat() {
             // SAFETY: the caller occupies the seat; the context is alive because the caller runs inside the
             // scope (or holds a reference to it), so the scope cannot end during the call.
-            Some(seat) if !seat.stands_in() => unsafe {
+            Some(seat) if !seat.is_extra() => unsafe {
                 seat.push_task(task);
                 self.pool().task_posted(&raw const self.context);
             },

@@ -48,6 +48,12 @@ pub(crate) fn current<'a>() -> Option<&'a Seat> {
     unsafe { Seat::from_stack(current_stack()) }
 }
 
+/// The calling thread sits nowhere: its pool is its parent's.
+#[cfg(unix)]
+pub(crate) fn forget() {
+    CURRENT.set(&raw const UNSEATED);
+}
+
 /// The first root fork whose duration is being measured (see [`crate::wake`]).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timed {
@@ -88,8 +94,10 @@ pub(crate) struct Seat {
     pub(crate) last_site: Cell<usize>,
     /// The companion of the seat's thread, which holds it as long as this is set; null while a guest sits here.
     companion: Cell<Option<ptr::NonNull<dyn Companion>>>,
-    /// A rescue thread's or a stand-in's (see [`crate::rescue`], [`crate::reserve`]): the others do not look here for tasks.
-    stands_in: bool,
+    /// It is not the seat of one of the pool's threads (see [`crate::extra`]): the others do not look here for tasks.
+    is_extra: bool,
+    /// The thread that the occupant of an extra seat stands in for, if it rescues the pool.
+    rescues: Cell<Option<usize>>,
     deque: Owner<TaskRef>,
     arena: Arena,
 
@@ -104,6 +112,8 @@ pub(crate) struct Seat {
     waits_for: AtomicPtr<Context>,
     /// The occupant sleeps in something that is not the engine's: a token in its parker wakes nobody.
     sleeps_elsewhere: AtomicBool,
+    /// Would its occupant run whatever is queued, if it did not wait? Not that of an extra seat, unless it rescues the pool.
+    counts: AtomicBool,
     parker: Lease,
     pub(crate) stats: Counting,
 }
@@ -115,12 +125,13 @@ unsafe impl Sync for Seat {}
 unsafe impl Send for Seat {}
 
 impl Seat {
-    pub(crate) fn new(index: usize) -> Self {
+    /// Of a pool that may still be in the making.
+    pub(crate) fn new(index: usize, pool: *const Pool) -> Self {
         let (deque, stealer) = deque();
         Seat {
             stack: JoinStack::new(),
             index,
-            pool: ptr::null(),
+            pool,
             deque,
             arena: Arena::new(),
             context: Cell::new(&raw const context::ROOT),
@@ -129,36 +140,59 @@ impl Seat {
             last_beat: Cell::new((0, FIRST_BEAT)),
             last_site: Cell::new(0),
             companion: Cell::new(None),
-            stands_in: false,
+            is_extra: false,
+            rescues: Cell::new(None),
             stealer,
             fifo: Injector::with_capacity(FEW, FullPolicy::Grow),
             mailbox: Injector::with_capacity(FEW, FullPolicy::Grow),
             occupancy: CachePadded::new(Occupancy::vacant()),
             waits_for: AtomicPtr::new(ptr::null_mut()),
             sleeps_elsewhere: AtomicBool::new(false),
+            counts: AtomicBool::new(true),
             parker: Lease::new(),
             stats: Counting::default(),
         }
     }
 
-    /// The seat of a thread that stands in for thread `index` of the pool.
-    pub(crate) fn stand_in(index: usize, pool: *const Pool) -> Self {
-        let stands_in = true;
+    /// A seat beside those of the pool's threads.
+    pub(crate) fn extra(pool: &Pool) -> Self {
         Seat {
-            stands_in,
-            pool,
-            ..Seat::new(index)
+            is_extra: true,
+            counts: AtomicBool::new(false),
+            // Nobody's: whoever looks for the thread with this index finds none.
+            ..Seat::new(pool.num_threads(), pool)
         }
     }
 
     /// Is it one of those?
-    pub(crate) fn stands_in(&self) -> bool {
-        self.stands_in
+    pub(crate) fn is_extra(&self) -> bool {
+        self.is_extra
     }
 
-    /// Called once, before the pool is shared.
-    pub(crate) fn set_pool(&mut self, pool: *const Pool) {
-        self.pool = pool;
+    /// The occupant of an extra seat rescues the pool, in the place of thread `index`.
+    pub(crate) fn begin_rescue(&self, index: usize) {
+        self.rescues.set(Some(index));
+        self.counts.store(true, Ordering::SeqCst);
+    }
+
+    /// And does not any more.
+    pub(crate) fn end_rescue(&self) {
+        self.counts.store(false, Ordering::SeqCst);
+        self.rescues.set(None);
+    }
+
+    /// Does its occupant count among the threads that run what is queued?
+    pub(crate) fn counts(&self) -> bool {
+        self.counts.load(Ordering::SeqCst)
+    }
+
+    /// The index of the occupant, if it has one. For the occupant.
+    pub(crate) fn thread_index(&self) -> Option<usize> {
+        if self.is_extra {
+            self.rescues.get()
+        } else {
+            Some(self.index)
+        }
     }
 
     /// # Safety
@@ -291,12 +325,12 @@ impl Seat {
 
     // ---- the occupant's queues --------------------------------------------------------------
 
-    /// Puts a task on the occupant's deque; a stand-in's goes to the shared queue, where others look. The caller tells the pool.
+    /// Puts a task on the occupant's deque; from an extra seat it goes to the shared queue, where others look. The caller tells the pool.
     ///
     /// # Safety
     /// The caller occupies the seat.
     pub(crate) unsafe fn push_task(&self, task: TaskRef) {
-        if self.stands_in {
+        if self.is_extra {
             self.pool().put_aside(task);
         } else {
             self.deque.push(task);

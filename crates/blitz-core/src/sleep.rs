@@ -37,7 +37,8 @@
 //! * a searcher leaves with work. It is the last, so it looks, after a fence that comes after P2; it sees J, unless somebody has taken
 //!   it, and wakes a sleeper;
 //! * a searcher falls asleep (S3). Its S4 and S5 come after P2: it sees J;
-//! * a searcher gives its seat to a guest. It leaves, then looks as the first kind does.
+//! * a searcher whose seat a guest has taken leaves to run the companion's work, as the first kind does, or falls asleep as the second: J is not for it,
+//!   and it wakes a sleeper whose seat is free.
 //!
 //! Had each decided by a look *before* it leaves, two could leave, each relying on the other.
 //!
@@ -58,8 +59,6 @@ mod parked;
 const AWAKE: u32 = 0;
 /// Asleep for want of work: anybody with work may wake it.
 const ASLEEP: u32 = 1;
-/// Asleep for want of its seat: only the guest that leaves the seat wakes it (and shutdown).
-const UNSEATED: u32 = 2;
 
 /// What the models break on purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,7 +69,6 @@ pub(crate) enum Flaw {
     NoSleeperFence,
     AsleepBeforeCounted,
     LeavesUnclaimed,
-    NoFenceUnseated,
     AttendsLate,
 }
 
@@ -299,43 +297,12 @@ impl Sleep {
         claimed
     }
 
-    /// Ends the sleep of every thread, for whatever it sleeps.
+    /// Ends the sleep of every thread.
     pub(crate) fn wake_all(&self) {
         // P2: the news that ends the sleep before the look at who sleeps.
         fence(Ordering::SeqCst);
         for thread in 0..self.states.len() {
             self.wake_thread(thread);
-            self.seat_is_free(thread);
-        }
-    }
-
-    /// Blocks until [`Sleep::seat_is_free`], if `still_taken` (which leaves a note for the guest in
-    /// the seat) agrees after this thread has announced itself.
-    pub(crate) fn sleep_unseated(&self, thread: usize, still_taken: impl FnOnce() -> bool) {
-        let state = &self.states[thread];
-        state.store(UNSEATED, Ordering::SeqCst);
-        if !self.flaws.has(Flaw::NoFenceUnseated) {
-            // As S4: `still_taken` looks for news that come with `wake_all`.
-            fence(Ordering::SeqCst);
-        }
-        if !still_taken() {
-            state.store(AWAKE, Ordering::SeqCst);
-            return;
-        }
-        while state.load(Ordering::Acquire) == UNSEATED {
-            futex::wait(state, UNSEATED);
-        }
-    }
-
-    /// The guest that found the note in this thread's seat has left.
-    pub(crate) fn seat_is_free(&self, thread: usize) {
-        let order = Ordering::SeqCst;
-        let state = &self.states[thread];
-        if state
-            .compare_exchange(UNSEATED, AWAKE, order, order)
-            .is_ok()
-        {
-            futex::wake_one(self.word(thread));
         }
     }
 

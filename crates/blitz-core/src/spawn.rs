@@ -1,10 +1,10 @@
 //! Detached tasks: they outlive whoever spawned them, and the pool outlives them.
 
 use crate::context::{self, Context, TaskContext};
+use crate::entered::current;
 use crate::handle::{JoinHandle, Shared};
 use crate::pool::Pool;
 use crate::profile::Spawned;
-use crate::scope::current_pool;
 use crate::seat;
 use crate::task::{self, TaskRef};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -27,7 +27,7 @@ pub fn spawn<F>(func: F)
 where
     F: FnOnce() + Send + 'static,
 {
-    spawn_in(current_pool(), func);
+    spawn_in(&current(), func);
 }
 
 /// Like [`spawn`], but tasks of one thread run in the order in which it spawned them.
@@ -44,7 +44,7 @@ pub fn spawn_fifo<F>(func: F)
 where
     F: FnOnce() + Send + 'static,
 {
-    spawn_fifo_in(current_pool(), func);
+    spawn_fifo_in(&current(), func);
 }
 
 /// Like [`spawn`], with a handle to the result: join it, poll it, or await it.
@@ -61,7 +61,7 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    spawn_handle_in(current_pool(), func)
+    spawn_handle_in(&current(), func)
 }
 
 pub(crate) fn spawn_in(pool: &Pool, func: impl FnOnce() + Send + 'static) {
@@ -71,14 +71,13 @@ pub(crate) fn spawn_in(pool: &Pool, func: impl FnOnce() + Send + 'static) {
 }
 
 pub(crate) fn spawn_fifo_in(pool: &Pool, func: impl FnOnce() + Send + 'static) {
-    let Some(seat) = pool.current_seat() else {
+    let Some(seat) = pool.current_seat().filter(|seat| !seat.is_extra()) else {
         // The shared queue is first in, first out.
         return spawn_in(pool, func);
     };
     let root = &raw const context::ROOT;
     // SAFETY: as in `spawn_in`.
     let task = unsafe { make(pool, root, detached(pool, func)) };
-    // The queue of the thread with this index, whose stand-in or rescue thread the caller may be: it is there as long as the pool.
     let home = seat.index;
     if pool.seats[home].fifo.push(task).is_err() {
         unreachable!("a growing queue takes everything");
@@ -127,10 +126,8 @@ pub(crate) fn spawn_unless_ended<F: FnOnce() + Send + 'static>(
         // The closure has its own share of the pool's life now.
         pool.release();
         match pool.current_seat() {
-            // A stand-in does not get to it.
-            Some(seat) if quietly && !pool.reserve.has(seat) => {
-                seat.push_task(make(pool, root, run))
-            }
+            // From an extra seat, nobody gets to it on the way.
+            Some(seat) if quietly && !seat.is_extra() => seat.push_task(make(pool, root, run)),
             _ => submit(pool, root, run),
         }
     }
@@ -169,7 +166,7 @@ unsafe fn submit(pool: &Pool, context: *const Context, run: impl FnOnce()) {
     let task = unsafe { make(pool, context, run) };
     match pool.current_seat() {
         // SAFETY: the caller occupies the seat; the rest is passed on.
-        Some(seat) if !seat.stands_in() => unsafe {
+        Some(seat) if !seat.is_extra() => unsafe {
             seat.push_task(task);
             pool.task_posted(context);
         },

@@ -53,6 +53,8 @@ stats! {
     woken,
     /// Times this worker ran out of work and began to search.
     searches,
+    /// Times an outside thread took this worker's seat.
+    guests,
 }
 
 impl Sum for WorkerStats {

@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 use std::thread;
 
 /// The names and the stack size that the builder was given.
+#[derive(Clone)]
 pub(crate) struct ThreadAttributes {
     /// By index. Empty for threads that nobody has named, or that were there before the pool.
     names: Box<[OnceLock<String>]>,
@@ -40,7 +41,7 @@ impl ThreadAttributes {
     }
 
     /// Starts a thread that stands in for it.
-    pub(crate) fn stand_in_builder(&self, index: usize) -> thread::Builder {
+    pub(crate) fn rescue_builder(&self, index: usize) -> thread::Builder {
         // Programs recognise their threads by how the name begins, so that stays.
         let name = self.name(index).map(|name| format!("{name}-rescue"));
         self.named(name.or_else(|| Some("blitz-rescue".into())))

@@ -1,6 +1,8 @@
 //! The handle to a pool of one's own.
 
 use crate::broadcast::{self, BroadcastContext};
+use crate::builder::revive;
+use crate::fork::{self, ForkLock};
 use crate::guest::in_pool;
 use crate::handle::JoinHandle;
 use crate::join;
@@ -12,6 +14,7 @@ use crate::stats::PoolStats;
 use crate::worker;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// A pool of threads of one's own.
 ///
@@ -24,12 +27,51 @@ use std::sync::Arc;
 /// assert_eq!((a, b), (2, 4));
 /// ```
 pub struct ThreadPool {
-    pub(crate) pool: Arc<Pool>,
+    /// Owns a reference.
+    pool: AtomicPtr<Pool>,
 }
 
 impl ThreadPool {
     pub(crate) fn new(pool: Arc<Pool>) -> Self {
-        ThreadPool { pool }
+        ThreadPool {
+            pool: AtomicPtr::new(Arc::into_raw(pool).cast_mut()),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn pool(&self) -> &Pool {
+        // SAFETY: the reference is ours, and what it leads to is replaced, but not freed, before we are dropped. Acquire: one that somebody else has made.
+        let pool = unsafe { &*self.pool.load(Ordering::Acquire) };
+        if pool.generation == fork::generation() {
+            return pool;
+        }
+        self.revive()
+    }
+
+    /// In a child of the process that made the pool: makes it anew.
+    #[cold]
+    fn revive(&self) -> &Pool {
+        static REVIVING: ForkLock<()> = ForkLock::new(());
+        let _one_at_a_time = REVIVING.lock();
+        // SAFETY: as above.
+        let old = unsafe { &*self.pool.load(Ordering::Acquire) };
+        if old.generation == fork::generation() {
+            return old;
+        }
+        let new = match revive(old) {
+            Ok(new) => Arc::into_raw(new),
+            Err(error) => {
+                panic!("the threads of a pool could not be started again after a fork: {error}")
+            }
+        };
+        // The old one is never freed: its threads, whoever was in it, and what they held, ended in the middle of something.
+        self.pool.store(new.cast_mut(), Ordering::Release);
+        // SAFETY: as above.
+        unsafe { &*new }
+    }
+
+    fn arc(&self) -> Arc<Pool> {
+        self.pool().arc().expect("the reference is ours")
     }
 
     /// Runs `op` in this pool and returns its result: whatever it forks and spawns goes to this pool.
@@ -50,7 +92,7 @@ impl ThreadPool {
         OP: FnOnce() -> R + Send,
         R: Send,
     {
-        in_pool(&self.pool, |_, _| op())
+        in_pool(self.pool(), |_, _| op())
     }
 
     /// [`broadcast`](crate::broadcast) in this pool.
@@ -59,24 +101,24 @@ impl ThreadPool {
         OP: Fn(BroadcastContext<'_>) -> R + Sync,
         R: Send,
     {
-        broadcast::broadcast_in(&self.pool, op)
+        broadcast::broadcast_in(self.pool(), op)
     }
 
     /// How many threads this pool has.
     #[inline]
     pub fn current_num_threads(&self) -> usize {
-        self.pool.num_threads()
+        self.pool().num_threads()
     }
 
     /// The calling thread's index in this pool, if it is in it.
     #[inline]
     pub fn current_thread_index(&self) -> Option<usize> {
-        self.pool.current_seat().map(|seat| seat.index)
+        self.pool().current_seat()?.thread_index()
     }
 
     /// Does the calling thread, if it is in this pool, have tasks that it has not begun?
     pub fn current_thread_has_pending_tasks(&self) -> Option<bool> {
-        self.pool.current_seat().map(|seat| seat.offers_work())
+        self.pool().current_seat().map(|seat| seat.offers_work())
     }
 
     /// [`join`](crate::join()) in this pool.
@@ -96,7 +138,7 @@ impl ThreadPool {
         OP: FnOnce(&Scope<'scope>) -> R + Send,
         R: Send,
     {
-        in_pool(&self.pool, |seat, _| scope::scope_in(seat, op))
+        in_pool(self.pool(), |seat, _| scope::scope_in(seat, op))
     }
 
     /// [`scope_fifo`](crate::scope_fifo) in this pool.
@@ -105,7 +147,7 @@ impl ThreadPool {
         OP: FnOnce(&ScopeFifo<'scope>) -> R + Send,
         R: Send,
     {
-        in_pool(&self.pool, |seat, _| scope::scope_fifo_in(seat, op))
+        in_pool(self.pool(), |seat, _| scope::scope_fifo_in(seat, op))
     }
 
     /// [`in_place_scope`](crate::in_place_scope), with tasks that run in this pool.
@@ -113,7 +155,7 @@ impl ThreadPool {
     where
         OP: FnOnce(&Scope<'scope>) -> R,
     {
-        scope::in_place_scope_on(&self.pool, op)
+        scope::in_place_scope_on(self.pool(), op)
     }
 
     /// [`in_place_scope_fifo`](crate::in_place_scope_fifo), with tasks that run in this pool.
@@ -121,7 +163,7 @@ impl ThreadPool {
     where
         OP: FnOnce(&ScopeFifo<'scope>) -> R,
     {
-        scope::in_place_scope_fifo_on(&self.pool, op)
+        scope::in_place_scope_fifo_on(self.pool(), op)
     }
 
     /// [`spawn`](crate::spawn) in this pool.
@@ -129,7 +171,7 @@ impl ThreadPool {
     where
         OP: FnOnce() + Send + 'static,
     {
-        spawn::spawn_in(&self.pool, op);
+        spawn::spawn_in(self.pool(), op);
     }
 
     /// [`spawn_fifo`](crate::spawn_fifo) in this pool.
@@ -137,7 +179,7 @@ impl ThreadPool {
     where
         OP: FnOnce() + Send + 'static,
     {
-        spawn::spawn_fifo_in(&self.pool, op);
+        spawn::spawn_fifo_in(self.pool(), op);
     }
 
     /// [`spawn_handle`](crate::spawn_handle) in this pool.
@@ -151,7 +193,7 @@ impl ThreadPool {
         OP: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        spawn::spawn_handle_in(&self.pool, op)
+        spawn::spawn_handle_in(self.pool(), op)
     }
 
     /// [`spawn_broadcast`](crate::spawn_broadcast) in this pool.
@@ -159,31 +201,31 @@ impl ThreadPool {
     where
         OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static,
     {
-        broadcast::spawn_broadcast_in(&self.pool, op);
+        broadcast::spawn_broadcast_in(self.pool(), op);
     }
 
     /// [`yield_now`](crate::yield_now), if the calling thread is in this pool.
     pub fn yield_now(&self) -> Option<Yield> {
-        self.pool.current_seat().map(|_| ())?;
+        self.pool().current_seat().map(|_| ())?;
         yield_now()
     }
 
     /// [`yield_local`](crate::yield_local), if the calling thread is in this pool.
     pub fn yield_local(&self) -> Option<Yield> {
-        self.pool.current_seat().map(|_| ())?;
+        self.pool().current_seat().map(|_| ())?;
         yield_local()
     }
 
     /// Gives the pool a companion, for life; see [`crate::companion`]. `false`: it has one.
     #[doc(hidden)]
     pub fn attach(&self, companion: &Arc<dyn crate::companion::Companion>) -> bool {
-        self.pool.attach(companion)
+        self.pool().attach(companion)
     }
 
     /// For the pool's companion.
     #[doc(hidden)]
     pub fn handle(&self) -> crate::companion::PoolHandle {
-        crate::companion::PoolHandle::new(Arc::clone(&self.pool))
+        crate::companion::PoolHandle::new(self.arc())
     }
 
     /// Waits until everything spawned in this pool has ended.
@@ -203,7 +245,7 @@ impl ThreadPool {
     /// assert_eq!(count.load(Ordering::Relaxed), 10);
     /// ```
     pub fn wait_idle(&self) {
-        self.pool.wait_idle();
+        self.pool().wait_idle();
     }
 
     /// What the pool's threads have done since the pool was made, or since the last
@@ -215,17 +257,17 @@ impl ThreadPool {
     /// assert!(pool.stats().total.executed >= 1);
     /// ```
     pub fn stats(&self) -> PoolStats {
-        self.pool.stats()
+        self.pool().stats()
     }
 
     /// Starts counting from zero.
     pub fn reset_stats(&self) {
-        self.pool.reset_stats();
+        self.pool().reset_stats();
     }
 
     /// For scoped pools: ends the pool and waits for its threads.
     pub(crate) fn end_and_wait(self) {
-        let pool = Arc::clone(&self.pool);
+        let pool = self.arc();
         drop(self);
         pool.wait_until_stopped();
     }
@@ -233,7 +275,14 @@ impl ThreadPool {
 
 impl Drop for ThreadPool {
     fn drop(&mut self) {
-        self.pool.release();
+        let pool = *self.pool.get_mut();
+        // SAFETY: made by `Arc::into_raw`, and ours.
+        let pool = unsafe { Arc::from_raw(pool) };
+        if pool.generation == fork::generation() {
+            pool.release();
+        } else {
+            std::mem::forget(pool);
+        }
     }
 }
 
@@ -304,7 +353,7 @@ pub fn yield_local() -> Option<Yield> {
 /// ```
 #[inline]
 pub fn current_thread_index() -> Option<usize> {
-    seat::current().map(|seat| seat.index)
+    seat::current()?.thread_index()
 }
 
 /// Does the calling thread have tasks that it has not begun? `None` if it is in no pool.
@@ -319,7 +368,7 @@ pub fn current_thread_has_pending_tasks() -> Option<bool> {
 /// ```
 #[inline]
 pub fn current_num_threads() -> usize {
-    scope::current_pool().num_threads()
+    crate::entered::current().num_threads()
 }
 
 /// The largest number of threads a pool can have.

@@ -26,6 +26,7 @@
 
 use crate::clock::{ticks, ticks_per_us};
 use crate::context::{Context, descends_from};
+use crate::fork;
 use crate::join_stack::Slot;
 use crate::pool::without_unwinding;
 use crate::primitives::{BackoffMode, CoreLatch};
@@ -181,6 +182,27 @@ unsafe fn help_until<A: Awaited + ?Sized>(seat: &Seat, awaited: &A) {
             round += 1;
         }
     }
+}
+
+/// Runs whatever is queued or on offer now and descends from what is awaited. `false`: there was nothing.
+///
+/// # Safety
+/// The caller occupies the seat.
+pub(crate) unsafe fn help<A: Awaited + ?Sized>(seat: &Seat, awaited: &A) -> bool {
+    let mut wait = Wait {
+        seat,
+        awaited,
+        strangers_seen: false,
+        stranger_on_top: false,
+    };
+    let mut any = false;
+    // SAFETY: passed on.
+    while let Some(found) = unsafe { wait.dig() } {
+        any = true;
+        // SAFETY: passed on.
+        unsafe { wait.run(found) };
+    }
+    any
 }
 
 /// Sleeps in `sleep`, and counts as parked meanwhile.
@@ -368,6 +390,7 @@ impl<'a, A: Awaited + ?Sized> Wait<'a, A> {
     /// The caller occupies the seat.
     unsafe fn park(&mut self) {
         let pool = self.seat.pool();
+        fork::assert_may_wait(pool.generation);
         pool.announce_wait(self.seat, self.awaited.context());
         // The announcement before the last look; posters do it the other way round.
         fence(Ordering::SeqCst);

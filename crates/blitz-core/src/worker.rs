@@ -2,10 +2,15 @@
 //!
 //! The thread of seat k owns that seat while it runs something. While it searches, a guest may take the
 //! seat from under it ([`crate::occupancy`]); so it first looks, then claims the seat, and only then takes.
+//!
+//! A thread whose seat is taken cannot run the pool's work: there are as many computing threads as the pool has seats. It leaves a note for the guest and sleeps,
+//! and others look after the work. The companion's work does not wait for guests: the thread runs it in an extra seat ([`crate::extra`]), and sleeps in
+//! the companion as it would otherwise.
 
 use crate::clock::{ticks, ticks_per_us};
 use crate::companion::Companion;
 use crate::context;
+use crate::extra::Beside;
 use crate::join_stack::Stolen;
 use crate::pool::Pool;
 use crate::primitives::XorShift64Star;
@@ -103,7 +108,7 @@ struct Worker<'a> {
 impl<'a> Worker<'a> {
     fn main_loop(&mut self) {
         self.pool.sleep.start_searching();
-        self.take_seat();
+        self.seat.occupancy.sit_down();
         self.meet_companion();
         while let Some(work) = self.search() {
             // Whoever attached it may have posted this very work next.
@@ -181,14 +186,19 @@ impl<'a> Worker<'a> {
     /// # Safety
     /// The thread occupies its seat.
     unsafe fn run_companion(&self) -> bool {
+        // SAFETY: passed on.
+        unsafe { self.run_companion_in(self.seat) }
+    }
+
+    /// # Safety
+    /// The thread occupies that seat.
+    unsafe fn run_companion_in(&self, seat: &Seat) -> bool {
         let Some(companion) = &self.companion else {
             return false;
         };
+        let run = || companion.run(self.seat.index);
         // SAFETY: passed on. A companion does not unwind.
-        unsafe {
-            self.seat
-                .run_in(&raw const context::ROOT, || companion.run(self.seat.index))
-        }
+        unsafe { seat.run_in(&raw const context::ROOT, run) }
     }
 
     fn companion_has_work(&self) -> bool {
@@ -237,7 +247,7 @@ impl<'a> Worker<'a> {
                     }
                     return Some(work);
                 }
-            } else if self.pool.is_terminating() {
+            } else if self.pool.is_over() {
                 return None;
             }
             let searched = now.saturating_sub(since);
@@ -292,18 +302,38 @@ impl<'a> Worker<'a> {
 
     /// Is there anything this thread could take? Thefts wait while the thread hesitates.
     fn sees_work(&self, now: u64) -> bool {
+        self.sees_work_of_the_pool(now) || self.companion_has_work()
+    }
+
+    fn sees_work_of_the_pool(&self, now: u64) -> bool {
         !self.seat.mailbox.is_empty()
             || self.pool.injected() > 0
             || self.pool.victims(0).any(|seat| {
                 !seat.stealer().is_empty()
                     || (now >= self.hesitate_until && seat.stack.thief().sees_work())
             })
-            || self.companion_has_work()
+    }
+
+    /// Is there anything that keeps the thread from sleeping?
+    ///
+    /// Work of the pool is none of its business while a guest has its seat, but then it leaves a note, and somebody else has to look.
+    fn must_stay_awake(&self) -> bool {
+        if self.companion_has_work() || self.pool.is_over() {
+            return true;
+        }
+        if !self.sees_work_of_the_pool(u64::MAX) {
+            return false;
+        }
+        let taken = self.seat.occupancy.want();
+        if taken {
+            self.pool.wake_if_nobody_searches();
+        }
+        !taken
     }
 
     fn claim_and_take(&mut self, now: u64) -> Option<Work<'a>> {
         if !self.seat.occupancy.start_running() {
-            self.wait_for_seat();
+            self.do_without_seat();
             return None;
         }
         // SAFETY: the thread occupies its seat now.
@@ -433,17 +463,14 @@ impl<'a> Worker<'a> {
         let announced = self.pool.sleep.announce_sleepy();
         self.hesitation_us = 0;
         self.hesitate_until = 0;
-        if self.sees_work(u64::MAX) || self.pool.is_terminating() {
+        if self.must_stay_awake() {
             return;
         }
-        if !self.seat.occupancy.stand_up() {
-            self.wait_for_seat();
-            return;
-        }
+        self.seat.occupancy.stand_up();
         self.meet_companion();
         let index = self.seat.index;
         let asleep = trace::span(Kind::Sleep, 0);
-        let has_work = || self.sees_work(u64::MAX) || self.pool.is_terminating();
+        let has_work = || self.must_stay_awake();
         let attended = self
             .companion
             .as_ref()
@@ -471,37 +498,26 @@ impl<'a> Worker<'a> {
             self.seat.stats.parked.one();
         }
         asleep.end();
-        self.take_seat();
+        self.seat.occupancy.sit_down();
     }
 
-    /// Sits down in the own seat, waiting for a guest to leave it if need be.
-    fn take_seat(&mut self) {
-        while !self.seat.occupancy.sit_down() {
-            if self.pool.is_terminating() {
-                return;
-            }
-            self.unseated();
+    /// There is work, and a guest has the seat. On entry and on return the thread counts as searching.
+    #[cold]
+    fn do_without_seat(&mut self) {
+        self.meet_companion();
+        if !self.companion_has_work() {
+            // Leaves the note, and passes the word on.
+            return self.sleep(false);
         }
-    }
-
-    /// A guest has taken the seat from under us.
-    fn wait_for_seat(&mut self) {
-        self.unseated();
-        self.take_seat();
-    }
-
-    /// Sleeps until the guest in the own seat leaves. Somebody else has to look at the work that this
-    /// thread may have been woken for.
-    fn unseated(&mut self) {
-        self.pool.sleep.stop_searching();
-        let counters = self.pool.sleep.post();
-        if counters.searching() == 0 && counters.sleeping() > 0 && self.pool.offers_work() {
-            self.pool.wake_one();
+        let left = self.pool.sleep.stop_searching();
+        if left.searching() == 0 && left.sleeping() > 0 {
+            self.pass_the_word_on(true);
         }
-        let still_taken = || self.seat.occupancy.want() && !self.pool.is_terminating();
-        let asleep = trace::span(Kind::Sleep, 0);
-        self.pool.sleep.sleep_unseated(self.seat.index, still_taken);
-        asleep.end();
+        let beside = Beside::enter(self.pool);
+        // SAFETY: the extra seat is ours.
+        unsafe { self.run_companion_in(beside.seat()) };
+        drop(beside);
+        self.companion_was_last = true;
         self.pool.sleep.start_searching();
     }
 }

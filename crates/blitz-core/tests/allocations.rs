@@ -52,5 +52,10 @@ fn joins_do_not_allocate() {
         pool.install(|| assert_eq!(tree(14), 1 << 14));
     }
     let allocations = ALLOCATIONS.load(Ordering::Relaxed) - before;
-    assert_eq!(allocations, 0, "in {} joins", 50 << 14);
+    // The first time that this thread finds every seat taken, it gets the ticket for what it hands over, and keeps it.
+    assert!(
+        allocations <= 2,
+        "{allocations} allocations in {} joins",
+        50 << 14
+    );
 }

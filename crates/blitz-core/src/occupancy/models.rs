@@ -69,14 +69,9 @@ impl Pool {
 
     /// The thread searches and sleeps until it has run the job.
     fn run_the_job(&self) {
-        self.take_seat();
+        self.occupancy.sit_down();
         loop {
-            if self.sees_work() {
-                if !self.occupancy.start_running() {
-                    self.unseated();
-                    self.take_seat();
-                    continue;
-                }
+            if self.sees_work() && self.occupancy.start_running() {
                 let ran = self.occupied(|| self.job.swap(false, Ordering::Acquire));
                 self.occupancy.stop_running();
                 if ran {
@@ -84,17 +79,7 @@ impl Pool {
                     return;
                 }
             }
-            let announced = self.sleep.announce_sleepy();
-            if self.sees_work() {
-                continue;
-            }
-            if self.occupancy.stand_up() {
-                self.sleep
-                    .sleep(THREAD, announced, false, || self.sees_work());
-            } else {
-                self.unseated();
-            }
-            self.take_seat();
+            self.fall_asleep();
         }
     }
 
@@ -102,22 +87,21 @@ impl Pool {
         self.job.load(Ordering::Relaxed)
     }
 
-    fn take_seat(&self) {
-        while !self.occupancy.sit_down() {
-            if self.terminating.load(Ordering::Acquire) {
-                return;
-            }
-            self.unseated();
+    /// One sleep, if nothing keeps it awake.
+    fn fall_asleep(&self) {
+        let announced = self.sleep.announce_sleepy();
+        if self.must_stay_awake() {
+            return;
         }
+        self.occupancy.stand_up();
+        let awake = || self.must_stay_awake();
+        self.sleep.sleep(THREAD, announced, false, awake);
+        self.occupancy.sit_down();
     }
 
-    fn unseated(&self) {
-        self.sleep.stop_searching();
-        self.sleep.post();
-        self.sleep.sleep_unseated(THREAD, || {
-            self.occupancy.want() && !self.terminating.load(Ordering::Acquire)
-        });
-        self.sleep.start_searching();
+    /// If a guest has the seat, the thread leaves a note and sleeps all the same.
+    fn must_stay_awake(&self) -> bool {
+        self.terminating.load(Ordering::Acquire) || self.sees_work() && !self.occupancy.want()
     }
 
     // As in `guest`.
@@ -164,8 +148,8 @@ impl Pool {
     fn seat_vacated(&self, wanted: bool) {
         self.in_order();
         if wanted {
-            self.sleep.seat_is_free(THREAD);
-        } else if self.starved.load(Ordering::SeqCst) {
+            self.sleep.wake_thread(THREAD);
+        } else if self.starved.load(Ordering::SeqCst) && self.occupancy.hand_over() {
             self.starved.store(false, Ordering::SeqCst);
             self.sleep.wake_thread(THREAD);
         }
@@ -210,37 +194,72 @@ fn loom_starting_to_run_without_asking_seats_two() {
     race::<2, _>(|| visitor(Flaws::only(Flaw::StartBlindly)));
 }
 
-#[test]
-#[should_panic(expected = "two occupants")]
-fn loom_sitting_down_without_asking_seats_two() {
-    race::<2, _>(|| visitor(Flaws::only(Flaw::SitDownBlindly)));
-}
-
-/// A guest leaves while the seat's thread wants its seat back.
-fn seat_wanted(flaws: Flaws<Flaw>) -> Race<()> {
-    let thread = Pool::new(flaws);
+/// The thread has something to run, and a guest leaves its seat.
+fn seat_wanted(flaws: Flaws<Flaw>, ordered: bool) -> Race<()> {
+    let thread = Pool::with_flaws(flaws, Flaws::NONE, ordered);
     let guest = thread.clone();
+    thread.job.store(true, Ordering::Relaxed);
     assert!(thread.occupancy.try_enter_vacant());
-    Race::new(|_| {})
-        .thread(move || thread.take_seat())
+    thread
+        .job_done()
+        .thread(move || thread.run_the_job())
         .thread(move || guest.leave())
 }
 
 #[test]
 fn loom_a_thread_gets_its_seat_back_from_a_guest_that_leaves() {
-    race::<2, _>(|| seat_wanted(Flaws::NONE));
+    race::<2, _>(|| seat_wanted(Flaws::NONE, true));
 }
 
 #[test]
 #[should_panic(expected = "maximum number of branches")]
 fn loom_a_note_for_a_guest_who_has_left_is_read_by_nobody() {
-    oversleeping_race::<2, _>(|flawed| seat_wanted(Flaws::only_if(flawed, Flaw::WantBlindly)));
+    oversleeping_race::<2, _>(|flawed| {
+        seat_wanted(Flaws::only_if(flawed, Flaw::WantBlindly), true)
+    });
 }
 
 #[test]
 #[should_panic(expected = "maximum number of branches")]
 fn loom_a_guest_who_leaves_silently_leaves_the_thread_asleep() {
-    oversleeping_race::<2, _>(|flawed| seat_wanted(Flaws::only_if(flawed, Flaw::LeaveSilently)));
+    oversleeping_race::<2, _>(|flawed| {
+        seat_wanted(Flaws::only_if(flawed, Flaw::LeaveSilently), true)
+    });
+}
+
+#[test]
+#[should_panic(expected = "maximum number of branches")]
+fn loom_without_a_fence_a_guest_who_leaves_can_pass_a_thread_that_falls_asleep() {
+    oversleeping_race::<2, _>(|flawed| seat_wanted(Flaws::NONE, !flawed));
+}
+
+/// A guest finds a note when it leaves. Another guest comes at any moment: not before the thread has had its turn.
+fn no_guest_in_between(flaws: Flaws<Flaw>) {
+    race::<2, _>(move || {
+        let leaving = Pool::new(flaws);
+        let coming = leaving.clone();
+        let thread = leaving.clone();
+        assert!(leaving.occupancy.try_enter_vacant());
+        assert!(leaving.occupancy.want());
+        Race::new(move |_| assert!(thread.occupancy.start_running(), "overtaken"))
+            .thread(move || drop(leaving.occupancy.leave()))
+            .thread(move || {
+                let occupancy = &coming.occupancy;
+                // It stays.
+                let _ = occupancy.try_enter_vacant() || occupancy.try_enter_searching();
+            })
+    });
+}
+
+#[test]
+fn loom_no_guest_overtakes_a_thread_that_has_left_a_note() {
+    no_guest_in_between(Flaws::NONE);
+}
+
+#[test]
+#[should_panic(expected = "overtaken")]
+fn loom_a_seat_that_is_left_to_anybody_goes_to_the_next_guest() {
+    no_guest_in_between(Flaws::only(Flaw::LeaveToAnybody));
 }
 
 /// The thread has a job from the start; the guest takes the seat before or after.
@@ -317,28 +336,23 @@ fn loom_a_thread_that_finds_a_guest_in_its_seat_is_woken_when_it_leaves() {
     });
 }
 
-/// The pool ends while a thread goes to sleep for want of its seat.
-fn end_of_the_unseated(flaws: Flaws<SleepFlaw>) -> Race<()> {
-    let thread = Pool::with_flaws(Flaws::NONE, flaws, true);
-    let ender = thread.clone();
-    assert!(thread.occupancy.try_enter_vacant());
-    Race::new(|_| {})
-        .thread(move || thread.take_seat())
-        .thread(move || {
-            ender.terminating.store(true, Ordering::SeqCst);
-            ender.sleep.wake_all();
-        })
-}
-
+/// The pool ends while a thread without its seat falls asleep.
 #[test]
 fn loom_the_end_of_the_pool_reaches_a_thread_without_a_seat() {
-    race::<2, _>(|| end_of_the_unseated(Flaws::NONE));
-}
-
-#[test]
-#[should_panic(expected = "maximum number of branches")]
-fn loom_without_a_fence_the_end_of_the_pool_can_pass_a_thread_without_a_seat() {
-    oversleeping_race::<2, _>(|flawed| {
-        end_of_the_unseated(Flaws::only_if(flawed, SleepFlaw::NoFenceUnseated))
+    race::<2, _>(|| {
+        let thread = Pool::new(Flaws::NONE);
+        let ender = thread.clone();
+        thread.job.store(true, Ordering::Relaxed);
+        assert!(thread.occupancy.try_enter_vacant());
+        Race::new(|_| {})
+            .thread(move || {
+                while !thread.terminating.load(Ordering::Acquire) {
+                    thread.fall_asleep();
+                }
+            })
+            .thread(move || {
+                ender.terminating.store(true, Ordering::SeqCst);
+                ender.sleep.wake_all();
+            })
     });
 }

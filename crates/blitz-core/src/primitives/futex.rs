@@ -13,6 +13,8 @@
 //! * [`wait`] may return for no reason. Callers re-read their word and loop. That also makes the
 //!   stray wake of the previous point harmless.
 //!
+//! * [`wait_at_most`] is [`wait`] with a time limit.
+//!
 //! None of the calls orders memory as far as callers are concerned: they pair their own release
 //! store with their own acquire load of the word.
 //!
@@ -23,8 +25,10 @@
 use crate::sync::AtomicU32;
 
 #[cfg(all(any(target_os = "linux", target_os = "android"), not(loom)))]
-pub(crate) use kernel::{wait, wake_all, wake_one};
-#[cfg(not(all(any(target_os = "linux", target_os = "android"), not(loom))))]
+pub(crate) use kernel::{wait, wait_at_most, wake_all, wake_one};
+#[cfg(all(not(any(target_os = "linux", target_os = "android")), not(loom)))]
+pub(crate) use table::{wait, wait_at_most, wake_all, wake_one};
+#[cfg(loom)]
 pub(crate) use table::{wait, wake_all, wake_one};
 
 /// The kernel's futex, in its process-private form.
@@ -32,11 +36,25 @@ pub(crate) use table::{wait, wake_all, wake_one};
 mod kernel {
     use super::AtomicU32;
     use std::ptr;
+    use std::time::Duration;
 
     /// Blocks while `word` holds `expected`; may return early for no reason.
     pub(crate) fn wait(word: &AtomicU32, expected: u32) {
-        // SAFETY: `word` is a live, aligned 32-bit location for the whole call, and a null timeout
-        // means "no time limit". Every outcome (woken, EAGAIN because the value differs, EINTR)
+        wait_until(word, expected, ptr::null());
+    }
+
+    /// The same, for `limit` at most.
+    pub(crate) fn wait_at_most(word: &AtomicU32, expected: u32, limit: Duration) {
+        let limit = libc::timespec {
+            tv_sec: limit.as_secs() as libc::time_t,
+            tv_nsec: limit.subsec_nanos() as _,
+        };
+        wait_until(word, expected, &raw const limit);
+    }
+
+    fn wait_until(word: &AtomicU32, expected: u32, limit: *const libc::timespec) {
+        // SAFETY: `word` is a live, aligned 32-bit location for the whole call, and so is the time limit; null
+        // means that there is none. Every outcome (woken, EAGAIN because the value differs, EINTR, time-out)
         // is a legal return of this function, so the result needs no inspection.
         unsafe {
             libc::syscall(
@@ -44,7 +62,7 @@ mod kernel {
                 word.as_ptr(),
                 libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG,
                 expected,
-                ptr::null::<libc::timespec>(),
+                limit,
             );
         }
     }
@@ -91,6 +109,8 @@ pub(crate) mod table {
     #[cfg(not(loom))]
     use std::sync::MutexGuard;
     use std::sync::{LockResult, PoisonError};
+    #[cfg(not(loom))]
+    use std::time::{Duration, Instant};
 
     struct Waiter {
         address: usize,
@@ -112,6 +132,18 @@ pub(crate) mod table {
             queue: MutexGuard<'a, Queue>,
         ) -> MutexGuard<'a, Queue> {
             ignore_poison(self.0.wait(queue))
+        }
+
+        #[cfg_attr(any(target_os = "linux", target_os = "android"), allow(dead_code))]
+        /// `false`: the time is up.
+        fn wait_until<'a>(
+            &self,
+            queue: MutexGuard<'a, Queue>,
+            deadline: Instant,
+        ) -> (MutexGuard<'a, Queue>, bool) {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let waited = self.0.wait_timeout(queue, left);
+            (ignore_poison(waited).0, !left.is_zero())
         }
 
         fn notify(&self) {
@@ -205,12 +237,41 @@ pub(crate) mod table {
 
     /// Blocks while `word` holds `expected`; may return early for no reason.
     pub(crate) fn wait(word: &AtomicU32, expected: u32) {
+        let Some((bucket, mut queue, ticket, signal)) = enlist(word, expected) else {
+            return;
+        };
+        while queue.waiters.iter().any(|waiter| waiter.ticket == ticket) {
+            queue = signal.wait(bucket, queue);
+        }
+    }
+
+    /// The same, for `limit` at most.
+    #[cfg(not(loom))]
+    #[cfg_attr(any(target_os = "linux", target_os = "android"), allow(dead_code))]
+    pub(crate) fn wait_at_most(word: &AtomicU32, expected: u32, limit: Duration) {
+        let Some((_, mut queue, ticket, signal)) = enlist(word, expected) else {
+            return;
+        };
+        let deadline = Instant::now() + limit;
+        let mut in_time = true;
+        while in_time && queue.waiters.iter().any(|waiter| waiter.ticket == ticket) {
+            (queue, in_time) = signal.wait_until(queue, deadline);
+        }
+        // If the time was up.
+        queue.waiters.retain(|waiter| waiter.ticket != ticket);
+    }
+
+    /// Puts the caller into the table, unless the word has changed.
+    fn enlist(
+        word: &AtomicU32,
+        expected: u32,
+    ) -> Option<(&'static Bucket, MutexGuard<'static, Queue>, u64, Signal)> {
         let address = word as *const AtomicU32 as usize;
         let bucket = bucket(address);
         let mut queue = ignore_poison(bucket.0.lock());
         // Relaxed: a waker's store is ordered before this load by the lock, see above.
         if word.load(Ordering::Relaxed) != expected {
-            return;
+            return None;
         }
         let ticket = queue.next_ticket;
         queue.next_ticket += 1;
@@ -220,9 +281,7 @@ pub(crate) mod table {
             ticket,
             signal: signal.clone(),
         });
-        while queue.waiters.iter().any(|waiter| waiter.ticket == ticket) {
-            queue = signal.wait(bucket, queue);
-        }
+        Some((bucket, queue, ticket, signal))
     }
 
     /// Wakes the thread that has blocked on `word` for longest, if there is one.

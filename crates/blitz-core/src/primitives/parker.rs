@@ -45,6 +45,28 @@ impl Parker {
 
     /// Blocks until there is a token, and takes it. One thread at a time.
     pub(crate) fn park(&self) {
+        self.park_in(|state| futex::wait(state, PARKED));
+    }
+
+    /// The same, but without a token for `limit` at most, about.
+    #[cfg(not(loom))]
+    pub(crate) fn park_at_most(&self, limit: std::time::Duration) {
+        let start = std::time::Instant::now();
+        self.park_in(|state| {
+            match limit.checked_sub(start.elapsed()) {
+                Some(left) if !left.is_zero() => futex::wait_at_most(state, PARKED, left),
+                // Nobody else turns PARKED into EMPTY.
+                _ => drop(state.compare_exchange(
+                    PARKED,
+                    EMPTY,
+                    Ordering::Acquire,
+                    Ordering::Acquire,
+                )),
+            }
+        });
+    }
+
+    fn park_in(&self, wait: impl Fn(&AtomicU32)) {
         if self.flaws.has(Flaw::IgnoreToken) {
             self.state.store(EMPTY, Ordering::Relaxed);
         }
@@ -55,7 +77,7 @@ impl Parker {
             .is_ok()
         {
             while self.state.load(Ordering::Acquire) == PARKED {
-                futex::wait(&self.state, PARKED);
+                wait(&self.state);
             }
         }
         if self.flaws.has(Flaw::TakeBlindly) {
@@ -95,20 +117,17 @@ pub(crate) struct Lease(&'static Parker);
 #[cfg(not(loom))]
 mod stock {
     use super::Parker;
-    use std::sync::{Mutex, PoisonError};
+    use crate::fork::ForkLock;
 
-    static IDLE: Mutex<Vec<&'static Parker>> = Mutex::new(Vec::new());
+    static IDLE: ForkLock<Vec<&'static Parker>> = ForkLock::new(Vec::new());
 
     pub(super) fn take() -> &'static Parker {
-        let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
-        idle.pop()
-            .unwrap_or_else(|| Box::leak(Box::new(Parker::new())))
+        let idle = IDLE.lock().pop();
+        idle.unwrap_or_else(|| Box::leak(Box::new(Parker::new())))
     }
 
     pub(super) fn give(parker: &'static Parker) {
-        IDLE.lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(parker);
+        IDLE.lock().push(parker);
     }
 }
 

@@ -76,10 +76,10 @@ fn all_threads_of_a_large_pool_sleep_wake_and_take_part() {
     for threads in [63, 64, 65, 100, 128, 129] {
         let pool = pool(threads);
         for round in 0..4 {
-            wait_until_all_sleep(&pool.pool);
+            wait_until_all_sleep(pool.pool());
             everybody_meets(&pool, round % 2 == 1);
         }
-        wait_until_all_sleep(&pool.pool);
+        wait_until_all_sleep(pool.pool());
         for (index, worker) in pool.stats().workers.iter().enumerate() {
             // How often one blocked is not known: it may see the next round in its last look.
             assert!(worker.executed >= 4, "{index}: {worker:?}");
@@ -92,7 +92,7 @@ fn all_threads_of_a_large_pool_sleep_wake_and_take_part() {
 fn a_lone_sleeper_is_woken_wherever_it_sits() {
     const THREADS: usize = 130;
     let pool = pool(THREADS);
-    wait_until_all_sleep(&pool.pool);
+    wait_until_all_sleep(pool.pool());
     let hold = Arc::new(Mutex::new(()));
     for lone in [0, 1, 63, 64, 65, 127, 128, 129] {
         let guard = hold.lock().unwrap();
@@ -108,18 +108,20 @@ fn a_lone_sleeper_is_woken_wherever_it_sits() {
             }
         });
         (1..THREADS).for_each(|_| here.recv_timeout(LIMIT).unwrap());
-        wait_until("one asleep", || pool.pool.sleep.counters().sleeping() == 1);
+        wait_until("one asleep", || {
+            pool.pool().sleep.counters().sleeping() == 1
+        });
         for _ in 0..20 {
-            assert!(pool.pool.sleep.parked.from(77).eq([lone]));
+            assert!(pool.pool().sleep.parked.from(77).eq([lone]));
             let (sender, answer) = std::sync::mpsc::channel();
             pool.spawn(move || sender.send(crate::current_thread_index()).unwrap());
             assert_eq!(answer.recv_timeout(LIMIT).unwrap(), Some(lone));
             wait_until("asleep again", || {
-                pool.pool.sleep.counters().sleeping() == 1
+                pool.pool().sleep.counters().sleeping() == 1
             });
         }
         drop(guard);
-        wait_until_all_sleep(&pool.pool);
+        wait_until_all_sleep(pool.pool());
     }
 }
 

@@ -140,7 +140,7 @@ impl Runtime {
         let _entered = context::enter(Arc::clone(shared));
         shared.shut_down_tasks();
         shared.empty_after_the_end();
-        let in_pool = |pool: &PoolHandle| pool.current_thread_index().is_some();
+        let in_pool = PoolHandle::is_current;
         if shared.is_my_thread() || shared.pool().is_some_and(in_pool) {
             // A worker cannot wait for the poll that it is in itself. The others end on their own.
             shared.watch.stop(false);

@@ -1,102 +1,131 @@
-//! Seats for threads that stand in for a pool's own: beside the pool's seats, and for as long as the thread likes.
+//! Seats beside those of a pool's threads, for whoever works for the pool while it has none of its own.
 //!
-//! A companion may have a thread that runs its work while all of the pool's are busy. What runs there may fork, open a scope or spawn, as it does on
-//! the pool's threads; and it may hold a lock that these wait for, so it must not wait for one of them to take its work
-//! over. A [`StandIn`] has a seat of its own. Its forks can be taken by the pool's threads as from each other, and its tasks go to the
-//! shared queue; what it waits for and they do not take, it runs itself. It looks for no other work.
+//! Four kinds of threads do:
+//! * an outside thread whose work nobody takes, because every thread of the pool may be waiting for a lock that it holds ([`crate::guest`]);
+//! * a thread of the pool whose seat a guest has, while there is something for the companion to run ([`crate::worker`]);
+//! * a companion's own thread, which runs its work while the pool's are busy ([`StandIn`]);
+//! * a rescue thread, which runs what is queued while all of the pool's threads wait ([`crate::rescue`]).
+//!
+//! What runs there may fork, open a scope or spawn, as it does in the pool's own seats, and never has to wait for one of the pool's threads: these may
+//! wait for something that it holds. Its forks can be taken by others as from any seat; its tasks go to the shared queue; what it waits for and they do not take,
+//! it runs itself. Only a rescue thread looks for more than that.
 //!
 //! Seats are added as they are needed and used again; they go with the pool. So a thief may look at them without asking.
 //!
-//! A stand-in has the index of one of the pool's threads, as rescue threads do ([`crate::rescue`]), and with the same reason.
+//! **No index.** There are as many indices as threads, and each may be in use: an occupant of such a seat has none. (A rescue thread has that of a thread
+//! that waits.)
 
-use crate::context::{self, TaskContext};
+use crate::context;
+use crate::join_stack::JoinStack;
 use crate::pool::{AbortOnDrop, Pool};
 use crate::seat::{self, Seat};
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
-/// The seats of a pool's stand-ins: a list that only grows.
+/// The extra seats of a pool: a list that only grows.
 #[derive(Default)]
-pub(crate) struct Reserve {
-    newest: AtomicPtr<Chair>,
+pub(crate) struct ExtraSeats {
+    newest: AtomicPtr<Extra>,
 }
 
-struct Chair {
+struct Extra {
     seat: Seat,
     taken: AtomicBool,
-    /// The one that was there before; null for the first. Never changes once the chair is in the list.
-    next: *const Chair,
+    /// The one that was there before; null for the first. Never changes once this one is in the list.
+    next: *const Extra,
 }
 
-impl Reserve {
-    /// All seats, taken or not.
+impl ExtraSeats {
+    /// All of them, taken or not.
     #[inline]
     pub(crate) fn seats(&self) -> impl Iterator<Item = &Seat> + Clone {
-        self.chairs().map(|chair| &chair.seat)
+        self.all().map(|extra| &extra.seat)
     }
 
     #[inline]
-    fn chairs(&self) -> impl Iterator<Item = &Chair> + Clone {
-        // Acquire: the chair and what `next` leads to. SAFETY: chairs in the list live as long as the list, which is borrowed.
+    fn all(&self) -> impl Iterator<Item = &Extra> + Clone {
+        // Acquire: the seat and what `next` leads to. SAFETY: what is in the list lives as long as the list, which is borrowed.
         let newest = unsafe { self.newest.load(Ordering::Acquire).as_ref() };
         // SAFETY: as above.
-        std::iter::successors(newest, |chair| unsafe { chair.next.as_ref() })
+        std::iter::successors(newest, |extra| unsafe { extra.next.as_ref() })
     }
 
-    /// Is it one of these?
-    pub(crate) fn has(&self, seat: &Seat) -> bool {
-        self.seats().any(|other| ptr::eq(other, seat))
-    }
-
-    /// A chair that is the caller's until it gives it back.
-    fn take(&self, pool: &Pool) -> &Chair {
-        let free = self.chairs().find(|chair| {
-            // Acquire: what the last one on it did with the seat.
-            !chair.taken.swap(true, Ordering::Acquire)
+    /// One that is the caller's until it gives it back.
+    fn take(&self, pool: &Pool) -> &Extra {
+        let free = self.all().find(|extra| {
+            // Acquire: what the last one did with the seat.
+            !extra.taken.load(Ordering::Relaxed) && !extra.taken.swap(true, Ordering::Acquire)
         });
         free.unwrap_or_else(|| self.add(pool))
     }
 
-    fn add(&self, pool: &Pool) -> &Chair {
-        let index = self.chairs().count() % pool.num_threads();
-        let seat = Seat::stand_in(index, pool);
-        let chair = Box::into_raw(Box::new(Chair {
-            seat,
+    fn add(&self, pool: &Pool) -> &Extra {
+        let extra = Box::into_raw(Box::new(Extra {
+            seat: Seat::extra(pool),
             taken: AtomicBool::new(true),
             next: ptr::null(),
         }));
         let mut newest = self.newest.load(Ordering::Acquire);
         loop {
             // SAFETY: not in the list yet: ours alone.
-            unsafe { (*chair).next = newest };
-            // Release: the chair, for those who find it.
+            unsafe { (*extra).next = newest };
+            // Release: the seat, for those who find it.
             match self.newest.compare_exchange_weak(
                 newest,
-                chair,
+                extra,
                 Ordering::AcqRel,
                 Ordering::Acquire,
             ) {
                 // SAFETY: it lives as long as the list now.
-                Ok(_) => return unsafe { &*chair },
+                Ok(_) => return unsafe { &*extra },
                 Err(changed) => newest = changed,
             }
         }
     }
 }
 
-impl Drop for Reserve {
+impl Drop for ExtraSeats {
     fn drop(&mut self) {
         let mut next = *self.newest.get_mut();
         while !next.is_null() {
-            // SAFETY: made by `add`, and in nobody else's hands: stand-ins hold the pool.
-            let chair = unsafe { Box::from_raw(next) };
-            next = chair.next.cast_mut();
+            // SAFETY: made by `add`, and in nobody else's hands: occupants hold the pool.
+            let extra = unsafe { Box::from_raw(next) };
+            next = extra.next.cast_mut();
         }
     }
 }
 
-/// A thread that is not one of the pool's, with a seat beside theirs, until this is dropped.
+/// The calling thread in an extra seat, until this is dropped.
+pub(crate) struct Beside<'a> {
+    extra: &'a Extra,
+    before: *const JoinStack,
+}
+
+impl<'a> Beside<'a> {
+    /// The caller keeps the pool alive, and its threads if what runs in the seat needs them.
+    pub(crate) fn enter(pool: &'a Pool) -> Self {
+        let extra = pool.extra.take(pool);
+        // SAFETY: the seat is ours until `drop`, and this value stays on its thread.
+        let before = unsafe { extra.seat.enter() };
+        Beside { extra, before }
+    }
+
+    pub(crate) fn seat(&self) -> &'a Seat {
+        &self.extra.seat
+    }
+}
+
+impl Drop for Beside<'_> {
+    fn drop(&mut self) {
+        self.extra.seat.running_since.set(0);
+        seat::leave(self.before);
+        // Release: what we did with the seat, for the next one in it.
+        self.extra.taken.store(false, Ordering::Release);
+    }
+}
+
+/// A thread that is not one of the pool's and runs work in it, in an extra seat.
 ///
 /// ```
 /// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
@@ -108,24 +137,16 @@ impl Drop for Reserve {
 /// ```
 pub struct StandIn {
     pool: Arc<Pool>,
-    /// In the pool's reserve.
-    chair: *const Chair,
 }
 
 impl StandIn {
     pub(crate) fn new(pool: Arc<Pool>) -> Self {
         pool.placement.stand_in_started();
-        let chair = ptr::from_ref(pool.reserve.take(&pool));
-        StandIn { pool, chair }
-    }
-
-    fn chair(&self) -> &Chair {
-        // SAFETY: it lives as long as the pool, which we hold.
-        unsafe { &*self.chair }
+        StandIn { pool }
     }
 
     /// Runs `work` in the calling thread, as work of the pool that descends from nothing else. The pool's threads do not end meanwhile;
-    /// if they have, it runs outside of any pool.
+    /// if they have, it runs outside of any pool. It has [no index](crate::current_thread_index).
     ///
     /// A panic in `work` ends the process. Costs a few atomic operations.
     ///
@@ -136,39 +157,22 @@ impl StandIn {
             seat::current().is_none(),
             "StandIn::run: the calling thread is in a pool already"
         );
-        if !self.pool.try_retain() {
+        let Some(_visit) = self.pool.visit() else {
             return work();
-        }
-        let abort = AbortOnDrop("a stand-in's work panicked");
-        let seat = &self.chair().seat;
-        // SAFETY: the chair is ours, and this value is not `Sync` or `Send`: nobody else is in the seat, and we leave it below.
-        // Joins leave the stack as they found it; whatever unwinds, unwinds no further than here.
-        let result = unsafe {
-            let before = seat.enter();
-            // As a detached task: `wait_idle` in there does not wait for us.
-            let task = TaskContext::new(self.pool.address(), &raw const context::ROOT);
-            let result = seat.run_in(task.context(), work);
-            seat::leave(before);
-            result
         };
+        let abort = AbortOnDrop("a stand-in's work panicked");
+        let beside = Beside::enter(&self.pool);
+        // SAFETY: the seat is ours. Joins leave the stack as they found it; whatever unwinds, unwinds no further than here.
+        let result = unsafe { beside.seat().run_in(&raw const context::ROOT, work) };
+        drop(beside);
         std::mem::forget(abort);
-        self.pool.release();
         result
-    }
-}
-
-impl Drop for StandIn {
-    fn drop(&mut self) {
-        // Release: what we did with the seat, for the next one in it.
-        self.chair().taken.store(false, Ordering::Release);
     }
 }
 
 impl std::fmt::Debug for StandIn {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("StandIn")
-            .field("seat", &self.chair().seat)
-            .finish()
+        f.debug_struct("StandIn").finish_non_exhaustive()
     }
 }
 
@@ -280,16 +284,30 @@ mod tests {
     }
 
     #[test]
-    fn seats_are_used_again_and_each_stand_in_has_its_own() {
+    fn seats_are_used_again_and_each_occupant_has_its_own() {
         let pool = pool(1);
-        let handle = pool.handle();
-        let address = |stand_in: &StandIn| stand_in.run(|| ptr::from_ref(seat::current().unwrap()));
-        let (one, two) = (handle.stand_in(), handle.stand_in());
-        let (first, second) = (address(&one), address(&two));
+        let stand_in = pool.handle().stand_in();
+        let address = || ptr::from_ref(seat::current().unwrap());
+        let (first, second) = stand_in.run(|| {
+            let first = address();
+            let beside = Beside::enter(pool.pool());
+            let second = ptr::from_ref(beside.seat());
+            assert_eq!(second, address());
+            drop(beside);
+            assert_eq!(first, address());
+            (first, second)
+        });
         assert_ne!(first, second);
-        drop(one);
-        assert_eq!(address(&handle.stand_in()), first);
-        assert_eq!(pool.pool.reserve.seats().count(), 2);
+        let again = stand_in.run(address);
+        assert!(again == first || again == second);
+        assert_eq!(pool.pool().extra.seats().count(), 2);
+    }
+
+    #[test]
+    fn an_occupant_of_an_extra_seat_has_no_index() {
+        let pool = pool(2);
+        let index = || (crate::current_thread_index(), pool.current_thread_index());
+        assert_eq!(pool.handle().stand_in().run(index), (None, None));
     }
 
     #[test]

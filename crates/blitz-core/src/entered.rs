@@ -1,0 +1,86 @@
+//! Which pool a call goes to. One rule, for `join`, scopes, `spawn`, broadcasts and parallel iterators alike:
+//!
+//! 1. on a thread that sits in a pool: that pool;
+//! 2. on a thread that has entered a runtime (in its `block_on`, between `enter` and the guard's end, or on one of its blocking threads): the runtime's pool;
+//! 3. anywhere else: the global pool, which is started when it is first needed.
+//!
+//! The default runtime lives on the global pool, so that with it 2 and 3 are the same; a current-thread runtime has no pool, and its thread computes in
+//! the global one. A runtime's pool may end while a thread is still in the runtime: then that thread computes in the global pool.
+
+use crate::fork;
+use crate::global;
+use crate::pool::{Pool, Visit};
+use crate::seat;
+use std::cell::Cell;
+use std::ops::Deref;
+use std::ptr;
+
+thread_local! {
+    /// The pool of the runtime that this thread has entered, or null.
+    static ENTERED: Cell<*const Pool> = const { Cell::new(ptr::null()) };
+}
+
+/// Makes `pool` the one of rule 2 for this thread; null: none.
+///
+/// # Safety
+/// The pool is not freed before this is called again.
+pub(crate) unsafe fn set(pool: *const Pool) {
+    ENTERED.set(pool);
+}
+
+/// A pool that does not end while this value is there.
+pub(crate) struct Current<'a> {
+    pool: &'a Pool,
+    _visit: Option<Visit<'a>>,
+}
+
+impl Deref for Current<'_> {
+    type Target = Pool;
+
+    #[inline]
+    fn deref(&self) -> &Pool {
+        self.pool
+    }
+}
+
+/// The pool that the calling thread's calls go to.
+#[inline]
+pub(crate) fn current<'a>() -> Current<'a> {
+    if let Some(seat) = seat::current() {
+        return seated(seat.pool());
+    }
+    match entered() {
+        Some(pool) => match pool.visit() {
+            Some(visit) => Current {
+                pool,
+                _visit: Some(visit),
+            },
+            None => seated(global::pool()),
+        },
+        None => seated(global::pool()),
+    }
+}
+
+/// Kept alive by something else.
+#[inline]
+fn seated(pool: &Pool) -> Current<'_> {
+    Current { pool, _visit: None }
+}
+
+/// The same pool, if it has been started; it may end at any time.
+#[inline]
+pub(crate) fn started<'a>() -> Option<&'a Pool> {
+    match seat::current() {
+        Some(seat) => Some(seat.pool()),
+        None => entered().or_else(global::started),
+    }
+}
+
+#[inline]
+fn entered<'a>() -> Option<&'a Pool> {
+    let pool = ENTERED.get();
+    // SAFETY: `set` has promised it.
+    let pool = unsafe { pool.as_ref() };
+    // A parent's pool has no threads here.
+    pool.filter(|pool| pool.generation == fork::generation())
+}

@@ -1,0 +1,127 @@
+//! What a `fork` leaves of a pool.
+//!
+//! The child has one thread, the one that forked. The parent's pools are there in memory, in whatever state their threads were at that moment, but no
+//! thread will ever run their work. So each pool knows the *generation* of the process that made it, which is counted up in every child, and a pool of an
+//! older one is not used again: the global pool and a `ThreadPool` are made anew, with the same settings, when they are next needed
+//! ([`crate::global`], [`crate::thread_pool`]). What the child inherits unfinished it cannot wait for; it gets a panic that says so.
+//!
+//! The thread that forked may itself have been in a pool. In the child it is in none.
+//!
+//! Locks that may be held by a thread of the parent when it forks are [`ForkLock`]s. Memory is the allocator's business, and those of the common systems can be used in a
+//! child. (A child of `vfork` or of a bare `clone` knows nothing of this.)
+
+use crate::primitives::futex;
+use std::cell::UnsafeCell;
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+
+static GENERATION: AtomicU64 = AtomicU64::new(0);
+
+/// How many forks lie between the first process and this one.
+#[inline]
+pub(crate) fn generation() -> u64 {
+    GENERATION.load(Ordering::Relaxed)
+}
+
+/// The caller is about to wait for something that a thread of generation `made` was to do.
+///
+/// # Panics
+/// If that is not this process.
+pub(crate) fn assert_may_wait(made: u64) {
+    assert!(
+        made == generation(),
+        "this process is a child made by fork(), and waits for work that only threads of its parent could finish: \
+         fork while nothing parallel is unfinished, or call exec in the child"
+    );
+}
+
+/// Notices forks from now on. Before the first pool there is nothing to notice.
+pub(crate) fn notice() {
+    // Not a `Once`: a fork in the middle of it would leave the child waiting for it.
+    static NOTICED: AtomicBool = AtomicBool::new(false);
+    if !NOTICED.swap(true, Ordering::Relaxed) {
+        #[cfg(unix)]
+        // SAFETY: the function may be called in a child: it stores to atomics and to thread-locals without destructors. If there is no
+        // memory to register it, children of this process are as badly off as without.
+        unsafe {
+            libc::pthread_atfork(None, None, Some(in_child));
+        }
+    }
+}
+
+#[cfg(unix)]
+extern "C" fn in_child() {
+    GENERATION.fetch_add(1, Ordering::Relaxed);
+    crate::seat::forget();
+    crate::global::forget();
+}
+
+/// A lock that a fork opens in the child, with what `T::default()` is: whoever held it may have left half of a change behind.
+pub(crate) struct ForkLock<T> {
+    /// Twice the generation, and 1 more while it is locked.
+    state: AtomicU32,
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: as a mutex.
+unsafe impl<T: Send> Sync for ForkLock<T> {}
+
+impl<T: Default> ForkLock<T> {
+    pub(crate) const fn new(value: T) -> Self {
+        ForkLock {
+            state: AtomicU32::new(0),
+            value: UnsafeCell::new(value),
+        }
+    }
+
+    /// Waits for whoever has it, not for long: nobody's code is run under it.
+    pub(crate) fn lock(&self) -> Locked<'_, T> {
+        let open = (generation() as u32).wrapping_mul(2);
+        loop {
+            let state = self.state.load(Ordering::Relaxed);
+            let takes = if state == open | 1 {
+                futex::wait(&self.state, state);
+                continue;
+            } else {
+                self.state
+                    .compare_exchange(state, open | 1, Ordering::Acquire, Ordering::Relaxed)
+            };
+            if takes.is_err() {
+                continue;
+            }
+            if state != open {
+                // SAFETY: the lock is ours. The old value is the parent's, perhaps in the middle of a change: it is not dropped.
+                unsafe { self.value.get().write(T::default()) };
+            }
+            return Locked { lock: self, open };
+        }
+    }
+}
+
+pub(crate) struct Locked<'a, T> {
+    lock: &'a ForkLock<T>,
+    open: u32,
+}
+
+impl<T> Deref for Locked<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        // SAFETY: the lock is ours.
+        unsafe { &*self.lock.value.get() }
+    }
+}
+
+impl<T> DerefMut for Locked<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: as above.
+        unsafe { &mut *self.lock.value.get() }
+    }
+}
+
+impl<T> Drop for Locked<'_, T> {
+    fn drop(&mut self) {
+        self.lock.state.store(self.open, Ordering::Release);
+        futex::wake_one(&raw const self.lock.state);
+    }
+}
