@@ -140,8 +140,21 @@ pub(crate) static ROOT: Context = Context::new(ptr::null());
 /// # Safety
 /// `start` is null or belongs to unfinished work that stays unfinished during the call.
 pub(crate) unsafe fn descends_from(start: *const Context, target: *const Context) -> bool {
+    // SAFETY: passed on.
+    unsafe { descends_from_beside(start, target, ptr::null()) }
+}
+
+/// The same for callers who know a `stranger` that does not: what descends from that one need not be followed any further.
+///
+/// # Safety
+/// As for [`descends_from`], and if `stranger` is among the ancestors of `start`, it does not descend from `target`.
+pub(crate) unsafe fn descends_from_beside(
+    start: *const Context,
+    target: *const Context,
+    stranger: *const Context,
+) -> bool {
     let mut context = start;
-    while !context.is_null() {
+    while !context.is_null() && !ptr::eq(context, stranger) {
         if ptr::eq(context, target) {
             return true;
         }
@@ -149,4 +162,42 @@ pub(crate) unsafe fn descends_from(start: *const Context, target: *const Context
         context = unsafe { (*context).parent() };
     }
     false
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_known_stranger_is_not_followed_and_changes_no_answer() {
+        let target = Context::new(&raw const ROOT);
+        let stranger = Context::new(&raw const ROOT);
+        let below_stranger = Context::new(&raw const stranger);
+        let below_target = Context::new(&raw const target);
+        let answer = |start: &Context| {
+            // SAFETY: they are all alive.
+            unsafe {
+                let target = &raw const target;
+                let plain = descends_from(start, target);
+                assert_eq!(
+                    descends_from_beside(start, target, &raw const stranger),
+                    plain
+                );
+                plain
+            }
+        };
+        assert!(answer(&target) && answer(&below_target));
+        assert!(!answer(&stranger) && !answer(&below_stranger) && !answer(&ROOT));
+        // What is beyond it would lead to the target, if anybody looked.
+        stranger.set_parent(&raw const target);
+        // SAFETY: as above.
+        let followed = unsafe {
+            descends_from_beside(
+                &raw const below_stranger,
+                &raw const target,
+                &raw const stranger,
+            )
+        };
+        assert!(!followed);
+    }
 }

@@ -25,7 +25,7 @@
 //! have found it; and a task posted after the announcement would have woken it.
 
 use crate::clock::{ticks, ticks_per_us};
-use crate::context::{Context, descends_from};
+use crate::context::{Context, descends_from, descends_from_beside};
 use crate::fork;
 use crate::join_stack::Slot;
 use crate::pool::without_unwinding;
@@ -326,7 +326,18 @@ impl<'a, A: Awaited + ?Sized> Wait<'a, A> {
 
     fn find_fork(&self) -> Option<Found<'a>> {
         self.others().find_map(|victim| {
-            let wanted = |context| self.is_ours(context);
+            // A context on a stack mostly descends from the one below it: if that was a stranger, so is this one, and the way to the root is not
+            // walked again for each of them.
+            let mut stranger = ptr::null();
+            let wanted = |context| {
+                // SAFETY: the fork is on a stack whose lock we hold, and so were the ones before.
+                let ours =
+                    unsafe { descends_from_beside(context, self.awaited.context(), stranger) };
+                if !ours {
+                    stranger = context;
+                }
+                ours
+            };
             let stolen = victim.stack.thief().steal(self.seat.index, wanted)?;
             Some(Found::Fork(stolen, victim))
         })
