@@ -6,7 +6,8 @@
 //! of "probably":
 //!
 //! * **The call site's past.** A join whose fork is the first on its stack is timed from the push to the
-//!   end, and the duration goes into a moving average kept per call site (the address of the job's code).
+//!   end, and the duration goes into a moving average kept per call site (the address of the job's code). What is left of it
+//!   decides about forks that become public later.
 //!   A site that was never seen is taken for long: a fork that should have been shared and was not costs
 //!   more than one wake too many.
 //! * **The present.** Every few microseconds worth of forks, and every fork that becomes public later than the first, looks how
@@ -107,8 +108,14 @@ fn is_probably_long(seat: &Seat, pushed: Pushed, job: *const Job) -> bool {
             site,
             start: now,
         });
-        let past = average(site).load(Ordering::Relaxed);
-        if past == UNKNOWN || outlasts_a_wake(u64::from(past) * UNIT) {
+        if recall(site).is_none_or(outlasts_a_wake) {
+            return true;
+        }
+    } else if pushed == Pushed::Public {
+        // Somebody has taken what was public before, perhaps before this fork was here to be seen. What the timed one still has before it, this has, too.
+        let timed = seat.timed.get();
+        let elapsed = now.saturating_sub(timed.start);
+        if recall(timed.site).is_none_or(|past| outlasts_a_wake(past.saturating_sub(elapsed))) {
             return true;
         }
     }
