@@ -596,7 +596,7 @@ impl<'a> Thief<'a> {
     /// Are there private forks, which [`Thief::force`] could expose? Touches the owner's line.
     pub(crate) fn sees_private(self) -> bool {
         let low = self.stack.shared.low.load(Ordering::Relaxed);
-        self.stack.owner.bottom.load(Ordering::Relaxed) > low
+        self.stack.owner.bottom.load(Ordering::Relaxed) > low && !fence::heavy_is_refused()
     }
 
     /// Takes the oldest public fork that `wanted` accepts (it is given the context the fork was made

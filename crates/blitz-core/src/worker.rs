@@ -317,11 +317,15 @@ impl<'a> Worker<'a> {
     /// Is there anything that keeps the thread from sleeping?
     ///
     /// Work of the pool is none of its business while a guest has its seat, but then it leaves a note, and somebody else has to look.
-    fn must_stay_awake(&self) -> bool {
+    ///
+    /// Forks that have to be forced count as others do: whoever left the search before us may have relied on us (see `pass_the_word_on`). In a crowd somebody
+    /// else goes on.
+    fn must_stay_awake(&self, leaves_crowd: bool) -> bool {
         if self.companion_has_work() || self.pool.is_over() {
             return true;
         }
-        if !self.sees_work_of_the_pool(u64::MAX) {
+        let hidden = || !leaves_crowd && self.pool.hides_work();
+        if !self.sees_work_of_the_pool(u64::MAX) && !hidden() {
             return false;
         }
         let taken = self.seat.occupancy.want();
@@ -449,8 +453,9 @@ impl<'a> Worker<'a> {
     }
 
     fn force_somebody(&self) -> bool {
-        let hidden = self.pool.victims(0).find(|seat| seat.hides_work());
-        let forced = hidden.is_some_and(|seat| seat.stack.thief().force());
+        // The next one if somebody else is at it, or the owner was faster: we may be the last to search.
+        let mut hidden = self.pool.victims(0).filter(|seat| seat.hides_work());
+        let forced = hidden.any(|seat| seat.stack.thief().force());
         if forced {
             self.seat.stats.forced.one();
             trace::instant(Kind::Force, 0);
@@ -463,14 +468,14 @@ impl<'a> Worker<'a> {
         let announced = self.pool.sleep.announce_sleepy();
         self.hesitation_us = 0;
         self.hesitate_until = 0;
-        if self.must_stay_awake() {
+        if self.must_stay_awake(leaves_crowd) {
             return;
         }
         self.seat.occupancy.stand_up();
         self.meet_companion();
         let index = self.seat.index;
         let asleep = trace::span(Kind::Sleep, 0);
-        let has_work = || self.must_stay_awake();
+        let has_work = || self.must_stay_awake(leaves_crowd);
         let attended = self
             .companion
             .as_ref()

@@ -83,12 +83,18 @@ mod imp {
         false
     }
 
+    /// The kernel has refused a heavy fence, and will again.
+    pub(super) static REFUSED: AtomicBool = AtomicBool::new(false);
+
     /// `false`: the kernel refuses. Registration succeeded, so the process has been sandboxed since.
     pub(super) fn heavy_membarrier() -> bool {
         #[cfg(all(target_os = "linux", not(miri)))]
         let done = membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0;
         #[cfg(not(all(target_os = "linux", not(miri))))]
         let done = true;
+        if !done {
+            REFUSED.store(true, Ordering::Relaxed);
+        }
         done
     }
 }
@@ -147,6 +153,18 @@ pub fn heavy() -> bool {
     true
 }
 
+/// Has [`heavy`] failed? Then it always will.
+#[cfg(not(loom))]
+pub(crate) fn heavy_is_refused() -> bool {
+    imp::REFUSED.load(Ordering::Relaxed)
+}
+
+/// See [`model`].
+#[cfg(loom)]
+pub(crate) fn heavy_is_refused() -> bool {
+    model::is_refused()
+}
+
 /// The model checker sees full fences on both sides. Whether the light one passes for free, which
 /// decides the path of its callers, is up to the model.
 #[cfg(loom)]
@@ -189,11 +207,15 @@ pub(crate) mod model {
         LIGHT_IS_FREE.get()
     }
 
+    pub(super) fn is_refused() -> bool {
+        REFUSED.get()
+    }
+
     pub(super) fn heavy() -> bool {
-        if !REFUSED.get() {
+        if !is_refused() {
             fence();
         }
-        !REFUSED.get()
+        !is_refused()
     }
 
     pub(super) fn fence() {
