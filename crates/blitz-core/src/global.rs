@@ -6,7 +6,7 @@
 //! used the first: programs configure it at the beginning of `main`, which may be inside of the runtime. The runtime stays on the first.
 
 use crate::builder::{ErrorKind, ThreadPoolBuildError, ThreadPoolBuilder, ThreadSpawn, revive};
-use crate::fork::ForkLock;
+use crate::fork::{self, ForkLock};
 use crate::pool::Pool;
 use std::ptr;
 use std::sync::Arc;
@@ -18,7 +18,8 @@ static GLOBAL: AtomicPtr<Pool> = AtomicPtr::new(ptr::null_mut());
 static INHERITED: AtomicPtr<Pool> = AtomicPtr::new(ptr::null_mut());
 /// Somebody has computed in the global pool, or asked for it to be as it is.
 static SETTLED: AtomicBool = AtomicBool::new(false);
-/// Decides who builds: a pool that fails to start must leave `GLOBAL` empty.
+/// Decides who builds: a pool that fails to start must leave `GLOBAL` empty. Taken when forks are noticed: a child that does not know that it is one would wait
+/// for its parent's thread to open it.
 static BUILDING: ForkLock<()> = ForkLock::new(());
 
 /// The global pool, started now if need be.
@@ -51,6 +52,7 @@ pub(crate) fn started() -> Option<&'static Pool> {
 /// The global pool for somebody who takes it as it is, and does not mind if it is replaced.
 #[cold]
 pub(crate) fn get_or_start() -> Result<&'static Pool, ThreadPoolBuildError> {
+    fork::notice();
     let _building = BUILDING.lock();
     if let Some(pool) = started() {
         return Ok(pool);
@@ -67,6 +69,7 @@ pub(crate) fn get_or_start() -> Result<&'static Pool, ThreadPoolBuildError> {
 pub(crate) fn start<S: ThreadSpawn>(
     builder: ThreadPoolBuilder<S>,
 ) -> Result<&'static Pool, ThreadPoolBuildError> {
+    fork::notice();
     let _building = BUILDING.lock();
     if SETTLED.load(Ordering::Relaxed) && started().is_some() {
         return Err(ErrorKind::GlobalPoolExists.into());

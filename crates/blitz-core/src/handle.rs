@@ -6,6 +6,7 @@
 //! other.
 
 use crate::context::Context;
+use crate::fork;
 use crate::guest::{block_on, outsider_parker};
 use crate::primitives::parker::Parker;
 use crate::profile;
@@ -25,6 +26,8 @@ type Payload = Box<dyn Any + Send>;
 
 /// What a task and its handle share.
 pub(crate) struct Shared<T> {
+    /// Of the process that runs the task; see [`crate::fork`].
+    generation: u64,
     context: Context,
     done: AtomicBool,
     inner: Mutex<Inner<T>>,
@@ -41,6 +44,7 @@ struct Inner<T> {
 impl<T> Shared<T> {
     pub(crate) fn new(parent: *const Context) -> Self {
         Shared {
+            generation: fork::generation(),
             context: Context::new(parent),
             done: AtomicBool::new(false),
             inner: Mutex::new(Inner {
@@ -86,6 +90,9 @@ impl<T> Shared<T> {
 
     /// Waits until the task has ended, helping with it if the caller is in a pool.
     fn wait(&self) {
+        if !self.is_done() {
+            fork::assert_may_wait(self.generation);
+        }
         match seat::current() {
             // SAFETY: the caller occupies the seat.
             Some(seat) => unsafe { wait_for(seat, &Joining(self, seat.parker())) },

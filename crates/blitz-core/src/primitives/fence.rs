@@ -40,27 +40,46 @@ pub enum Mode {
 #[cfg(not(loom))]
 mod imp {
     use super::Mode;
-    use std::sync::OnceLock;
-    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
     /// Whether `light` must be a real fence. Starts `true`, which is always correct, and is cleared
     /// only after the kernel has accepted our membarrier registration *and* no symmetric heavy fence
     /// can run any more (`heavy` looks at the same flag through `mode`).
     pub(super) static LIGHT_IS_FULL: AtomicBool = AtomicBool::new(true);
-    static MODE: OnceLock<Mode> = OnceLock::new();
+    static MODE: AtomicU8 = AtomicU8::new(UNKNOWN);
+    const UNKNOWN: u8 = 0;
+    const SYMMETRIC: u8 = 1;
+    const MEMBARRIER: u8 = 2;
 
     /// Chooses the mode; called before the first pool starts its threads.
+    ///
+    /// Not a `OnceLock`: a fork in the middle of it would leave the child waiting for its parent's thread. Several may choose at the same time; the first choice counts.
     pub(super) fn mode() -> Mode {
-        *MODE.get_or_init(|| {
-            let wanted = std::env::var("BLITZ_FENCE");
-            let mode = match wanted.as_deref() {
-                Ok("symmetric") => Mode::Symmetric,
-                _ if register() => Mode::Membarrier,
-                _ => Mode::Symmetric,
-            };
-            LIGHT_IS_FULL.store(mode == Mode::Symmetric, Ordering::SeqCst);
-            mode
-        })
+        let mode = match MODE.load(Ordering::Acquire) {
+            UNKNOWN => choose(),
+            mode => mode,
+        };
+        match mode {
+            MEMBARRIER => Mode::Membarrier,
+            _ => Mode::Symmetric,
+        }
+    }
+
+    #[cold]
+    fn choose() -> u8 {
+        let wanted = std::env::var("BLITZ_FENCE");
+        let choice = match wanted.as_deref() {
+            Ok("symmetric") => SYMMETRIC,
+            _ if register() => MEMBARRIER,
+            _ => SYMMETRIC,
+        };
+        match MODE.compare_exchange(UNKNOWN, choice, Ordering::SeqCst, Ordering::SeqCst) {
+            Ok(_) => {
+                LIGHT_IS_FULL.store(choice == SYMMETRIC, Ordering::SeqCst);
+                choice
+            }
+            Err(first) => first,
+        }
     }
 
     #[cfg(all(target_os = "linux", not(miri)))]

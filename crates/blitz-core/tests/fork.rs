@@ -1,0 +1,170 @@
+//! What the child of a `fork` can do with pools: everything, as long as nothing was unfinished.
+#![cfg(all(unix, not(loom)))]
+
+use blitz_core::{ThreadPoolBuilder, join, scope, spawn, spawn_handle};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+/// How a child ended that has called `work`.
+#[derive(Debug, PartialEq, Eq)]
+enum End {
+    True,
+    False,
+    /// By a signal: SIGALRM if it hung.
+    Signal(i32),
+}
+
+/// Forks, and calls `work` in the child.
+fn in_child(work: impl FnOnce() -> bool) -> End {
+    // SAFETY: the child uses what this test is about, and ends without running anything of its parent's.
+    unsafe {
+        let child = libc::fork();
+        assert!(child >= 0, "{}", std::io::Error::last_os_error());
+        if child == 0 {
+            libc::alarm(20);
+            let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
+            libc::_exit(i32::from(!result.unwrap_or(false)));
+        }
+        let mut status = 0;
+        assert_eq!(libc::waitpid(child, &raw mut status, 0), child);
+        if libc::WIFSIGNALED(status) {
+            return End::Signal(libc::WTERMSIG(status));
+        }
+        match libc::WEXITSTATUS(status) {
+            0 => End::True,
+            _ => End::False,
+        }
+    }
+}
+
+fn sum(from: u64, to: u64) -> u64 {
+    if to - from < 10 {
+        return (from..to).sum();
+    }
+    let middle = from + (to - from) / 2;
+    let (a, b) = join(|| sum(from, middle), || sum(middle, to));
+    a + b
+}
+
+fn joins() -> bool {
+    sum(0, 10_000) == 49_995_000
+}
+
+fn scopes() -> bool {
+    let count = AtomicU32::new(0);
+    scope(|s| {
+        for _ in 0..100 {
+            s.spawn(|_| {
+                count.fetch_add(1, Ordering::Relaxed);
+            });
+        }
+    });
+    count.into_inner() == 100
+}
+
+fn spawns() -> bool {
+    let (sender, receiver) = mpsc::channel();
+    spawn(move || sender.send(()).unwrap());
+    receiver.recv_timeout(Duration::from_secs(30)).is_ok()
+        && spawn_handle(|| 42).join().is_ok_and(|answer| answer == 42)
+}
+
+fn broadcasts() -> bool {
+    let indices = blitz_core::broadcast(|thread| thread.index());
+    indices.into_iter().eq(0..blitz_core::current_num_threads())
+}
+
+fn everything() -> bool {
+    joins() && scopes() && spawns() && broadcasts()
+}
+
+#[test]
+fn a_child_of_an_idle_process_computes() {
+    assert!(everything());
+    for work in [joins, scopes, spawns, broadcasts, everything] {
+        assert_eq!(in_child(work), End::True);
+    }
+    // And so does its parent.
+    assert!(everything());
+}
+
+#[test]
+fn a_child_of_a_child_computes() {
+    assert!(everything());
+    assert_eq!(
+        in_child(|| everything() && in_child(everything) == End::True && everything()),
+        End::True
+    );
+}
+
+#[test]
+fn a_pool_of_ones_own_is_made_anew_with_its_settings() {
+    let pool = ThreadPoolBuilder::new()
+        .num_threads(3)
+        .thread_name(|index| format!("own-{index}"))
+        .start_handler(|_| READY.set(true))
+        .build()
+        .unwrap();
+    thread_local! { static READY: std::cell::Cell<bool> = const { std::cell::Cell::new(false) } }
+    let look = || {
+        let name = thread::current().name().map(str::to_owned);
+        let named = name.is_some_and(|name| name.starts_with("own-"));
+        named && READY.get() && blitz_core::current_num_threads() == 3 && joins() && scopes()
+    };
+    assert!(pool.install(look));
+    assert_eq!(in_child(|| pool.install(look)), End::True);
+    let dropped = in_child(|| {
+        drop(pool);
+        true
+    });
+    assert_eq!(dropped, End::True);
+}
+
+#[test]
+fn a_child_of_a_busy_process_computes_or_says_why_not() {
+    // The pool's threads are in the middle of something all the time, and so is this thread, at times.
+    let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let busy = stop.clone();
+    let outside = thread::spawn(move || {
+        while !busy.load(Ordering::Relaxed) {
+            everything();
+        }
+    });
+    for _ in 0..20 {
+        assert_eq!(in_child(everything), End::True);
+    }
+    stop.store(true, Ordering::Relaxed);
+    outside.join().unwrap();
+}
+
+#[test]
+fn a_fork_in_the_middle_of_a_computation_leaves_a_child_that_computes() {
+    let (left, _) = join(
+        || in_child(everything),
+        || thread::sleep(Duration::from_millis(1)),
+    );
+    assert_eq!(left, End::True);
+    let mut ends = Vec::new();
+    scope(|s| {
+        s.spawn(|_| thread::sleep(Duration::from_millis(1)));
+        ends.push(in_child(everything));
+    });
+    let (sender, receiver) = mpsc::channel();
+    spawn(move || sender.send(in_child(everything)).unwrap());
+    ends.push(receiver.recv().unwrap());
+    assert_eq!(ends, [End::True, End::True]);
+}
+
+#[test]
+fn what_only_the_parent_could_finish_is_not_waited_for() {
+    let (go, wait) = mpsc::channel::<()>();
+    let handle = spawn_handle(move || wait.recv().ok());
+    // The panic's message goes to standard error; what counts is that there is an end.
+    let mut handle = Some(handle);
+    let end = in_child(|| handle.take().unwrap().join().is_ok());
+    assert_ne!(end, End::Signal(libc::SIGALRM));
+    assert_ne!(end, End::True);
+    drop(go);
+}
