@@ -21,6 +21,10 @@ fn sum(from: u64, to: u64) -> u64 {
     a + b
 }
 
+fn count(counter: &AtomicUsize) {
+    counter.fetch_add(1, Ordering::Relaxed);
+}
+
 /// Runs `work` on a thread that holds a lock for which every thread of `pool` waits.
 fn while_all_wait_for_a_lock<R: Send>(pool: &ThreadPool, work: impl FnOnce() -> R + Send) -> R {
     let lock = Arc::new(Mutex::new(0));
@@ -50,14 +54,14 @@ fn an_outside_thread_may_hold_a_lock_that_all_threads_wait_for() {
         let sums = while_all_wait_for_a_lock(&pool, || {
             pool.scope(|s| {
                 s.spawn(|s| {
-                    spawned.fetch_add(1, Ordering::Relaxed);
-                    s.spawn(|_| drop(spawned.fetch_add(1, Ordering::Relaxed)));
+                    count(&spawned);
+                    s.spawn(|_| count(&spawned));
                 });
             });
             pool.in_place_scope(|s| {
                 s.spawn(|s| {
-                    spawned.fetch_add(1, Ordering::Relaxed);
-                    s.spawn(|_| drop(spawned.fetch_add(1, Ordering::Relaxed)));
+                    count(&spawned);
+                    s.spawn(|_| count(&spawned));
                 });
             });
             (pool.install(|| sum(0, 1000)), pool.join(|| 1, || 2))
@@ -123,11 +127,11 @@ fn guests_that_come_again_and_again_do_not_overtake_a_task() {
 #[test]
 fn tasks_of_no_length_in_a_stuck_pool_share_a_thread() {
     let started = Arc::new(AtomicUsize::new(0));
-    let count = Arc::clone(&started);
+    let counted = Arc::clone(&started);
     let other = Arc::new(guests(1));
     let pool = ThreadPoolBuilder::new()
         .num_threads(1)
-        .start_handler(move |_| drop(count.fetch_add(1, Ordering::Relaxed)))
+        .start_handler(move |_| count(&counted))
         .build()
         .unwrap();
     let (go, wait) = mpsc::channel::<()>();
@@ -154,11 +158,11 @@ fn tasks_of_no_length_in_a_stuck_pool_share_a_thread() {
 fn no_more_rescue_threads_are_started_than_allowed_and_everything_runs_in_the_end() {
     const MOST: usize = 3;
     let started = Arc::new(AtomicUsize::new(0));
-    let count = Arc::clone(&started);
+    let counted = Arc::clone(&started);
     let pool = ThreadPoolBuilder::new()
         .num_threads(2)
         .max_rescue_threads(MOST)
-        .start_handler(move |_| drop(count.fetch_add(1, Ordering::Relaxed)))
+        .start_handler(move |_| count(&counted))
         .build()
         .unwrap();
     let (go, wait) = mpsc::channel::<()>();

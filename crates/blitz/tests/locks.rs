@@ -1,0 +1,48 @@
+//! "A lock may be held across any parallel call": also by a thread that is in no pool, while every thread of the global pool waits for that lock.
+
+use blitz::prelude::*;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Barrier, Mutex};
+
+static LOCK: Mutex<u64> = Mutex::new(0);
+
+#[test]
+fn an_outside_thread_that_holds_a_lock_iterates_sorts_and_scopes() {
+    let threads = blitz::current_num_threads();
+    let all_wait: &'static Barrier = Box::leak(Box::new(Barrier::new(threads + 1)));
+    let mut held = LOCK.lock().unwrap();
+    for _ in 0..threads {
+        blitz::spawn(move || {
+            all_wait.wait();
+            *LOCK.lock().unwrap() += 1;
+        });
+    }
+    all_wait.wait();
+    let sum: u64 = (0..100_000_u64).into_par_iter().map(|x| x ^ 3).sum();
+    assert_eq!(sum, (0..100_000).map(|x| x ^ 3).sum());
+    let mut numbers: Vec<u32> = (0..100_000).rev().collect();
+    numbers.par_sort_unstable();
+    assert!(numbers.iter().copied().eq(0..100_000));
+    let mut words: Vec<String> = numbers.iter().rev().map(|n| format!("{n:06}")).collect();
+    words.par_sort();
+    assert!(words.is_sorted());
+    let found = numbers.par_iter().find_first(|&&n| n > 500);
+    assert_eq!(found, Some(&501));
+    let count = AtomicUsize::new(0);
+    blitz::scope(|s| {
+        for _ in 0..100 {
+            s.spawn(|_| {
+                count.fetch_add(1, Ordering::Relaxed);
+            });
+        }
+    });
+    assert_eq!(count.into_inner(), 100);
+    assert_eq!(blitz::join(|| 1, || 2), (1, 2));
+    let walked: usize = numbers.iter().par_bridge().map(|_| 1).sum();
+    assert_eq!(walked, numbers.len());
+    *held += 100;
+    drop(held);
+    while *LOCK.lock().unwrap() < 100 + threads as u64 {
+        std::thread::yield_now();
+    }
+}
