@@ -216,3 +216,63 @@ fn huge_runs_of_equal_elements_survive_hostile_order() {
     every_element_survives(200_000, 3, |v| v.par_sort_by(by_parity));
     every_element_survives(200_000, 3, |v| v.par_sort_unstable_by(by_parity));
 }
+
+/// A comparison that makes up its mind as late as it can (after McIlroy): elements are undecided until they meet one that is undecided too, so
+/// that whatever is chosen as a pivot turns out to be among the smallest.
+struct Adversary {
+    /// The value of each element that has one.
+    values: Vec<Option<usize>>,
+    decided: usize,
+    candidate: usize,
+    comparisons: usize,
+}
+
+impl Adversary {
+    fn compare(&mut self, a: usize, b: usize) -> Ordering {
+        self.comparisons += 1;
+        if self.values[a].is_none() && self.values[b].is_none() && a != b {
+            let frozen = if a == self.candidate { a } else { b };
+            self.values[frozen] = Some(self.decided);
+            self.decided += 1;
+        }
+        if self.values[a].is_none() {
+            self.candidate = a;
+        } else if self.values[b].is_none() {
+            self.candidate = b;
+        }
+        let value = |x: usize| self.values[x].unwrap_or(usize::MAX);
+        value(a).cmp(&value(b))
+    }
+}
+
+#[test]
+fn no_order_makes_a_sort_quadratic() {
+    const LENGTH: usize = 20_000;
+    let pool = blitz::ThreadPoolBuilder::new()
+        .num_threads(2)
+        .build()
+        .expect("a pool of threads");
+    for stable in [false, true] {
+        let adversary = std::sync::Mutex::new(Adversary {
+            values: vec![None; LENGTH],
+            decided: 0,
+            candidate: 0,
+            comparisons: 0,
+        });
+        let compare = |a: &usize, b: &usize| adversary.lock().unwrap().compare(*a, *b);
+        let mut v: Vec<usize> = (0..LENGTH).collect();
+        pool.install(|| match stable {
+            true => v.par_sort_by(compare),
+            false => v.par_sort_unstable_by(compare),
+        });
+        let adversary = adversary.into_inner().unwrap();
+        let value = |x: &usize| adversary.values[*x].unwrap_or(usize::MAX);
+        assert!(v.is_sorted_by_key(value));
+        let most = 10 * LENGTH * LENGTH.ilog2() as usize;
+        assert!(
+            adversary.comparisons < most,
+            "{} comparisons",
+            adversary.comparisons
+        );
+    }
+}

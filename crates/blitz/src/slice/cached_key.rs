@@ -51,17 +51,17 @@ pub(super) fn sort<T: Send, K: Ord + Send>(slice: &mut [T], key: &(impl Fn(&T) -
         return;
     }
 
-    /// Whether this index type numbers the whole slice and saves space over the next larger one.
-    fn pays<K, I: Index, Larger>(len: usize) -> bool {
-        len <= I::LIMIT && size_of::<(K, I)>() < size_of::<(K, Larger)>()
+    /// Whether this index type saves space over the next larger one: if not, there is no need to compile a sort for it.
+    const fn pays<K, I, Larger>() -> bool {
+        size_of::<(K, I)>() < size_of::<(K, Larger)>()
     }
 
     let len = slice.len();
-    if pays::<K, u8, u16>(len) {
+    if const { pays::<K, u8, u16>() } && len <= u8::LIMIT {
         sort_with::<u8, T, K>(slice, key);
-    } else if pays::<K, u16, u32>(len) {
+    } else if const { pays::<K, u16, u32>() } && len <= u16::LIMIT {
         sort_with::<u16, T, K>(slice, key);
-    } else if pays::<K, u32, usize>(len) {
+    } else if const { pays::<K, u32, usize>() } && len <= u32::LIMIT {
         sort_with::<u32, T, K>(slice, key);
     } else {
         sort_with::<usize, T, K>(slice, key);

@@ -282,8 +282,9 @@ pub trait ParallelSliceMut<T: Send> {
 
     /// Sorts by the elements' bits: integers, floats (in their total order), `bool`, `char`, tuples and arrays of them.
     ///
-    /// Stable; digits that are the same in all elements cost nothing. Extra memory: as much as the slice; if there is none to
-    /// be had, it sorts in place by comparing. Work O(n · bits).
+    /// Stable; digits that are the same in all elements cost nothing. A few passes over the slice if keys spread over their range;
+    /// what still is not told apart then is sorted by comparing, as are runs, a few values that repeat and what is nearly sorted: work
+    /// O(n log n) at most. Extra memory: as much as the slice; if there is none to be had, it sorts in place by comparing.
     ///
     /// ```
     /// use blitz::prelude::*;
@@ -301,7 +302,7 @@ pub trait ParallelSliceMut<T: Send> {
 
     /// Sorts by the bits of a key, which is computed about once per element. Stable; as
     /// [`par_sort_radix`](Self::par_sort_radix). Extra memory: as much as the slice, and twice the keys, each with the
-    /// position of its element.
+    /// position of its element. More than 2^32 elements are compared instead, and their keys computed for every comparison.
     ///
     /// ```
     /// use blitz::prelude::*;

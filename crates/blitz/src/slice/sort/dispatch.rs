@@ -1,11 +1,14 @@
 //! Which element and key types sort by their bits without being asked to.
 //!
-//! `par_sort` on a slice of `u64` cannot say so in its types: it is written for every `T: Ord`. So it asks at run time, by [`type_id`],
-//! and the compiler answers when it generates the code; other types pay nothing. For the types listed here the order of the
-//! bits is the order of `Ord`, and elements that are equal are the same bits, so neither order nor stability can differ.
+//! `par_sort` on a slice of `u64` cannot say so in its types: it is written for every `T: Ord`. So it asks at run time, by [`type_id`]. For
+//! the types listed here the order of the bits is the order of `Ord`, and elements that are equal are the same bits, so neither order nor
+//! stability can differ.
+//!
+//! Most callers sort something else, and pay nothing: what cannot be an integer by its size is known as such before code is generated
+//! ([`may_be_integer`]), and what can be is handed on by its width, to code that is there already.
 
 use super::plan;
-use super::radix::{self, RadixKey};
+use super::radix::{self, Outcome, RadixKey};
 use super::runs;
 use std::any::TypeId;
 use std::marker::PhantomData;
@@ -48,25 +51,57 @@ fn same<A: ?Sized, B: ?Sized + 'static>() -> bool {
     type_id::<A>() == TypeId::of::<B>()
 }
 
-macro_rules! sort_by_bits_as {
-    ($v:ident: $($key:ty)*) => {$(
-        if same::<T, $key>() {
-            // SAFETY: `T` is this very type.
-            let keys = unsafe { std::slice::from_raw_parts_mut($v.as_mut_ptr().cast::<$key>(), $v.len()) };
-            return radix::sort(keys);
-        }
-    )*};
+/// Whether `T` may be one of the types that sort by their bits, by what is known while it is compiled.
+pub(super) const fn may_be_integer<T>() -> bool {
+    matches!(size_of::<T>(), 1 | 2 | 4 | 8 | 16) && !std::mem::needs_drop::<T>()
 }
 
-/// Sorts `v` in its natural order if it is of a type that sorts by its bits, and long enough for that to be faster; says whether it
-/// did.
-#[inline]
-pub(super) fn sort_by_bits<T: Ord>(v: &mut [T]) -> bool {
-    if v.len() < radix::SHORTEST {
-        return false;
+/// Whether integers of the type with this identity have a sign; nothing if it is none of those that sort by their bits.
+fn has_sign(id: TypeId) -> Option<bool> {
+    fn any<const N: usize>(id: TypeId, of: [TypeId; N]) -> bool {
+        of.contains(&id)
     }
-    sort_by_bits_as!(v: u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize bool char);
-    false
+    macro_rules! ids {
+        ($($type:ty)*) => { [$(TypeId::of::<$type>()),*] };
+    }
+    if any(id, ids!(u8 u16 u32 u64 u128 usize bool char)) {
+        Some(false)
+    } else {
+        any(id, ids!(i8 i16 i32 i64 i128 isize)).then_some(true)
+    }
+}
+
+/// Sorts `v` in its natural order if it is of a type that sorts by its bits, and if that is best; nothing if it is of another type or
+/// too short.
+pub(super) fn sort_by_bits<T>(v: &mut [T]) -> Option<Outcome> {
+    if const { !may_be_integer::<T>() } || v.len() < radix::SHORTEST {
+        return None;
+    }
+    let signed = has_sign(type_id::<T>())?;
+    // SAFETY: `T` is an integer, a `bool` or a `char`.
+    unsafe { sort_integers(v.as_mut_ptr().cast(), v.len(), size_of::<T>(), signed) }
+}
+
+/// # Safety
+/// From `start` on there are `len` integers of `width` bytes, or values that have the same bytes as one that orders as they do, and nobody
+/// else touches them.
+unsafe fn sort_integers(start: *mut u8, len: usize, width: usize, signed: bool) -> Option<Outcome> {
+    macro_rules! with {
+        ($sort:ident, $unsigned:ty) => {{
+            let flip = if signed { 1 << (<$unsigned>::BITS - 1) } else { 0 };
+            // SAFETY: the caller's promise. Sorting only moves what is there, so a `char` stays one.
+            let v = unsafe { std::slice::from_raw_parts_mut(start.cast::<$unsigned>(), len) };
+            Some(radix::$sort(v, flip))
+        }};
+    }
+    match width {
+        1 => with!(sort_8, u8),
+        2 => with!(sort_16, u16),
+        4 => with!(sort_32, u32),
+        8 => with!(sort_64, u64),
+        16 => with!(sort_128, u128),
+        _ => None,
+    }
 }
 
 macro_rules! bits_of_key_as {
@@ -78,24 +113,15 @@ macro_rules! bits_of_key_as {
     )*};
 }
 
-/// The key's bits, topmost first, if it is of a type that sorts by at most 32 of them.
-#[inline(always)]
-fn short_bits<K>(key: &K) -> Option<u64> {
-    bits_of_key_as!(key: u8 u16 u32 i8 i16 i32 bool char);
-    None
-}
-
-/// The key's bits if it is of a type that sorts by up to 64 of them.
-#[inline(always)]
-fn long_bits<K>(key: &K) -> Option<u64> {
-    bits_of_key_as!(key: u64 i64 usize isize);
-    None
-}
-
-/// The key's bits, topmost first, if it is of a type that sorts by up to 64 of them.
+/// The key's bits, topmost first, if it is of a type that sorts by up to 64 of them. For one type either all keys have them or none, and
+/// the compiler knows which.
 #[inline(always)]
 pub(super) fn bits<K>(key: &K) -> Option<u64> {
-    short_bits(key).or_else(|| long_bits(key))
+    if const { !may_be_integer::<K>() } {
+        return None;
+    }
+    bits_of_key_as!(key: u8 u16 u32 u64 usize i8 i16 i32 i64 isize bool char);
+    None
 }
 
 /// What the caller asked for.
@@ -121,19 +147,16 @@ fn comparing_pays<T>(len: usize, need: Need) -> bool {
 }
 
 /// Sorts `v` by `key_of`, stable, if the keys are of a type that sorts by its bits and that pays; says whether it did.
-///
-/// All such types are brought to two, so that a caller with any other key type does not carry a copy of the sort for each.
 #[inline]
 pub(super) fn sort_by_key_bits<T, K, F>(v: &mut [T], key_of: &F, need: Need) -> bool
 where
     T: Send,
     F: Fn(&T) -> K + Sync,
 {
-    if v.len() < radix::SHORTEST_BY_KEY {
+    if const { !may_be_integer::<K>() } || v.len() < radix::SHORTEST_BY_KEY {
         return false;
     }
-    let first_key = key_of(&v[0]);
-    if bits(&first_key).is_none() {
+    if bits(&key_of(&v[0])).is_none() {
         return false;
     }
     let is_less = |a: &T, b: &T| bits(&key_of(a)) < bits(&key_of(b));
@@ -143,14 +166,11 @@ where
     {
         return false;
     }
-    if short_bits(&first_key).is_some() {
-        radix::sort_by_key(v, &|x| {
-            (short_bits(&key_of(x)).unwrap_or_default() >> 32) as u32
-        })
-    } else if long_bits(&first_key).is_some() {
-        radix::sort_by_key(v, &|x| long_bits(&key_of(x)).unwrap_or_default())
+    let bits_of = |x: &T| bits(&key_of(x)).unwrap_or_default();
+    if const { size_of::<K>() <= 4 } {
+        radix::sort_by_key_32(v, &|x| (bits_of(x) >> 32) as u32)
     } else {
-        false
+        radix::sort_by_key_64(v, &bits_of)
     }
 }
 
@@ -176,9 +196,9 @@ mod tests {
     #[test]
     fn only_types_that_order_as_their_bits_are_taken() {
         let mut reversed: Vec<_> = (0..1000_u64).map(std::cmp::Reverse).collect();
-        assert!(!sort_by_bits(&mut reversed));
+        assert_eq!(sort_by_bits(&mut reversed), None);
         let mut plain: Vec<u64> = (0..1000).rev().collect();
-        assert!(sort_by_bits(&mut plain));
+        assert_eq!(sort_by_bits(&mut plain), Some(Outcome::Sorted));
         assert!(plain.is_sorted());
     }
 }

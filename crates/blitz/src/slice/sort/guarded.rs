@@ -41,7 +41,7 @@ fn sort<const STABLE: bool, T, P, O: Order<T>>(
     order: &O,
 ) {
     if order.is_broken() {
-        heapsort(v, is_less);
+        heapsort(v, &|a, b| is_less(a, b));
         return;
     }
     let blame = Cell::new(false);
@@ -68,7 +68,7 @@ fn sort<const STABLE: bool, T, P, O: Order<T>>(
             resume_unwind(panic);
         }
         order.declare_broken();
-        heapsort(v, is_less);
+        heapsort(v, &|a, b| is_less(a, b));
     }
 }
 
@@ -81,9 +81,9 @@ impl Drop for OnUnwind<'_> {
     }
 }
 
-/// Sorts by whole swaps, `O(n log n)` of them whatever `is_less` answers.
+/// Sorts by whole swaps, `O(n log n)` of them whatever `is_less` answers. Rarely used, so there is one for all orders of a type.
 #[cold]
-fn heapsort<T>(v: &mut [T], is_less: &impl Fn(&T, &T) -> bool) {
+fn heapsort<T>(v: &mut [T], is_less: &dyn Fn(&T, &T) -> bool) {
     let sift_down = |v: &mut [T], mut node: usize| {
         loop {
             let mut child = 2 * node + 1;

@@ -38,10 +38,10 @@ pub(super) const fn longest_piece<T>() -> usize {
     }
 }
 
-/// Whether to sort this piece by positions. Pieces that start as a run are often one, and the standard sorts find that out sooner.
+/// Whether to sort this piece of wide elements by positions. Pieces that start as a run are often one, and the standard sorts find that out sooner.
 fn by_position<T, O: Order<T>>(v: &[T], order: &O) -> bool {
     const LOOK: usize = 8;
-    if !is_wide::<T>() || v.len() < SHORT || v.len() > longest_piece::<T>() {
+    if v.len() < SHORT || v.len() > longest_piece::<T>() {
         return false;
     }
     let descends = order.is_less(&v[1], &v[0]);
@@ -52,7 +52,7 @@ fn by_position<T, O: Order<T>>(v: &[T], order: &O) -> bool {
 
 /// Sorts a piece, stable.
 pub(super) fn sort_stable<T, O: Order<T>>(v: &mut [T], order: &O) {
-    if !by_position(v, order) {
+    if const { !is_wide::<T>() } || !by_position(v, order) {
         guarded::sort_stable(v, order);
         return;
     }
@@ -71,7 +71,7 @@ pub(super) fn sort_stable<T, O: Order<T>>(v: &mut [T], order: &O) {
 
 /// Sorts a piece; equal elements may change places.
 pub(super) fn sort_unstable<T, O: Order<T>>(v: &mut [T], order: &O) {
-    if !by_position(v, order) {
+    if const { !is_wide::<T>() } || !by_position(v, order) {
         guarded::sort_unstable(v, order);
         return;
     }

@@ -12,8 +12,8 @@
 //! element is copied exactly once, after the last time it was compared. Until the caller declares the target to be the owner, the
 //! source still is, and it is complete: a panic in the comparator leaves it so.
 
+use super::fork::both;
 use super::raw::Shared;
-use crate::join;
 use std::ptr;
 
 /// A sorted run: `len` elements from `start` on.
@@ -128,7 +128,7 @@ pub(crate) unsafe fn merge_in_parallel<T, F>(
         let (left_a, left_b) = left.split_at(from_left);
         let (right_a, right_b) = right.split_at(k - from_left);
         let target_b = target.add(k);
-        join(
+        both(
             || merge_in_parallel(left_a, right_a, target, is_less, grain),
             || merge_in_parallel(left_b, right_b, target_b, is_less, grain),
         );

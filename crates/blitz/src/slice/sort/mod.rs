@@ -15,10 +15,16 @@
 //! [`radix`]).
 //!
 //! Elements are `Send` and need not be `Sync`, so no element is ever visible to two threads at once. Comparisons may panic: the panic
-//! goes on to the caller, and the slice is a permutation of what it was. They may contradict themselves: then there is no panic, and
-//! the slice is a permutation in no particular order.
+//! goes on to the caller, and the slice is a permutation of what it was. They may contradict themselves: then no panic reaches the caller, and
+//! the slice is a permutation in no particular order. (The standard library may panic inside, which [`guarded`] takes back; where panics
+//! abort the process it cannot, so there a contradiction may end it, as with the standard sorts.)
+//!
+//! What is generic is compiled again in every program for every type and order, so as little as possible is: forks go through [`fork`],
+//! integers are sorted by five functions, and what a type cannot need is cut off by `if const`. A one-line program
+//! (`examples/one_sort.rs`) is held to a size by `.ci/run`.
 
 mod dispatch;
+mod fork;
 mod guarded;
 mod leaf;
 pub(crate) mod merge;
@@ -42,13 +48,30 @@ use self::dispatch::Need;
 pub use self::named::{sort_asc, sort_by_cached_key, sort_by_key, sort_desc};
 use self::order::{By, ByKey, Natural, Order, Watched};
 use self::plan::{Plan, plan};
+use self::radix::Outcome;
 pub use self::radix::RadixKey;
 pub(crate) use self::select::select_nth;
 use std::cmp::Ordering;
 
+/// Sorts integers in whatever way suits them, since equal ones are the same; says whether they are integers, and enough of them.
+#[inline]
+fn sort_integers<T: Ord + Send>(v: &mut [T]) -> bool {
+    // Most types are known to be none before any of this is compiled for them.
+    if const { !dispatch::may_be_integer::<T>() } {
+        return false;
+    }
+    match dispatch::sort_by_bits(v) {
+        Some(Outcome::Sorted) => {}
+        Some(Outcome::Runs) => sort_stable(v, &Natural),
+        Some(Outcome::Partition) => sort_unstable(v, &Natural),
+        None => return false,
+    }
+    true
+}
+
 /// Sorts by the elements' own order, stable.
 pub(crate) fn par_sort<T: Ord + Send>(v: &mut [T]) {
-    if !dispatch::sort_by_bits(v) {
+    if !sort_integers(v) {
         sort_stable(v, &Natural);
     }
 }
@@ -76,7 +99,7 @@ where
 
 /// Sorts by the elements' own order; equal elements may change places.
 pub(crate) fn par_sort_unstable<T: Ord + Send>(v: &mut [T]) {
-    if !dispatch::sort_by_bits(v) {
+    if !sort_integers(v) {
         sort_unstable(v, &Natural);
     }
 }
@@ -105,14 +128,13 @@ where
 
 /// Sorts keys by their bits.
 pub(crate) fn par_sort_radix<K: RadixKey>(v: &mut [K]) {
-    if !radix::sort(v) {
-        sort_in_order_of_bits(v);
+    // Keys that are equal are the same bits, so no sort of them is unstable.
+    let order = &By(|a: &K, b: &K| radix::compare(*a, *b));
+    match radix::sort(v) {
+        Outcome::Sorted => {}
+        Outcome::Runs => sort_stable(v, order),
+        Outcome::Partition => sort_unstable(v, order),
     }
-}
-
-/// Sorts keys by comparing their bits. Keys that are equal are the same bits, so no sort of them is unstable.
-fn sort_in_order_of_bits<K: RadixKey>(v: &mut [K]) {
-    sort_unstable(v, &By(|a: &K, b: &K| radix::compare(*a, *b)));
 }
 
 /// Sorts by the bits of a key that is computed once per element, stable.
@@ -125,6 +147,11 @@ where
     if !radix::sort_by_key(v, &key) {
         sort_stable(v, &By(|a: &T, b: &T| radix::compare(key(a), key(b))));
     }
+}
+
+/// The standard library's sort of plain numbers, compiled once.
+fn sort_places(v: &mut [usize]) {
+    v.sort_unstable();
 }
 
 fn sort_stable<T: Send, O: Order<T>>(v: &mut [T], order: &O) {

@@ -3,7 +3,9 @@
 //! Functions and not methods, because slices have methods of their own called `sort_by_key` and `sort_by_cached_key`, and
 //! those would win.
 
-use super::{dispatch, par_sort_unstable, par_sort_unstable_by, par_sort_unstable_by_key, runs};
+use super::{
+    par_sort_unstable, par_sort_unstable_by, par_sort_unstable_by_key, runs, sort_integers,
+};
 use crate::slice::cached_key;
 
 /// Sorts a slice from the smallest element to the largest, in parallel; equal elements may change places.
@@ -29,7 +31,7 @@ pub fn sort_asc<T: Ord + Send>(v: &mut [T]) {
 /// assert_eq!(v, [5, 2, -3]);
 /// ```
 pub fn sort_desc<T: Ord + Send>(v: &mut [T]) {
-    if dispatch::sort_by_bits(v) {
+    if sort_integers(v) {
         runs::reverse_in_parallel(v);
     } else {
         par_sort_unstable_by(v, |a, b| b.cmp(a));

@@ -9,7 +9,7 @@
 //! Each stripe therefore gets *its own* pivot, neighbours in a sorted sample. Stripes then disagree about the few elements between
 //! the smallest and the largest of these pivots; the caller repairs that after sorting, see `unstable.rs`.
 
-use crate::join;
+use super::fork::{both, both_moves};
 use std::ptr;
 
 /// Elements scanned at a time on each side. Offsets within a block fit a byte.
@@ -133,9 +133,10 @@ where
     let (near_pivots, far_pivots) = pivots.split_at_mut(stripes / 2);
     let cut = (v.len() as u128 * near_pivots.len() as u128 / stripes as u128) as usize;
     let (near, far) = v.split_at_mut(cut);
-    let (near_lefts, far_lefts) = join(
-        || partition_in_parallel(near, near_pivots, goes_left),
-        || partition_in_parallel(far, far_pivots, goes_left),
+    let (mut near_lefts, mut far_lefts) = (0, 0);
+    both(
+        || near_lefts = partition_in_parallel(near, near_pivots, goes_left),
+        || far_lefts = partition_in_parallel(far, far_pivots, goes_left),
     );
     // [left, right | left, right]: exchange the right part of the near side with the left part of the far side, as much as the
     // shorter one has; taking it from the outer ends leaves the rest where it belongs.
@@ -157,7 +158,7 @@ pub(crate) fn swap_in_parallel<T: Send>(a: &mut [T], b: &mut [T]) {
     }
     let half = a.len() / 2;
     let ((a_near, a_far), (b_near, b_far)) = (a.split_at_mut(half), b.split_at_mut(half));
-    join(
+    both_moves(
         || swap_in_parallel(a_near, b_near),
         || swap_in_parallel(a_far, b_far),
     );

@@ -1,7 +1,7 @@
 //! Moving elements to the places that a sorted list of positions gives them.
 
+use super::fork::both_moves;
 use super::raw::{Scratch, Shared, copy_in_parallel};
-use crate::join;
 use std::ptr;
 
 /// Brings the element at `position(order[i])` to place `i`, for every `i`. Takes memory for `v.len()` elements; every element moves
@@ -58,7 +58,7 @@ unsafe fn gather<T, E>(
     let (near, far) = order.split_at(order.len() / 2);
     // SAFETY: the second half goes behind the first.
     let far_to = unsafe { to.add(near.len()) };
-    join(
+    both_moves(
         // SAFETY: the caller's promise, for the first half.
         || unsafe { gather(from, near, to, position) },
         // SAFETY: and for the second.

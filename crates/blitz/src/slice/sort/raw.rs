@@ -4,7 +4,7 @@
 //! [`Shared`], a pointer that may cross threads, and [`Scratch`], memory for `n` elements that never drops what lies in it. Who
 //! may touch which part, and when, is argued where the pointers are used.
 
-use crate::join;
+use super::fork::both_moves;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
@@ -163,7 +163,7 @@ pub(crate) unsafe fn copy_in_parallel<T: Send>(source: Shared<T>, target: Shared
     // SAFETY: both halves lie inside the caller's ranges, and they are disjoint.
     unsafe {
         let (far_source, far_target) = (source.add(half), target.add(half));
-        join(
+        both_moves(
             || copy_in_parallel(source, target, half),
             || copy_in_parallel(far_source, far_target, len - half),
         );

@@ -8,8 +8,8 @@
 //! A comparator that contradicts itself can at most make us call something a run that is none. Nothing moves but whole swaps, so
 //! the slice stays a permutation whatever happens.
 
+use super::fork::{both, both_moves};
 use super::raw::Shared;
-use crate::join;
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -94,8 +94,9 @@ pub(super) fn is_mostly_runs<T>(v: &[T], is_less: &impl Fn(&T, &T) -> bool) -> b
 /// The length of the run in `direction` that `v` starts with.
 ///
 /// Pairs are checked several at a time without a branch in between, which lets the compiler use vector instructions where the
-/// comparison is plain; only the first few are looked at one by one, because where there is no run they say so.
-#[inline]
+/// comparison is plain; only the first few are looked at one by one, because where there is no run they say so. Not inlined: that would be
+/// eight copies of both directions.
+#[inline(never)]
 fn run_len<T>(v: &[T], is_less: &impl Fn(&T, &T) -> bool, direction: Direction) -> usize {
     match direction {
         Direction::NonDescending => leading_pairs(v, |a, b| !is_less(b, a)),
@@ -188,7 +189,7 @@ fn find_end<T, F>(
         elements: left,
         start,
     };
-    join(
+    both(
         || find_end(left, is_less, direction, grain, end),
         || find_end(right, is_less, direction, grain, end),
     );
@@ -223,7 +224,7 @@ unsafe fn swap_mirrored<T: Send>(front: Shared<T>, back: Shared<T>, len: usize) 
     // four ranges are disjoint parts of the caller's two.
     unsafe {
         let (inner_front, outer_back) = (front.add(half), back.add(len - half));
-        join(
+        both_moves(
             || swap_mirrored(front, outer_back, half),
             || swap_mirrored(inner_front, back, len - half),
         );

@@ -8,12 +8,12 @@
 //! complete and stays the owner. The regions of both halves live in the frame that forked them, not in what `join` returns, so
 //! they come home whichever half panicked.
 
+use super::fork::both;
 use super::leaf;
 use super::merge::{Run, merge_in_parallel};
 use super::order::Order;
 use super::plan::Grain;
 use super::raw::{Scratch, Shared, copy_in_parallel};
-use crate::join;
 use std::ptr;
 
 /// Sorts `v`, stable. Allocates memory for `v.len()` elements, and the standard library's sort allocates up to a piece per thread.
@@ -160,7 +160,7 @@ where
         return;
     }
     let (mut left, mut right) = region.split_at(region.len / 2);
-    join(
+    both(
         || sort_region(&mut left, order, grain),
         || sort_region(&mut right, order, grain),
     );

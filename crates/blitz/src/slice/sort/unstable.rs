@@ -17,11 +17,12 @@
 //! Everything moves by swaps of whole elements; user code runs only between them. So panics and contradictory comparators leave a
 //! permutation. The number of rounds is bounded, so a comparator that always says "less" ends too.
 
+use super::fork::both;
 use super::order::Order;
 use super::partition::{partition, partition_in_parallel};
 use super::plan::Grain;
 use super::{leaf, multiway, nearly};
-use crate::{current_num_threads, join};
+use crate::current_num_threads;
 
 /// Sample elements per stripe: the disputed zone is about one part in this many.
 const SAMPLE_PER_STRIPE: usize = 256;
@@ -48,9 +49,9 @@ where
         return;
     }
     // Wide elements and those that own memory elsewhere are better dealt out in one pass, by each thread for itself.
-    if rounds > 0
+    if const { std::mem::needs_drop::<T>() || leaf::is_wide::<T>() }
+        && rounds > 0
         && threads <= 1
-        && (std::mem::needs_drop::<T>() || leaf::is_wide::<T>())
         && let Some(ends) = multiway::partition(v, order)
     {
         sort_buckets(v, &ends, 0, order, grain, rounds / 2);
@@ -100,7 +101,7 @@ where
 /// Sorts on this thread. Wide elements are cut to pieces that fit the cache first: those are sorted by position.
 fn sort_alone<T, O: Order<T>>(mut v: &mut [T], order: &O, mut rounds: u32) {
     const SAMPLE: usize = 64;
-    while leaf::is_wide::<T>()
+    while const { leaf::is_wide::<T>() }
         && v.len() > leaf::longest_piece::<T>().max(16 * SAMPLE)
         && rounds > 0
     {
@@ -146,7 +147,7 @@ fn sort_buckets<T, O>(
     let (near, far) = ends.split_at(middle);
     let border = near[middle - 1];
     let (left, right) = v.split_at_mut(border - start);
-    join(
+    both(
         || sort_buckets(left, near, start, order, grain, rounds),
         || sort_buckets(right, far, border, order, grain, rounds),
     );
@@ -167,7 +168,7 @@ fn sort_both<T, O>(
     let total = (left.len() + right.len()).max(1);
     let share = |len: usize| ((threads * len + total / 2) / total).max(1);
     let (for_left, for_right) = (share(left.len()), share(right.len()));
-    join(
+    both(
         || sort_rounds(left, order, grain, for_left, rounds),
         || sort_rounds(right, order, grain, for_right, rounds),
     );

@@ -1,65 +1,88 @@
-//! What the radix sort moves around: plain values with a key inside, and the buckets a digit sorts them into.
+//! What the radix sort moves around: plain values, how their keys are read, and the buckets a digit sorts them into.
 
 use super::key::{RadixKey, compare, words};
 use std::cmp::Ordering;
+use std::ops::BitXor;
 use std::ptr;
 
-/// A plain value that carries its key. Copying it is all the sort ever does, so there is nothing to drop and nothing to panic.
-pub(super) trait Element: Copy + Send + Sync {
-    type Key: RadixKey;
+/// A plain value. Copying it is all the sort ever does, so there is nothing to drop and nothing to panic.
+pub(super) trait Element: Copy + Send + Sync {}
 
-    fn key(&self) -> Self::Key;
+impl<E: Copy + Send + Sync> Element for E {}
+
+/// How the keys of elements are read: pure, and never panicking.
+pub(super) trait Reading<E>: Copy + Send + Sync {
+    /// Number of words in a key.
+    const WORDS: u32;
+
+    /// Bits `64 * word ..` of an element's key.
+    fn word(self, element: &E, word: u32) -> u64;
 
     /// An order that refines that of the keys and keeps elements apart that a stable sort must not exchange.
-    fn compare(a: &Self, b: &Self) -> Ordering;
+    fn compare(self, a: &E, b: &E) -> Ordering;
 }
 
-/// A key sorted for its own sake. Elements with equal keys are the same bits, so every sort of them is stable.
-impl<K: RadixKey> Element for K {
-    type Key = K;
+/// Keys sorted for their own sake. Elements with equal keys are the same bits, so every sort of them is stable.
+#[derive(Clone, Copy)]
+pub(super) struct Itself;
+
+impl<K: RadixKey> Reading<K> for Itself {
+    const WORDS: u32 = words::<K>();
 
     #[inline(always)]
-    fn key(&self) -> K {
-        *self
+    fn word(self, element: &K, word: u32) -> u64 {
+        element.bits_from(64 * word)
     }
 
     #[inline(always)]
-    fn compare(a: &K, b: &K) -> Ordering {
+    fn compare(self, a: &K, b: &K) -> Ordering {
         compare(*a, *b)
+    }
+}
+
+/// Integers without a sign whose bits are read with some of them flipped: the topmost one makes signed integers of them. So five widths
+/// stand for all integer types.
+#[derive(Clone, Copy)]
+pub(super) struct Flipped<U>(pub(super) U);
+
+impl<U: RadixKey + BitXor<Output = U> + Ord> Reading<U> for Flipped<U> {
+    const WORDS: u32 = words::<U>();
+
+    #[inline(always)]
+    fn word(self, element: &U, word: u32) -> u64 {
+        (*element ^ self.0).bits_from(64 * word)
+    }
+
+    #[inline(always)]
+    fn compare(self, a: &U, b: &U) -> Ordering {
+        (*a ^ self.0).cmp(&(*b ^ self.0))
     }
 }
 
 /// A key and the position of what it belongs to. Positions are distinct and ascend in the input, so any sort by both is a stable
 /// sort by the key.
 #[derive(Clone, Copy)]
-pub(in super::super) struct Keyed<K, P> {
+pub(in super::super) struct Keyed<K> {
     pub(in super::super) key: K,
-    pub(in super::super) position: P,
+    pub(in super::super) position: u32,
 }
 
-impl<K: RadixKey, P: Copy + Ord + Send + Sync> Element for Keyed<K, P> {
-    type Key = K;
+/// Elements by their keys and then their positions.
+#[derive(Clone, Copy)]
+pub(super) struct KeyThenPosition;
+
+impl<K: RadixKey> Reading<Keyed<K>> for KeyThenPosition {
+    const WORDS: u32 = words::<K>();
 
     #[inline(always)]
-    fn key(&self) -> K {
-        self.key
+    fn word(self, element: &Keyed<K>, word: u32) -> u64 {
+        element.key.bits_from(64 * word)
     }
 
     #[inline(always)]
-    fn compare(a: &Self, b: &Self) -> Ordering {
+    fn compare(self, a: &Keyed<K>, b: &Keyed<K>) -> Ordering {
         compare(a.key, b.key).then_with(|| a.position.cmp(&b.position))
     }
-}
-
-/// Bits `64 * word ..` of an element's key.
-#[inline(always)]
-pub(super) fn word_of<E: Element>(element: &E, word: u32) -> u64 {
-    element.key().bits_from(64 * word)
-}
-
-/// Number of words in an element's key.
-pub(super) const fn word_count<E: Element>() -> u32 {
-    words::<E::Key>()
 }
 
 /// Two pieces of memory, both for `len` elements.
@@ -139,13 +162,13 @@ impl Variation {
         self.any & !self.all
     }
 
-    pub(super) fn of<E: Element>(elements: impl IntoIterator<Item = E>, word: u32) -> Variation {
+    pub(super) fn of<E, R: Reading<E>>(elements: &[E], reading: R, word: u32) -> Variation {
         let mut variation = Variation {
             any: 0,
             all: u64::MAX,
         };
         for element in elements {
-            let word = word_of(&element, word);
+            let word = reading.word(element, word);
             variation.any |= word;
             variation.all &= word;
         }
@@ -188,13 +211,9 @@ impl Digit {
         self.mask as usize + 1
     }
 
+    /// The digit's value in a word.
     #[inline(always)]
-    pub(super) fn of<E: Element>(self, element: &E) -> usize {
-        ((word_of(element, self.word) >> self.shift) & self.mask) as usize
-    }
-
-    #[inline(always)]
-    pub(super) fn of_word(self, word: u64) -> usize {
+    pub(super) fn of(self, word: u64) -> usize {
         ((word >> self.shift) & self.mask) as usize
     }
 
@@ -210,14 +229,14 @@ impl Digit {
         (rest >> digit.shift != 0).then_some(digit)
     }
 
-    /// The element's bits of this word down to the digit.
+    /// A word's bits down to the digit.
     #[inline(always)]
-    pub(super) fn prefix<E: Element>(self, element: &E) -> u64 {
-        word_of(element, self.word) >> self.shift
+    pub(super) fn prefix(self, word: u64) -> u64 {
+        word >> self.shift
     }
 
-    /// Whether elements of one bucket can still differ: in lower bits of this word, or in a later word.
-    pub(super) fn leaves_work<E: Element>(self, varying: u64) -> bool {
-        varying & ((1 << self.shift) - 1) != 0 || self.word + 1 < word_count::<E>()
+    /// Whether elements of one bucket can still differ: in lower bits of this word, or in a later one of so many words.
+    pub(super) fn leaves_work(self, varying: u64, words: u32) -> bool {
+        varying & ((1 << self.shift) - 1) != 0 || self.word + 1 < words
     }
 }

@@ -5,6 +5,8 @@
 //! computed once and sorted together with the positions of their elements, which then move only once; so user code runs before
 //! anything moves, and a panic in it leaves the slice as it was.
 
+#[cfg(test)]
+mod crafted;
 mod element;
 mod key;
 mod parallel;
@@ -15,10 +17,10 @@ pub use self::key::RadixKey;
 pub(super) use self::key::compare;
 
 pub(super) use self::element::Keyed;
-use self::element::{Element, Places};
+use self::element::{Element, Flipped, Itself, KeyThenPosition, Places, Reading};
 use self::parallel::Cut;
+use self::sequential::Task;
 use super::nearly;
-use super::order::By;
 use super::permute::rearrange;
 use super::raw::Scratch;
 use super::runs;
@@ -34,48 +36,82 @@ pub(super) const SHORTEST_BY_KEY: usize = 1 << 15;
 /// Slices up to this length are sorted by the calling thread alone: about 100 us.
 const ALONE: usize = 16 << 10;
 
-/// Sorts keys by their bits; says whether it did. It does not if there is no memory for as many keys again.
-pub(super) fn sort<K: RadixKey>(v: &mut [K]) -> bool {
-    if v.len() >= SHORTEST {
-        let is_less = |a: &K, b: &K| compare(*a, *b).is_lt();
-        let run = runs::order_leading_run(v, &is_less, ALONE);
-        if run == v.len() {
-            return true;
-        }
-        if run >= v.len() / 2 || runs::is_mostly_runs(v, &is_less) {
-            super::sort_stable(v, &By(|a: &K, b: &K| compare(*a, *b)));
-            return true;
-        }
-        if suits_quicksort(v) {
-            super::sort_in_order_of_bits(v);
-            return true;
-        }
-    }
-    sort_elements(v)
+/// What became of keys that were to be sorted by their bits. Unless they are sorted, they may be in another order than before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    Sorted,
+    /// They are runs, which are better merged.
+    Runs,
+    /// They are better partitioned: there are only a few values, or they are nearly sorted, or there is no memory for as many again.
+    Partition,
+}
+
+/// Sorts keys by their bits, if that is best.
+pub(super) fn sort<K: RadixKey>(v: &mut [K]) -> Outcome {
+    sort_if_suited(v, Itself)
+}
+
+/// The same for all integers of one width, given the bits to flip to make them integers without a sign. These are the only copies of this
+/// sort for integers: no caller gets its own, so that nobody has to compile it again.
+pub(super) fn sort_8(v: &mut [u8], flip: u8) -> Outcome {
+    sort_if_suited(v, Flipped(flip))
+}
+
+pub(super) fn sort_16(v: &mut [u16], flip: u16) -> Outcome {
+    sort_if_suited(v, Flipped(flip))
+}
+
+pub(super) fn sort_32(v: &mut [u32], flip: u32) -> Outcome {
+    sort_if_suited(v, Flipped(flip))
+}
+
+pub(super) fn sort_64(v: &mut [u64], flip: u64) -> Outcome {
+    sort_if_suited(v, Flipped(flip))
+}
+
+pub(super) fn sort_128(v: &mut [u128], flip: u128) -> Outcome {
+    sort_if_suited(v, Flipped(flip))
 }
 
 /// Sorts keys with positions, by both.
-pub(super) fn sort_keyed(v: &mut [Keyed<u64, u32>]) {
-    if !sort_elements(v) {
-        v.sort_unstable_by(Element::compare);
+pub(super) fn sort_keyed(v: &mut [Keyed<u64>]) {
+    if !sort_elements(v, KeyThenPosition) {
+        v.sort_unstable_by(|a, b| KeyThenPosition.compare(a, b));
     }
 }
 
-/// Whether a quicksort is better: it is done with a few values in a few passes, and the nearly sorted needs hardly any.
-fn suits_quicksort<K: RadixKey>(v: &[K]) -> bool {
-    let is_less = |a: &K, b: &K| compare(*a, *b).is_lt();
-    looks_repetitive(v)
-        || v.len() > ALONE && current_num_threads() > 1 && nearly::looks_nearly_sorted(v, &is_less)
+fn sort_if_suited<E: Element, R: Reading<E>>(v: &mut [E], reading: R) -> Outcome {
+    if v.len() >= SHORTEST {
+        let is_less = |a: &E, b: &E| reading.compare(a, b).is_lt();
+        let run = runs::order_leading_run(v, &is_less, ALONE);
+        if run == v.len() {
+            return Outcome::Sorted;
+        }
+        if run >= v.len() / 2 || runs::is_mostly_runs(v, &is_less) {
+            return Outcome::Runs;
+        }
+        // A quicksort is done with a few values in a few passes, and the nearly sorted needs hardly any.
+        let may_be_repaired = v.len() > ALONE && current_num_threads() > 1;
+        if looks_repetitive(v, reading)
+            || may_be_repaired && nearly::looks_nearly_sorted(v, &is_less)
+        {
+            return Outcome::Partition;
+        }
+    }
+    match sort_elements(v, reading) {
+        true => Outcome::Sorted,
+        false => Outcome::Partition,
+    }
 }
 
 /// Whether a sample has a few different keys only.
-fn looks_repetitive<K: RadixKey>(v: &[K]) -> bool {
+fn looks_repetitive<E, R: Reading<E>>(v: &[E], reading: R) -> bool {
     const SAMPLE: usize = 64;
     const FEW: u32 = 20;
     // Every key sets one of 64 bits. If all are different, that makes about 40.
     let seen = v.iter().step_by(v.len() / SAMPLE).take(SAMPLE);
-    let seen = seen.fold(0_u64, |seen, key| {
-        let words = (0..key::words::<K>()).map(|word| key.bits_from(64 * word));
+    let seen = seen.fold(0_u64, |seen, x| {
+        let words = (0..R::WORDS).map(|word| reading.word(x, word));
         let hash = words.fold(0_u64, |hash, word| {
             (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15)
         });
@@ -85,56 +121,65 @@ fn looks_repetitive<K: RadixKey>(v: &[K]) -> bool {
 }
 
 /// Sorts elements by the bits of their keys, stable, calling `key` once per element; says whether it did. It does not if there is no
-/// memory for the keys and as many elements again.
+/// memory for the keys and as many elements again, or if there are more elements than 32 bits can number.
 pub(super) fn sort_by_key<T, K, F>(v: &mut [T], key: &F) -> bool
 where
     T: Send,
     K: RadixKey,
     F: Fn(&T) -> K + Sync,
 {
-    if u32::try_from(v.len()).is_ok() {
-        sort_by_key_with(v, key, |i| i as u32, |position| *position as usize)
-    } else {
-        sort_by_key_with(v, key, |i| i, |position| *position)
-    }
+    sort_by_key_with(v, key, |order| sort_elements(order, KeyThenPosition))
 }
 
-fn sort_by_key_with<T, K, F, P>(
-    v: &mut [T],
-    key: &F,
-    to_position: fn(usize) -> P,
-    from_position: fn(&P) -> usize,
-) -> bool
+/// The same for keys of 32 bits. As with integers there is one copy of the sort itself.
+pub(super) fn sort_by_key_32<T: Send>(v: &mut [T], key: &(impl Fn(&T) -> u32 + Sync)) -> bool {
+    fn sort(order: &mut [Keyed<u32>]) -> bool {
+        sort_elements(order, KeyThenPosition)
+    }
+    sort_by_key_with(v, key, sort)
+}
+
+/// The same for keys of 64 bits.
+pub(super) fn sort_by_key_64<T: Send>(v: &mut [T], key: &(impl Fn(&T) -> u64 + Sync)) -> bool {
+    fn sort(order: &mut [Keyed<u64>]) -> bool {
+        sort_elements(order, KeyThenPosition)
+    }
+    sort_by_key_with(v, key, sort)
+}
+
+fn sort_by_key_with<T, K, F>(v: &mut [T], key: &F, sort: fn(&mut [Keyed<K>]) -> bool) -> bool
 where
     T: Send,
     K: RadixKey,
     F: Fn(&T) -> K + Sync,
-    P: Copy + Ord + Send + Sync,
 {
+    if u32::try_from(v.len()).is_err() {
+        return false;
+    }
     // Exclusive references although nothing is written: `T` need not be `Sync`.
-    let mut order: Vec<Keyed<K, P>> = v
+    let mut order: Vec<Keyed<K>> = v
         .par_iter_mut()
         .enumerate()
         .map(|(i, x)| Keyed {
             key: key(x),
-            position: to_position(i),
+            position: i as u32,
         })
         .collect();
-    if !sort_elements(&mut order) {
+    if !sort(&mut order) {
         return false;
     }
     // SAFETY: every position of `v` was put into `order` once, and sorting only moves what is there.
-    unsafe { rearrange(v, &order, &|keyed| from_position(&keyed.position)) };
+    unsafe { rearrange(v, &order, &|keyed| keyed.position as usize) };
     true
 }
 
 /// Sorts plain elements by their keys, stable; says whether there was memory for it.
-fn sort_elements<E: Element>(v: &mut [E]) -> bool {
+fn sort_elements<E: Element, R: Reading<E>>(v: &mut [E], reading: R) -> bool {
     if v.len() < SHORTEST {
-        v.sort_unstable_by(E::compare);
+        v.sort_unstable_by(|a, b| reading.compare(a, b));
         return true;
     }
-    let is_less = |a: &E, b: &E| E::compare(a, b).is_lt();
+    let is_less = |a: &E, b: &E| reading.compare(a, b).is_lt();
     if runs::order_leading_run(v, &is_less, ALONE) == v.len() {
         return true;
     }
@@ -147,16 +192,17 @@ fn sort_elements<E: Element>(v: &mut [E]) -> bool {
         len: v.len(),
     };
     let threads = current_num_threads();
+    let task = Task::whole(reading);
     // SAFETY: `v` is borrowed exclusively and the scratch buffer is as long; elements are plain copies.
     unsafe {
         if v.len() <= ALONE || (threads < 2 && u32::try_from(v.len()).is_ok()) {
-            sequential::sort(places, false, 0);
+            sequential::sort(places, task);
         } else {
             let cut = Cut {
                 alone: ALONE.max(v.len() / (8 * threads)).min(1 << 17),
                 stripes: 2 * threads,
             };
-            parallel::sort(places, false, 0, cut);
+            parallel::sort(places, task, cut);
         }
     }
     true

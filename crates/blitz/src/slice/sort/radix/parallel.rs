@@ -6,9 +6,9 @@
 //! does not leave the other threads idle.
 
 use super::super::raw::{Shared, copy_in_parallel};
-use super::element::{Element, Places};
+use super::element::{Element, Places, Reading};
 use super::scale::Scale;
-use super::sequential;
+use super::sequential::{self, Task};
 use crate::join;
 use std::ops::Range;
 
@@ -27,27 +27,32 @@ const SHORTEST_STRIPE: usize = 8192;
 /// Elements a bucket should have after the pass: what one thread then sorts within its nearest caches.
 const BUCKET: usize = 4096;
 
-/// Sorts the elements, stable, by their keys from `first_word` on; they end up in the other place if `to_other` says so.
+/// Sorts the elements, stable, by their keys.
 ///
 /// # Safety
 /// The source holds elements, the other place is writable, they do not overlap, and nobody else touches them.
-pub(super) unsafe fn sort<E: Element>(
-    places: Places<E>,
-    to_other: bool,
-    first_word: u32,
-    cut: Cut,
-) {
+pub(super) unsafe fn sort<E: Element, R: Reading<E>>(places: Places<E>, task: Task<R>, cut: Cut) {
     if places.len <= cut.alone {
         // SAFETY: the caller's promise.
-        unsafe { sequential::sort(places, to_other, first_word) };
+        unsafe { sequential::sort(places, task) };
+        return;
+    }
+    if task.levels == 0 {
+        // SAFETY: the caller's promise.
+        unsafe { sequential::sort_by_comparing(places, task) };
         return;
     }
     let width = (places.len / BUCKET).max(2).ilog2() + 1;
+    let Task {
+        reading,
+        first_word,
+        ..
+    } = task;
     // SAFETY: the caller's promise; until the buckets are sorted, everybody only reads the elements.
     unsafe {
         let elements = &*places.elements();
-        let Some(scale) = Scale::for_elements(elements, first_word, width) else {
-            if to_other {
+        let Some(scale) = Scale::for_elements(elements, reading, first_word, width) else {
+            if task.to_other {
                 copy_in_parallel(
                     Shared::new(places.source),
                     Shared::new(places.other),
@@ -56,8 +61,10 @@ pub(super) unsafe fn sort<E: Element>(
             }
             return;
         };
-        let ends = spread(elements, Shared::new(places.other), scale, cut.stripes);
-        sort_buckets(&ends, 0, places.exchanged(), !to_other, scale.word, cut);
+        let target = Shared::new(places.other);
+        let ends = spread(elements, reading, target, scale, cut.stripes);
+        let within = task.within(scale.word, true);
+        sort_buckets(&ends, 0, places.exchanged(), within, cut);
     }
 }
 
@@ -65,12 +72,11 @@ pub(super) unsafe fn sort<E: Element>(
 ///
 /// # Safety
 /// As for [`sort`], for the range that the buckets cover.
-unsafe fn sort_buckets<E: Element>(
+unsafe fn sort_buckets<E: Element, R: Reading<E>>(
     ends: &[usize],
     start: usize,
     places: Places<E>,
-    to_other: bool,
-    word: u32,
+    task: Task<R>,
     cut: Cut,
 ) {
     /// Elements in neighbouring buckets that one thread sorts without offering some to others.
@@ -82,7 +88,7 @@ unsafe fn sort_buckets<E: Element>(
         for &to in ends {
             if to > from {
                 // SAFETY: buckets are disjoint parts of the caller's range.
-                unsafe { sort(places.part(from, to - from), to_other, word, cut) };
+                unsafe { sort(places.part(from, to - from), task, cut) };
             }
             from = to;
         }
@@ -96,9 +102,9 @@ unsafe fn sort_buckets<E: Element>(
     let border = near[middle - 1];
     join(
         // SAFETY: the two groups of buckets are disjoint.
-        || unsafe { sort_buckets(near, start, places, to_other, word, cut) },
+        || unsafe { sort_buckets(near, start, places, task, cut) },
         // SAFETY: as above.
-        || unsafe { sort_buckets(far, border, places, to_other, word, cut) },
+        || unsafe { sort_buckets(far, border, places, task, cut) },
     );
 }
 
@@ -106,14 +112,17 @@ unsafe fn sort_buckets<E: Element>(
 ///
 /// # Safety
 /// `target` is writable for all elements and overlaps nothing.
-unsafe fn spread<E: Element>(
+unsafe fn spread<E: Element, R: Reading<E>>(
     elements: &[E],
+    reading: R,
     target: Shared<E>,
     scale: Scale,
     stripes: usize,
 ) -> Vec<usize> {
     let mut stripes = Stripe::cut(elements.len(), stripes);
-    each_stripe(&mut stripes, &|stripe| stripe.count(elements, scale));
+    each_stripe(&mut stripes, &|stripe| {
+        stripe.count(elements, reading, scale)
+    });
     let mut next = 0;
     let ends = (0..scale.buckets())
         .map(|bucket| {
@@ -125,7 +134,7 @@ unsafe fn spread<E: Element>(
         .collect();
     // SAFETY: the sums give every element of every stripe a place of its own below the number of elements.
     each_stripe(&mut stripes, &|stripe| unsafe {
-        stripe.spread(elements, scale, target)
+        stripe.spread(elements, reading, scale, target)
     });
     ends
 }
@@ -149,21 +158,27 @@ impl Stripe {
             .collect()
     }
 
-    fn count<E: Element>(&mut self, elements: &[E], scale: Scale) {
+    fn count<E, R: Reading<E>>(&mut self, elements: &[E], reading: R, scale: Scale) {
         let mut counts = vec![0; scale.buckets()];
         for element in &elements[self.range.clone()] {
-            counts[scale.of(element)] += 1;
+            counts[scale.of(element, reading)] += 1;
         }
         self.places = counts;
     }
 
     /// # Safety
     /// The places are those set aside for this stripe's elements in `target`, by the same scale.
-    unsafe fn spread<E: Element>(&mut self, elements: &[E], scale: Scale, target: Shared<E>) {
+    unsafe fn spread<E: Element, R: Reading<E>>(
+        &mut self,
+        elements: &[E],
+        reading: R,
+        scale: Scale,
+        target: Shared<E>,
+    ) {
         let target = target.get();
         let places = &mut *self.places;
         for element in &elements[self.range.clone()] {
-            let place = &mut places[scale.of(element)];
+            let place = &mut places[scale.of(element, reading)];
             // SAFETY: scales are pure, so this is the place that was counted for the element.
             unsafe { target.add(*place).write(*element) };
             *place += 1;
@@ -172,7 +187,7 @@ impl Stripe {
 }
 
 /// Runs `work` on every stripe, in parallel.
-fn each_stripe(stripes: &mut [Stripe], work: &(impl Fn(&mut Stripe) + Sync)) {
+fn each_stripe(stripes: &mut [Stripe], work: &(dyn Fn(&mut Stripe) + Sync)) {
     if let [stripe] = stripes {
         work(stripe);
         return;

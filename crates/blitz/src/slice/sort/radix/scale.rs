@@ -3,16 +3,17 @@
 //! Top bits make poor buckets when keys crowd: small numbers with a few huge ones among them, signed numbers around zero (whose
 //! bit patterns differ in all 64 bits), timestamps of one day. A scale runs from about the smallest to about the largest key of a
 //! sample in equal steps; whatever lies outside goes to the first or the last bucket. The mapping is monotone for any sample, so
-//! correctness does not depend on it; only the balance does.
+//! correctness does not depend on it; only the balance does. Whoever knows where the sample is taken can spoil that, so those who lay out
+//! scale after scale count how often they do.
 
-use super::element::{Element, word_count, word_of};
+use super::element::Reading;
 
 /// Number of buckets of a scale at most, as a power of two. Spreading keeps one cache line per bucket in use; measured with 8-byte
 /// elements, 1024 lines cost 1.6 ns per element, 2048 cost 4.
 const WIDEST: u32 = 10;
 
 /// Elements in a sample.
-const SAMPLE: usize = 128;
+pub(super) const SAMPLE: usize = 128;
 
 /// Equal steps from a base upwards; the first and the last one are open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,17 +28,18 @@ pub(super) struct Scale {
 impl Scale {
     /// A scale of about `2^width` buckets for these elements, by the first word from `first_word` on in which they differ; nothing if
     /// they do not differ at all. At least two buckets will be in use.
-    pub(super) fn for_elements<E: Element>(
+    pub(super) fn for_elements<E, R: Reading<E>>(
         elements: &[E],
+        reading: R,
         first_word: u32,
         width: u32,
     ) -> Option<Scale> {
-        (first_word..word_count::<E>()).find_map(|word| {
+        (first_word..R::WORDS).find_map(|word| {
             let step = (elements.len() / SAMPLE).max(1);
             let mut sample = [0; SAMPLE];
             let mut len = 0;
             for (slot, element) in sample.iter_mut().zip(elements.iter().step_by(step)) {
-                *slot = word_of(element, word);
+                *slot = reading.word(element, word);
                 len += 1;
             }
             let sample = &mut sample[..len];
@@ -57,7 +59,7 @@ impl Scale {
             // No idea from the sample: take the whole range, if there is one.
             let (low, high) = elements
                 .iter()
-                .map(|x| word_of(x, word))
+                .map(|x| reading.word(x, word))
                 .fold((u64::MAX, 0), |(low, high), x| (low.min(x), high.max(x)));
             (low < high).then(|| Scale::spanning(low, high, width, word))
         })
@@ -83,21 +85,22 @@ impl Scale {
 
     /// The bucket of an element. Monotone in the measured word.
     #[inline(always)]
-    pub(super) fn of<E: Element>(self, element: &E) -> usize {
-        let above = word_of(element, self.word).saturating_sub(self.base);
+    pub(super) fn of<E, R: Reading<E>>(self, element: &E, reading: R) -> usize {
+        let above = reading.word(element, self.word).saturating_sub(self.base);
         (above >> self.shift).min(self.last) as usize
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::element::Itself;
     use super::*;
 
     fn spreads(elements: &[u64]) -> usize {
-        let scale = Scale::for_elements(elements, 0, 8).expect("the elements differ");
+        let scale = Scale::for_elements(elements, Itself, 0, 8).expect("the elements differ");
         let mut sorted = elements.to_vec();
         sorted.sort_unstable();
-        let buckets: Vec<usize> = sorted.iter().map(|x| scale.of(x)).collect();
+        let buckets: Vec<usize> = sorted.iter().map(|x| scale.of(x, Itself)).collect();
         assert!(buckets.is_sorted(), "a scale must be monotone");
         assert!(buckets.iter().all(|b| *b < scale.buckets()));
         let mut used = buckets;
@@ -138,10 +141,13 @@ mod tests {
 
     #[test]
     fn equal_keys_have_no_scale() {
-        assert_eq!(Scale::for_elements(&[7_u64; 1000], 0, 8), None);
-        assert_eq!(Scale::for_elements(&[(3_u64, 9_u64); 1000], 0, 8), None);
+        assert_eq!(Scale::for_elements(&[7_u64; 1000], Itself, 0, 8), None);
         assert_eq!(
-            Scale::for_elements(&[(3_u64, 9_u64), (3, 10)], 0, 8).map(|scale| scale.word),
+            Scale::for_elements(&[(3_u64, 9_u64); 1000], Itself, 0, 8),
+            None
+        );
+        assert_eq!(
+            Scale::for_elements(&[(3_u64, 9_u64), (3, 10)], Itself, 0, 8).map(|scale| scale.word),
             Some(1)
         );
     }

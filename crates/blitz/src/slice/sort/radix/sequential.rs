@@ -6,9 +6,12 @@
 //! the few that are still out of order to their places. Where keys are crowded, the insertion sort meets long groups that
 //! agree in all those bits, and hands them back to be sorted by the bits below.
 //!
+//! Every level of that looks at fewer bits, or so it is meant: a scale is laid out by a sample, and keys may be arranged so that a sample
+//! tells nothing about the others. So levels are counted, and after [`DEEPEST`] of them what is left is sorted by comparing.
+//!
 //! Elements are plain copies with trusted keys: nothing here runs user code.
 
-use super::element::{Digit, Element, Places, Variation, word_count, word_of};
+use super::element::{Digit, Element, Places, Reading, Variation};
 use super::scale::Scale;
 use std::mem::MaybeUninit;
 
@@ -23,26 +26,79 @@ const CACHED: usize = 4096;
 /// another one.
 const SPARE: u32 = 4;
 
+/// Levels of buckets within buckets, those on several threads included. Keys that crowd at every scale, with as many between `2^k` and
+/// `2^(k + 1)` for every `k`, take seven per 64 bits.
+pub(super) const DEEPEST: u32 = 16;
+
 /// How far the insertion sort moves an element before it asks for help.
 const INSERTION: usize = 12;
 
-/// Sorts the elements, stable, by their keys from `first_word` on; they end up in the other place if `to_other` says so.
+/// What is known about elements that are to be sorted.
+#[derive(Clone, Copy)]
+pub(super) struct Task<R> {
+    pub(super) reading: R,
+    /// The elements' keys are equal before this word.
+    pub(super) first_word: u32,
+    /// Levels of buckets that are left.
+    pub(super) levels: u32,
+    /// Whether the elements are wanted in the other place.
+    pub(super) to_other: bool,
+}
+
+impl<R> Task<R> {
+    /// For all elements, which are to stay where they are.
+    pub(super) fn whole(reading: R) -> Self {
+        Task {
+            reading,
+            first_word: 0,
+            levels: DEEPEST,
+            to_other: false,
+        }
+    }
+
+    /// For the elements of one bucket, whose keys are equal before `word`, and which have moved to the other place if `have_moved`.
+    pub(super) fn within(self, word: u32, have_moved: bool) -> Self {
+        Task {
+            first_word: word,
+            levels: self.levels - 1,
+            to_other: self.to_other != have_moved,
+            ..self
+        }
+    }
+}
+
+/// Sorts the elements, stable, by their keys.
 ///
 /// # Safety
 /// The source holds elements, the other place is writable, they do not overlap, nobody else touches them, and the length fits 32
 /// bits.
-pub(super) unsafe fn sort<E: Element>(places: Places<E>, to_other: bool, first_word: u32) {
+pub(super) unsafe fn sort<E: Element, R: Reading<E>>(places: Places<E>, task: Task<R>) {
     debug_assert!(u32::try_from(places.len).is_ok());
     // SAFETY: the caller's promise, and each function leaves the elements where the next one expects them.
     unsafe {
-        if places.len <= SHORT {
-            places.elements().sort_unstable_by(E::compare);
-            places.finish(to_other);
+        if places.len <= SHORT || task.levels == 0 {
+            sort_by_comparing(places, task);
         } else if places.len < LONG {
-            sort_cached(places, to_other, first_word);
+            sort_cached(places, task);
         } else {
-            sort_long(places, to_other, first_word);
+            sort_long(places, task);
         }
+    }
+}
+
+/// Sorts the elements by comparing them: `O(n log n)` whatever they are.
+///
+/// # Safety
+/// As for [`sort`], but the length may be any.
+pub(super) unsafe fn sort_by_comparing<E: Element, R: Reading<E>>(
+    places: Places<E>,
+    task: Task<R>,
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let elements = places.elements();
+        elements.sort_unstable_by(|a, b| task.reading.compare(a, b));
+        places.finish(task.to_other);
     }
 }
 
@@ -51,25 +107,31 @@ pub(super) unsafe fn sort<E: Element>(places: Places<E>, to_other: bool, first_w
 /// # Safety
 /// As for [`sort`].
 #[inline(never)]
-unsafe fn sort_long<E: Element>(places: Places<E>, to_other: bool, first_word: u32) {
+unsafe fn sort_long<E: Element, R: Reading<E>>(places: Places<E>, task: Task<R>) {
+    let Task {
+        reading,
+        first_word,
+        ..
+    } = task;
     // SAFETY: the caller's promise. The scale is monotone and pure, so what is counted is what is spread; buckets are disjoint parts.
     unsafe {
         let width = (places.len / CACHED).ilog2() + 1;
-        let Some(scale) = Scale::for_elements(places.elements(), first_word, width) else {
-            return places.finish(to_other);
+        let Some(scale) = Scale::for_elements(places.elements(), reading, first_word, width) else {
+            return places.finish(task.to_other);
         };
         let mut next = vec![0_u32; scale.buckets()];
         for element in &*places.elements() {
-            next[scale.of(element)] += 1;
+            next[scale.of(element, reading)] += 1;
         }
         starts_from_counts(&mut next);
-        spread(places, &mut next, |element| scale.of(element));
+        spread(places, &mut next, |element| scale.of(element, reading));
         let places = places.exchanged();
         let mut start = 0;
         for end in next {
             let end = end as usize;
             if end > start {
-                sort(places.part(start, end - start), !to_other, scale.word);
+                let bucket = places.part(start, end - start);
+                sort(bucket, task.within(scale.word, true));
             }
             start = end;
         }
@@ -80,86 +142,127 @@ unsafe fn sort_long<E: Element>(places: Places<E>, to_other: bool, first_word: u
 ///
 /// # Safety
 /// As for [`sort`].
-unsafe fn sort_cached<E: Element>(places: Places<E>, to_other: bool, first_word: u32) {
+unsafe fn sort_cached<E: Element, R: Reading<E>>(places: Places<E>, task: Task<R>) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let Some(sorted) = sort_by_digits(places, task) else {
+            return places.finish(task.to_other);
+        };
+        let Sorted {
+            digit,
+            varying,
+            have_moved,
+        } = sorted;
+        let places = if have_moved {
+            places.exchanged()
+        } else {
+            places
+        };
+        if digit.leaves_work(varying, R::WORDS) {
+            // Groups stay where they are, whether that is where they are wanted or not.
+            let stay = Task {
+                to_other: false,
+                ..task.within(digit.word, false)
+            };
+            let mut from = 1;
+            while let Some(group) = insertion_sort(places.elements(), task.reading, digit, from) {
+                sort(places.part(group.start, group.len()), stay);
+                from = group.end;
+            }
+        }
+        places.finish(task.to_other != have_moved);
+    }
+}
+
+/// How far some elements have been sorted.
+struct Sorted {
+    /// By all bits down to those of this digit,
+    digit: Digit,
+    /// of these bits, in which they differ,
+    varying: u64,
+    /// and they are in the other place now.
+    have_moved: bool,
+}
+
+/// Sorts by one or two digits; nothing if the elements do not differ. A function of its own, so that the counters are gone when groups are
+/// sorted.
+///
+/// # Safety
+/// As for [`sort`].
+#[inline(never)]
+unsafe fn sort_by_digits<E: Element, R: Reading<E>>(
+    places: Places<E>,
+    task: Task<R>,
+) -> Option<Sorted> {
     // SAFETY: the caller's promise; both digits count the very elements that they spread.
     unsafe {
-        let Some((varying, word)) = first_varying_word(places.elements(), first_word) else {
-            return places.finish(to_other);
-        };
+        let reading = task.reading;
+        let (varying, word) = first_varying_word(places.elements(), task)?;
         let wanted = places.len.ilog2() + 1 + SPARE;
         let upper = Digit::at_top_of(varying, wanted.div_ceil(2), word);
+        let of_upper = |element: &E| upper.of(reading.word(element, word));
         let mut upper_counts = Counts::new();
         let upper_next = upper_counts.zeroed(upper);
         let Some(lower) = upper.below(varying, wanted / 2) else {
             for element in &*places.elements() {
-                upper_next[upper.of(element)] += 1;
+                upper_next[of_upper(element)] += 1;
             }
             starts_from_counts(upper_next);
-            spread(places, upper_next, |element| upper.of(element));
-            let places = places.exchanged();
-            finish_groups(places, upper, varying);
-            return places.finish(!to_other);
+            spread(places, upper_next, of_upper);
+            return Some(Sorted {
+                digit: upper,
+                varying,
+                have_moved: true,
+            });
         };
         let mut lower_counts = Counts::new();
         let lower_next = lower_counts.zeroed(lower);
         for element in &*places.elements() {
-            let word = word_of(element, word);
-            upper_next[upper.of_word(word)] += 1;
-            lower_next[lower.of_word(word)] += 1;
+            let word = reading.word(element, word);
+            upper_next[upper.of(word)] += 1;
+            lower_next[lower.of(word)] += 1;
         }
         starts_from_counts(lower_next);
         starts_from_counts(upper_next);
-        spread(places, lower_next, |element| lower.of(element));
-        spread(places.exchanged(), upper_next, |element| upper.of(element));
-        finish_groups(places, lower, varying);
-        places.finish(to_other);
+        let of_lower = |element: &E| lower.of(reading.word(element, word));
+        spread(places, lower_next, of_lower);
+        spread(places.exchanged(), upper_next, of_upper);
+        Some(Sorted {
+            digit: lower,
+            varying,
+            have_moved: false,
+        })
     }
 }
 
-/// The first word from `first` on in which elements differ, and the bits in which they do.
-fn first_varying_word<E: Element>(elements: &[E], first: u32) -> Option<(u64, u32)> {
-    (first..word_count::<E>()).find_map(|word| {
-        let varying = Variation::of(elements.iter().copied(), word).bits();
+/// The first word in which elements differ, and the bits in which they do.
+fn first_varying_word<E, R: Reading<E>>(elements: &[E], task: Task<R>) -> Option<(u64, u32)> {
+    (task.first_word..R::WORDS).find_map(|word| {
+        let varying = Variation::of(elements, task.reading, word).bits();
         (varying != 0).then_some((varying, word))
     })
 }
 
-/// Finishes a slice that is sorted by all bits down to those of `digit`.
-///
-/// # Safety
-/// As for [`sort`].
-unsafe fn finish_groups<E: Element>(places: Places<E>, digit: Digit, varying: u64) {
-    if !digit.leaves_work::<E>(varying) {
-        return;
-    }
-    // SAFETY: the caller's promise. A group is a part of the places.
-    unsafe {
-        let mut from = 1;
-        while let Some(group) = insertion_sort(places.elements(), digit, from) {
-            sort(places.part(group.start, group.len()), false, digit.word);
-            from = group.end;
-        }
-    }
-}
-
 /// Sorts `v[from..]` into the sorted `v[..from]`, given that elements are out of order only within groups that agree down to
 /// `digit`. Returns the first group in which an element would have to move far, unsorted.
-fn insertion_sort<E: Element>(
+fn insertion_sort<E: Element, R: Reading<E>>(
     v: &mut [E],
+    reading: R,
     digit: Digit,
     from: usize,
 ) -> Option<std::ops::Range<usize>> {
     for i in from.max(1)..v.len() {
-        if E::compare(&v[i], &v[i - 1]).is_ge() {
+        if reading.compare(&v[i], &v[i - 1]).is_ge() {
             continue;
         }
         let farthest = i.saturating_sub(INSERTION);
         let mut place = i - 1;
-        while place > farthest && E::compare(&v[i], &v[place - 1]).is_lt() {
+        while place > farthest && reading.compare(&v[i], &v[place - 1]).is_lt() {
             place -= 1;
         }
         if place == farthest && place > 0 {
-            let in_group = |x: &E| digit.prefix(x) == digit.prefix(&v[i]);
+            let prefix = |x: &E| digit.prefix(reading.word(x, digit.word));
+            let in_group = |x: &E| prefix(x) == prefix(&v[i]);
             let start = i - v[..i].iter().rev().take_while(|x| in_group(x)).count();
             let end = i + v[i..].iter().take_while(|x| in_group(x)).count();
             return Some(start..end);

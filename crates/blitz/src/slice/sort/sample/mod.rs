@@ -15,6 +15,7 @@
 mod splitters;
 
 use self::splitters::Tree;
+use super::fork::both;
 use super::leaf;
 use super::order::{By, Order};
 use super::plan::Grain;
@@ -22,7 +23,7 @@ use super::raw::{Scratch, Shared};
 use super::runs;
 use super::stable::{Region, merge_sort};
 use super::unstable::stitch;
-use crate::{current_num_threads, join};
+use crate::current_num_threads;
 use std::cmp::Ordering;
 use std::ops::Range;
 use std::ptr;
@@ -146,18 +147,25 @@ where
     // SAFETY: positions are within the slice and distinct, one per part. The sort gives every position to one thread at a time, so no
     // element is visible to two; `v` is borrowed exclusively.
     let element = |position: &usize| unsafe { &*base.get().add(*position) };
+    sort_positions(&mut positions, &|a, b| {
+        order.is_less(element(a), element(b))
+    });
+    positions
+}
+
+/// Sorts the sample. Behind a pointer, so that this sort within the sort is compiled once and not for every order; the sample's elements are
+/// all over memory, so looking at two of them takes longer than the call.
+fn sort_positions(positions: &mut [usize], is_less: &(dyn Fn(&usize, &usize) -> bool + Sync)) {
     super::sort_unstable(
-        &mut positions,
+        positions,
         &By(|a: &usize, b: &usize| {
-            let (a, b) = (element(a), element(b));
-            if order.is_less(a, b) {
+            if is_less(a, b) {
                 Ordering::Less
             } else {
                 Ordering::Greater
             }
         }),
     );
-    positions
 }
 
 /// Whether many splitters would be equal: then many elements are, and merging is as good.
@@ -189,7 +197,7 @@ where
             unsafe { Tree::new(base, &splitters) }
         })
         .collect();
-    taken.sort_unstable();
+    super::sort_places(&mut taken);
     classify_stripes(base, 0, &mut trees, &taken, cut, ids, &is_less);
 
     // The splitters themselves, each by the tree of the stripe that it lies in. This thread has them all now.
@@ -237,7 +245,7 @@ fn classify_stripes<T, F>(
     let (near, far) = trees.split_at_mut(half);
     let (near_ids, far_ids) =
         ids.split_at_mut(cut.stripe(first + half).start - cut.stripe(first).start);
-    join(
+    both(
         || classify_stripes(base, first, near, taken, cut, near_ids, is_less),
         || classify_stripes(base, first + half, far, taken, cut, far_ids, is_less),
     );
@@ -301,7 +309,7 @@ fn each<X: Send>(items: &mut [X], first: usize, work: &(impl Fn(usize, &mut X) +
     }
     let half = items.len() / 2;
     let (near, far) = items.split_at_mut(half);
-    join(|| each(near, first, work), || each(far, first + half, work));
+    both(|| each(near, first, work), || each(far, first + half, work));
 }
 
 /// Sorts the buckets of a region that is away; `ends` says where each one ends, the region starts at `start`. Then it is at home.
@@ -326,7 +334,7 @@ where
     let (near, far) = ends.split_at(middle);
     let border = near[middle - 1];
     let (mut left, mut right) = region.split_at(border - start);
-    join(
+    both(
         || sort_buckets(&mut left, near, start, order, grain),
         || sort_buckets(&mut right, far, border, order, grain),
     );

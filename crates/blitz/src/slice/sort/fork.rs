@@ -1,0 +1,45 @@
+//! Forks of the sorts, compiled once.
+//!
+//! A `join` is some two thousand lines for the compiler to chew on, and a sort of one type has a dozen of them. None is hot: what a sort forks
+//! lasts microseconds at least. So all of them go through two joins of closures behind pointers, which are not generic and therefore
+//! compiled with this crate and not with its users'. Two, because the engine remembers for each how long its forks take: those that
+//! compare, which are worth a wake-up or would not have been planned, and those that only move memory.
+
+use crate::join;
+
+/// Runs both closures, perhaps in parallel: parts of a sort.
+#[cfg_attr(feature = "profile", track_caller)]
+pub(super) fn both(a: impl FnOnce() + Send, b: impl FnOnce() + Send) {
+    join_parts(&mut once(a), &mut once(b));
+}
+
+/// Runs both closures, perhaps in parallel: they only move elements.
+#[cfg_attr(feature = "profile", track_caller)]
+pub(super) fn both_moves(a: impl FnOnce() + Send, b: impl FnOnce() + Send) {
+    join_moves(&mut once(a), &mut once(b));
+}
+
+/// What may be called through a pointer, and will be called once.
+fn once(half: impl FnOnce() + Send) -> impl FnMut() + Send {
+    let mut half = Some(half);
+    move || {
+        if let Some(half) = half.take() {
+            half();
+        }
+    }
+}
+
+// Closures, because the engine tells call sites apart by the code of their forks: passed on as they are, both functions would be one.
+#[expect(clippy::redundant_closure)]
+#[inline(never)]
+#[cfg_attr(feature = "profile", track_caller)]
+fn join_parts(a: &mut (dyn FnMut() + Send), b: &mut (dyn FnMut() + Send)) {
+    join(|| a(), || b());
+}
+
+#[expect(clippy::redundant_closure)]
+#[inline(never)]
+#[cfg_attr(feature = "profile", track_caller)]
+fn join_moves(a: &mut (dyn FnMut() + Send), b: &mut (dyn FnMut() + Send)) {
+    join(|| a(), || b());
+}
