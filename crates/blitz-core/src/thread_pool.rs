@@ -344,7 +344,8 @@ pub fn yield_local() -> Option<Yield> {
 ///
 /// It is below [`current_num_threads`], and no other thread of the pool has the same at the same time, with one
 /// exception: a thread that had to be started because all others wait for another pool shares the index of one
-/// of them, and goes on for the rest of its job if that one's wait ends first.
+/// of those. A thread that works for a pool beside all of its threads has no index: one from outside that nobody has served for a while, or one that
+/// serves an async runtime's tasks while all others compute.
 ///
 /// ```
 /// assert_eq!(blitz_core::current_thread_index(), None);

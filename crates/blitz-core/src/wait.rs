@@ -311,7 +311,7 @@ impl<'a, A: Awaited + ?Sized> Wait<'a, A> {
         None
     }
 
-    /// The other seats, the one that has what we wait for first. By address: a rescue thread or a stand-in has another one's index.
+    /// The other seats, the one that has what we wait for first. By address: extra seats have no index.
     fn others(&self) -> impl Iterator<Item = &'a Seat> + use<'a, A> {
         let me = self.seat;
         let pool = me.pool();
