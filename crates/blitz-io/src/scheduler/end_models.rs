@@ -332,3 +332,55 @@ fn loom_an_abort_during_the_end() {
 fn loom_a_completion_during_the_end_reaches_whoever_joins() {
     against_the_end::<3>(NOTHING, Before::Queued, &[JOIN, RUN]);
 }
+
+/// A task leaves another one in a shard in front of its own and is through, while somebody looks whether there is any task.
+fn looking_for_tasks(flaws: Flaws<owned::Flaw>) {
+    struct Alone;
+    impl Schedule for Alone {
+        fn schedule(&self, _: Queued) {}
+        fn schedule_again(&self, _: Queued) {}
+        fn release(&self, _: &Task) -> bool {
+            false
+        }
+    }
+    /// Tasks that are only in a list.
+    fn task() -> Task {
+        // SAFETY: the future is `Send` and `'static`.
+        let (listed, queued, handle) = unsafe { task::new(std::future::ready(()), Alone) };
+        drop((queued, handle));
+        listed
+    }
+    fn remove(owned: &Owned, task: &Task) {
+        assert!(owned.remove(task));
+        // SAFETY: the list's reference, which is ours now.
+        drop(unsafe { Task::from_raw(task.as_ptr()) });
+    }
+    race::<2, _>(move || {
+        let owned = Rc::new(Owned::with_flaws(2, flaws));
+        let (parent, child) = (task(), task());
+        assert!(owned.insert(parent.clone(), 1).is_ok());
+        let (spawner, looker, left) = (owned.clone(), owned.clone(), child.clone());
+        Race::new(move |found: Vec<bool>| {
+            remove(&owned, &left);
+            assert!(!found[1], "drained with a task in it");
+            assert!(owned.is_empty());
+        })
+        .thread(move || {
+            assert!(spawner.insert(child, 0).is_ok());
+            remove(&spawner, &parent);
+            false
+        })
+        .thread(move || looker.is_empty())
+    });
+}
+
+#[test]
+fn loom_a_list_is_not_empty_while_a_task_leaves_another_one() {
+    looking_for_tasks(Flaws::NONE);
+}
+
+#[test]
+#[should_panic(expected = "drained with a task in it")]
+fn loom_a_sum_without_a_snapshot_misses_the_child_of_a_task() {
+    looking_for_tasks(Flaws::only(owned::Flaw::SumsWithoutSnapshot));
+}

@@ -6,6 +6,13 @@
 //! holds one reference to each of its tasks. Closing is per shard: a task that comes to a closed shard is refused,
 //! and its spawner shuts it down; so a spawn that races with the runtime's end is either in a list that is still to
 //! be emptied, or refused.
+//!
+//! # When the list is empty
+//! The lengths of the shards are read one after the other, and a task that is through may have left another one in a shard that has been looked at already: a sum of zero says
+//! nothing. So [`Owned::is_empty`] also reads how many tasks have been admitted, before the lengths and after. If that is the same, the tasks of the first count are
+//! all that there were meanwhile, and each shard's length says that its own are gone: whoever reads a length of zero has seen what those tasks did (SeqCst, as
+//! good as Release and Acquire), and so the second count would have their children in it. A length is written before the
+//! count, which is Release: whoever counts a task finds it in the length, unless it is gone.
 
 use super::injector::{Injector, refuse};
 use crate::primitives::{AtomicU64, AtomicUsize, Condvar, Mutex, Ordering};
@@ -32,6 +39,7 @@ pub(crate) enum Flaw {
     AdmitsAfterClosing,
     LooksBeforeClosing,
     LeavesIdleTasks,
+    SumsWithoutSnapshot,
 }
 
 pub(crate) struct Owned {
@@ -135,7 +143,7 @@ impl Owned {
         }
     }
 
-    fn insert(&self, task: Task, index: usize) -> Result<(), Task> {
+    pub(super) fn insert(&self, task: Task, index: usize) -> Result<(), Task> {
         task.header().state.set_shard(index);
         let shard = &self.shards[index];
         let mut list = shard.list();
@@ -156,7 +164,7 @@ impl Owned {
         list.first = task;
         let (len, admitted) = (&shard.len, &shard.admitted);
         len.store(len.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
-        admitted.store(admitted.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        admitted.store(admitted.load(Ordering::Relaxed) + 1, Ordering::Release);
         Ok(())
     }
 
@@ -205,7 +213,7 @@ impl Owned {
         let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
         let _waiting = Waiting::new(self);
         let mut gate = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
-        while self.len() > 0 {
+        while !self.is_empty() {
             let Some(deadline) = deadline else {
                 gate = self
                     .changed
@@ -221,24 +229,33 @@ impl Owned {
             gate = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
         drop(gate);
-        self.len() == 0
+        self.is_empty()
     }
 
     /// As [`Owned::wait_until_empty`], for a thread that runs the tasks itself meanwhile.
     pub(crate) async fn empty(&self) {
         let _waiting = Waiting::new(self);
         poll_fn(|cx| {
+            // Cloning and dropping a waker is somebody else's code: both without the lock.
+            let mut waker = Some(cx.waker().clone());
             let mut wakers = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
-            if self.len() == 0 {
+            if self.is_empty() {
                 return Poll::Ready(());
             }
-            wakers.push(cx.waker().clone());
+            wakers.extend(waker.take());
             Poll::Pending
         })
         .await;
     }
 
-    /// How many tasks are alive.
+    /// Whether there was a moment, during this call, without any task. Not because of one that comes meanwhile: whoever waits hears of its end.
+    pub(crate) fn is_empty(&self) -> bool {
+        let admitted = self.admitted();
+        self.len() == 0
+            && (self.admitted() == admitted || self.flaws.has(Flaw::SumsWithoutSnapshot))
+    }
+
+    /// How many tasks are alive, or were a moment ago: the shards are counted one after the other.
     pub(crate) fn len(&self) -> usize {
         let lens = self
             .shards
@@ -251,7 +268,7 @@ impl Owned {
     pub(crate) fn admitted(&self) -> u64 {
         let shards = self.shards.iter();
         shards
-            .map(|shard| shard.admitted.load(Ordering::Relaxed))
+            .map(|shard| shard.admitted.load(Ordering::Acquire))
             .sum()
     }
 
