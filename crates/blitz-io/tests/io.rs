@@ -556,3 +556,23 @@ fn a_connection_without_room_is_refused() {
 fn a_reader_without_a_buffer_is_refused() {
     drop(BufReader::with_capacity(0, io::empty()));
 }
+
+#[test]
+fn a_read_to_the_end_that_is_given_up_leaves_what_it_has_read() {
+    run(|| async {
+        let (mut here, mut there) = blitz_io::io::duplex(64);
+        let mut bytes = b"before ".to_vec();
+        for part in ["one ", "two "] {
+            here.write_all(part.as_bytes()).await.unwrap();
+            {
+                let mut read = pin!(there.read_to_end(&mut bytes));
+                assert!(poll_once(read.as_mut()).is_pending());
+            }
+            assert!(bytes.ends_with(part.as_bytes()), "{} bytes", bytes.len());
+        }
+        here.write_all(b"three").await.unwrap();
+        drop(here);
+        assert_eq!(soon(there.read_to_end(&mut bytes)).await.unwrap(), 5);
+        assert_eq!(bytes, b"before one two three");
+    });
+}

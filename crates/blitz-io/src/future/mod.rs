@@ -22,7 +22,8 @@
 //! | `recv`, `recv_from`, `send`, `send_to` of datagram sockets | safe |
 //! | `Lines::next_line`, `Split::next_segment` | safe: a part of a line stays in the reader |
 //! | `read_until` | the part that has come is in the buffer already; call it again with the same buffer |
-//! | `read_exact`, `read_line`, `read_to_end`, `read_to_string`, `read_u32` … | **not safe**: what has been read is gone |
+//! | `read_to_end` | the part that has come is in the vector already; call it again with the same vector |
+//! | `read_exact`, `read_line`, `read_to_string`, `read_u32` … | **not safe**: what has been read is gone |
 //! | `write_all`, `write_u32` …, `copy`, `copy_bidirectional` | **not safe**: how far it got is not known |
 //! | `flush`, `shutdown` | safe: to be called again |
 //! | `fs::File::read`, `write`, `ReadDir::next_entry` | safe: what a thread reads meanwhile is there for the next call |

@@ -45,22 +45,33 @@ pub(crate) async fn read_to_end<R: AsyncRead + Unpin + ?Sized>(
     /// What is read at once, at least.
     const CHUNK: usize = 8 * 1024;
     let before = bytes.len();
-    let mut filled = before;
+    let mut tail = Tail {
+        filled: before,
+        bytes,
+    };
     loop {
-        if bytes.len() == filled {
-            bytes.resize((filled * 2).max(filled + CHUNK), 0);
+        let Tail { bytes, filled } = &mut tail;
+        if bytes.len() == *filled {
+            bytes.resize((*filled * 2).max(*filled + CHUNK), 0);
         }
-        match read(reader, &mut bytes[filled..]).await {
-            Ok(0) => break,
-            Ok(length) => filled += length,
-            Err(error) => {
-                bytes.truncate(filled);
-                return Err(error);
-            }
+        match read(reader, &mut bytes[*filled..]).await? {
+            0 => return Ok(*filled - before),
+            length => *filled += length,
         }
     }
-    bytes.truncate(filled);
-    Ok(filled - before)
+}
+
+/// A vector with room behind what has been read into it. The room goes when this does: also with an error, a panic, or a future that is
+/// given up.
+struct Tail<'a> {
+    bytes: &'a mut Vec<u8>,
+    filled: usize,
+}
+
+impl Drop for Tail<'_> {
+    fn drop(&mut self) {
+        self.bytes.truncate(self.filled);
+    }
 }
 
 /// As [`read_to_end`], for text.
