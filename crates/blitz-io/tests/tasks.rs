@@ -1,6 +1,6 @@
 //! Tasks from a user's point of view: they run, finish, fail, are aborted and shut down, each exactly once.
 
-use blitz_io::task::{AbortHandle, JoinSet, LocalSet, spawn_local, yield_now};
+use blitz_io::task::{AbortHandle, JoinSet, LocalSet, shield, spawn_local, yield_now};
 use blitz_io::{Builder, Runtime, spawn};
 use std::collections::HashSet;
 use std::future::{pending, poll_fn};
@@ -556,4 +556,41 @@ fn handles_and_runtimes_can_be_sent() {
     assert_send(&runtime.spawn(async { 1 }));
     assert_send(&async { spawn(async {}).await });
     assert_send(&runtime);
+}
+
+#[test]
+fn a_task_may_have_any_number_of_shields_side_by_side() {
+    runtime(2).block_on(async {
+        let (opened, open) = blitz_io::channel::watch::channel(false);
+        let (begun, begins) = blitz_io::channel::oneshot::channel();
+        let task = spawn(async move {
+            let section = |_| {
+                let mut open = open.clone();
+                Box::pin(shield(
+                    async move { open.wait_for(|open| *open).await.is_ok() },
+                ))
+            };
+            let mut sections: Vec<_> = (0..1000).map(section).collect();
+            let mut begun = Some(begun);
+            poll_fn(|cx| {
+                sections.retain_mut(|section| section.as_mut().poll(cx).is_pending());
+                if let Some(begun) = begun.take() {
+                    begun.send(sections.len()).unwrap();
+                }
+                if sections.is_empty() {
+                    return Poll::Ready(());
+                }
+                Poll::Pending
+            })
+            .await;
+            std::future::pending::<()>().await;
+        });
+        assert_eq!(begins.await, Ok(1000));
+        // Not before all of them are through.
+        task.abort();
+        yield_now().await;
+        assert!(!task.is_finished());
+        opened.send(true).unwrap();
+        assert!(task.await.unwrap_err().is_cancelled());
+    });
 }

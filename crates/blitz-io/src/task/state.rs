@@ -37,13 +37,14 @@ const CANCELLED: u64 = 1 << 3;
 const JOIN_INTEREST: u64 = 1 << 4;
 const JOIN_WAKER: u64 = 1 << 5;
 const ENDING: u64 = 1 << 6;
-/// Eight bits: the shielded sections.
-const ONE_SHIELD: u64 = 1 << 7;
-const SHIELDS: u64 = 0xFF * ONE_SHIELD;
 /// Nine bits: the shard.
-const ONE_SHARD: u64 = 1 << 15;
+const ONE_SHARD: u64 = 1 << 7;
 const SHARD: u64 = (MOST_SHARDS as u64 - 1) * ONE_SHARD;
-const ONE_REF: u64 = 1 << 24;
+/// Twenty bits: the shielded sections.
+const ONE_SHIELD: u64 = 1 << 16;
+const SHIELDS: u64 = 0xF_FFFF * ONE_SHIELD;
+/// The remaining 28. Wakers of one task that fill a gigabyte are a mistake of somebody's.
+const ONE_REF: u64 = 1 << 36;
 /// About to be queued for the first time: references for the owned list, the queue, the handle.
 const FRESH: u64 = NOTIFIED | JOIN_INTEREST | (3 * ONE_REF);
 
@@ -314,20 +315,21 @@ impl State {
 
     /// The task enters a shielded section. For the RUNNING thread.
     ///
-    /// # Panics
-    /// If it is in 255 already.
+    /// A task that is in a million of them at the same time stays shielded for good: the count is full, and nobody knows any more when it is
+    /// down to zero.
     pub(crate) fn enter_shield(&self) {
         // Only the RUNNING thread changes these bits, so they are the same in the next step. Relaxed: only that thread acts on them,
         // and the end of its poll hands them on.
-        let now = self.0.load(Ordering::Relaxed) & SHIELDS;
-        assert!(now < SHIELDS, "more than 255 nested shields");
-        self.0.fetch_add(ONE_SHIELD, Ordering::Relaxed);
+        if self.0.load(Ordering::Relaxed) & SHIELDS != SHIELDS {
+            self.0.fetch_add(ONE_SHIELD, Ordering::Relaxed);
+        }
     }
 
     /// It leaves one, if it is in any: a section that was begun in another task, which had the same address, is not counted here.
     /// For the RUNNING thread.
     pub(crate) fn leave_shield(&self) {
-        if self.0.load(Ordering::Relaxed) & SHIELDS != 0 {
+        let shields = self.0.load(Ordering::Relaxed) & SHIELDS;
+        if shields != 0 && shields != SHIELDS {
             self.0.fetch_sub(ONE_SHIELD, Ordering::Relaxed);
         }
     }
