@@ -583,3 +583,31 @@ fn bug_33_a_read_that_has_to_wait_is_woken_on_every_kind_of_runtime() {
         });
     }
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_connection_to_a_listener_with_a_full_queue_waits() {
+    use std::os::fd::AsRawFd;
+    run(|| async {
+        let path =
+            std::env::temp_dir().join(format!("blitz-io-{}-full.socket", std::process::id()));
+        let listener = UnixListener::bind(&path).unwrap();
+        // SAFETY: takes two numbers. The socket listens already, and has room for one connection from now on.
+        assert_eq!(unsafe { libc::listen(listener.as_raw_fd(), 0) }, 0);
+        let mut connected = Vec::new();
+        let waiting = loop {
+            assert!(connected.len() < 10_000, "the queue does not fill");
+            let mut connecting = Box::pin(UnixStream::connect(path.clone()));
+            match timeout(Duration::from_millis(100), connecting.as_mut()).await {
+                Ok(stream) => connected.push(stream.unwrap()),
+                Err(_) => break connecting,
+            }
+        };
+        let waiting = spawn(waiting);
+        for _ in 0..=connected.len() {
+            soon(listener.accept()).await.unwrap();
+        }
+        soon(waiting).await.unwrap().unwrap();
+        std::fs::remove_file(&path).unwrap();
+    });
+}

@@ -4,8 +4,10 @@ use super::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, SocketAddr, WriteHalf};
 use crate::driver::Registered;
 use crate::net::split;
 use crate::net::stream::Interior;
+use crate::time::sleep;
 use std::io;
 use std::path::Path;
+use std::time::Duration;
 
 /// A Unix stream.
 ///
@@ -25,7 +27,7 @@ pub struct UnixStream {
 }
 
 impl UnixStream {
-    /// Connects to the listener at a path.
+    /// Connects to the listener at a path. Waits while as many connections as the listener has room for wait to be accepted.
     ///
     /// # Errors
     /// If there is none, or it does not take the connection.
@@ -33,7 +35,16 @@ impl UnixStream {
     /// # Panics
     /// If the thread is in no runtime.
     pub async fn connect(path: impl AsRef<Path>) -> io::Result<Self> {
-        let stream = Self::from_mio(mio::net::UnixStream::connect(path)?)?;
+        // Linux refuses a connection that would have to wait, and has nothing that tells when it would not.
+        let mut pause = Duration::from_millis(1);
+        let connected = loop {
+            match mio::net::UnixStream::connect(&path) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => sleep(pause).await,
+                connected => break connected?,
+            }
+            pause = (pause * 2).min(Duration::from_millis(50));
+        };
+        let stream = Self::from_mio(connected)?;
         stream.writable().await?;
         match stream.take_error()? {
             None => Ok(stream),
