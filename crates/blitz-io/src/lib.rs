@@ -67,6 +67,7 @@ pub mod time;
 #[cfg_attr(loom, allow(dead_code))]
 mod waiters;
 mod wake_batch;
+mod waker_place;
 
 /// Runs an `async fn main` in a runtime with one thread for each CPU.
 ///

@@ -11,6 +11,7 @@ use crate::context;
 use crate::runtime::Handle;
 use crate::scheduler::Shared;
 use crate::task::{AbortHandle, JoinError, JoinHandle};
+use crate::waker_place::leave;
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::marker::PhantomData;
@@ -52,21 +53,27 @@ impl Parts {
     }
 
     fn poll_through(&self, cx: &Context<'_>) -> Poll<()> {
-        let mut inner = self.lock();
-        if inner.running == 0 {
-            return Poll::Ready(());
-        }
-        inner.waiter = Some(cx.waker().clone());
-        Poll::Pending
+        leave(cx.waker(), |waker| {
+            let mut inner = self.lock();
+            if inner.running == 0 {
+                return Some(Poll::Ready(()));
+            }
+            waker.at(&mut inner.waiter).map(|()| Poll::Pending)
+        })
     }
 
     fn remember(&self, handle: AbortHandle) {
         let mut inner = self.lock();
+        let mut through = Vec::new();
         if inner.handles.len() == inner.handles.capacity() {
             // Before it grows: tasks that are through need no aborting.
-            inner.handles.retain(|handle| !handle.is_finished());
+            let handles = std::mem::take(&mut inner.handles);
+            (through, inner.handles) = handles.into_iter().partition(AbortHandle::is_finished);
         }
         inner.handles.push(handle);
+        drop(inner);
+        // With the last handle of a task goes the waker of whoever has awaited it: somebody else's code.
+        drop(through);
     }
 }
 

@@ -220,12 +220,16 @@ impl<T> Sender<T> {
     pub fn poll_closed(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let unit = ready!(coop::take_unit(cx));
         let shared = self.shared();
+        // As in `Receiver::register`.
+        let waker = cx.waker().clone();
         if shared.state.take_back(SENDER) {
             // SAFETY: taken back, and the receiver was not done: it does not look.
-            shared
+            let replaced = shared
                 .sender
-                .with_mut(|cell| unsafe { *cell = Some(cx.waker().clone()) });
-            if shared.state.wait(SENDER) {
+                .with_mut(|cell| unsafe { (*cell).replace(waker) });
+            let waits = shared.state.wait(SENDER);
+            drop(replaced);
+            if waits {
                 unit.refund();
                 return Poll::Pending;
             }
@@ -384,15 +388,18 @@ impl<T> Receiver<T> {
         let Some(shared) = self.shared() else {
             return false;
         };
+        // First, because it is somebody else's code: if it panics, nothing has changed. What is replaced is dropped last, likewise.
+        let waker = waker.clone();
         if !shared.state.take_back(RECEIVER) {
             return false;
         }
         // SAFETY: taken back, and the sender was not done: it does not look.
-        shared
+        let replaced = shared
             .receiver
-            .with_mut(|cell| unsafe { *cell = Some(waker.clone()) });
+            .with_mut(|cell| unsafe { (*cell).replace(waker) });
         let waits = shared.state.wait(RECEIVER);
         self.registered = waits.then_some(identity);
+        drop(replaced);
         waits
     }
 }

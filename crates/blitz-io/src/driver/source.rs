@@ -10,6 +10,7 @@
 use super::readiness::{Flaw, Readiness, Ready, Seen};
 use crate::primitives::{Mutex, Ordering, atomic::AtomicUsize};
 use crate::wake_batch::WakeBatch;
+use crate::waker_place::leave;
 use blitz_core::checking::Flaws;
 use slab::Slab;
 use std::sync::{Arc, PoisonError};
@@ -107,28 +108,21 @@ impl Source {
         &self,
         wanted: Ready,
         cx: &mut Context<'_>,
-        place: impl FnOnce(&mut Waiters) -> &mut Option<Waker>,
+        mut place: impl FnMut(&mut Waiters) -> &mut Option<Waker>,
     ) -> Poll<Seen> {
         let seen = self.readiness.get();
         if seen.satisfies(wanted) {
             return Poll::Ready(seen);
         }
-        let mut replaced = None;
-        let seen = self.locked(|waiters| {
-            let seen = self.readiness.get();
-            if seen.satisfies(wanted) && !self.readiness.flaws.has(Flaw::WaitsBlindly) {
-                return Poll::Ready(seen);
-            }
-            let place = place(waiters);
-            match place {
-                Some(present) if present.will_wake(cx.waker()) => {}
-                _ => replaced = place.replace(cx.waker().clone()),
-            }
-            Poll::Pending
-        });
-        // Dropping a waker may run anything.
-        drop(replaced);
-        seen
+        leave(cx.waker(), |waker| {
+            self.locked(|waiters| {
+                let seen = self.readiness.get();
+                if seen.satisfies(wanted) && !self.readiness.flaws.has(Flaw::WaitsBlindly) {
+                    return Some(Poll::Ready(seen));
+                }
+                waker.at(place(waiters)).map(|()| Poll::Pending)
+            })
+        })
     }
 }
 

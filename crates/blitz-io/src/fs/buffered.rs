@@ -15,7 +15,7 @@ use std::fs::File;
 use std::io::{self, IoSlice, IoSliceMut, Read, Seek, SeekFrom, Write};
 use std::mem::MaybeUninit;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll, Waker, ready};
 
 type Job = job::Job<Arc<File>>;
 
@@ -66,10 +66,11 @@ impl Buffered {
 
     /// Waits until no job is under way.
     pub(super) fn poll_idle(&self, cx: &mut Context<'_>) -> Poll<()> {
-        self.shared.with(|state| match state.under_way {
-            None => Poll::Ready(()),
-            Some(_) => state.wait(cx),
-        })
+        self.shared
+            .polling(cx, |state, waker| match state.under_way {
+                None => Poll::Ready(()),
+                Some(_) => state.wait(waker),
+            })
     }
 
     /// Waits until no job is under way, and puts the file's position to where the user is.
@@ -89,15 +90,16 @@ impl Buffered {
 
     /// Waits until everything that was accepted has been written, and tells of an error if there was one.
     pub(super) fn poll_written(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.shared.with(|state| state.poll_written(cx))
+        self.shared
+            .polling(cx, |state, waker| state.poll_written(waker))
     }
 
     /// Makes a call, after everything before it. A call that was made for somebody who is gone counts for the next who asks for the same,
     /// unless there was something else between.
     pub(super) fn poll_call(&self, cx: &mut Context<'_>, call: Call) -> Poll<io::Result<u64>> {
-        let begun = self.shared.with(|state| {
+        let begun = self.shared.polling(cx, |state, waker| {
             if state.under_way.is_some() {
-                return Err(state.wait(cx));
+                return Err(state.wait(waker));
             }
             if let Some(Found::Result(made, result)) = state.found.take()
                 && made == call
@@ -105,7 +107,7 @@ impl Buffered {
                 return Err(Poll::Ready(result));
             }
             let ahead = state.unread.forget() as i64;
-            Ok((self.begin(state, Work::Call(call), cx), ahead))
+            Ok((self.begin(state, Work::Call(call), waker), ahead))
         });
         let (job, ahead) = match begun {
             Ok(begun) => begun,
@@ -127,16 +129,16 @@ impl Buffered {
             return Poll::Ready(Ok(0));
         }
         let unit = ready!(coop::take_unit(cx));
-        let begun = self.shared.with(|state| {
+        let begun = self.shared.polling(cx, |state, waker| {
             if state.under_way.is_some() {
-                return Err(state.wait(cx));
+                return Err(state.wait(waker));
             }
             if let Some(answer) = self.read_at_hand(state, room) {
                 return Err(Poll::Ready(answer));
             }
             let wanted = room.len().min(state.limit);
             let buffer = state.unread.take_buffer();
-            Ok((self.begin(state, Work::Read, cx), buffer, wanted))
+            Ok((self.begin(state, Work::Read, waker), buffer, wanted))
         });
         let (job, mut buffer, wanted) = match begun {
             Ok(begun) => begun,
@@ -188,9 +190,9 @@ impl Buffered {
         None
     }
 
-    /// A job begins that `cx` waits for.
-    fn begin(&self, state: &mut State, work: Work, cx: &mut Context<'_>) -> Job {
-        let _pending: Poll<()> = state.wait(cx);
+    /// A job begins that somebody waits for.
+    fn begin(&self, state: &mut State, work: Work, waker: &mut Option<Waker>) -> Job {
+        let _pending: Poll<()> = state.wait(waker);
         self.shared.begin(state, work, Arc::clone(&self.file))
     }
 }
@@ -249,8 +251,8 @@ impl Outgoing for Buffered {
     ) -> Poll<io::Result<usize>> {
         let unit = ready!(coop::take_unit(cx));
         let mut begun = None;
-        let accepted = self.shared.with(|state| {
-            let accepted = state.poll_accept(cx, buffers);
+        let accepted = self.shared.polling(cx, |state, waker| {
+            let accepted = state.poll_accept(waker, buffers);
             if matches!(accepted, Poll::Ready(Ok(1..))) && state.under_way.is_none() {
                 state.found = None;
                 let ahead = state.unread.forget() as i64;

@@ -149,6 +149,17 @@ impl Shared {
         access(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// As [`with`](Self::with), for somebody who may have to wait and leaves a waker then. It is cloned before the lock is taken, and dropped after it if it is not needed: both are somebody
+    /// else's code.
+    pub(super) fn polling<R>(
+        &self,
+        cx: &Context<'_>,
+        access: impl FnOnce(&mut State, &mut Option<Waker>) -> R,
+    ) -> R {
+        let mut waker = Some(cx.waker().clone());
+        self.with(|state| access(state, &mut waker))
+    }
+
     /// A job changes the state, and tells those who wait.
     fn change<R>(&self, change: impl FnOnce(&mut State) -> R) -> R {
         if self.flaws.has(Flaw::WakesBeforeChange) {
@@ -175,18 +186,20 @@ impl Shared {
 
 impl State {
     /// Waits for the job that is under way.
-    pub(super) fn wait<T>(&mut self, cx: &mut Context<'_>) -> Poll<T> {
-        let mut waiting = self.waiting.iter();
-        if !waiting.any(|waker| waker.will_wake(cx.waker())) {
-            self.waiting.push(cx.waker().clone());
+    pub(super) fn wait<T>(&mut self, waker: &mut Option<Waker>) -> Poll<T> {
+        if let Some(ours) = waker {
+            let mut waiting = self.waiting.iter();
+            if !waiting.any(|there| there.will_wake(ours)) {
+                self.waiting.extend(waker.take());
+            }
         }
         Poll::Pending
     }
 
     /// Waits until everything that was accepted has been written, and tells of an error if there was one.
-    pub(super) fn poll_written(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+    pub(super) fn poll_written(&mut self, waker: &mut Option<Waker>) -> Poll<io::Result<()>> {
         if self.under_way == Some(Work::Write) {
-            return self.wait(cx);
+            return self.wait(waker);
         }
         Poll::Ready(self.write_error.take().map_or(Ok(()), Err))
     }
@@ -195,7 +208,7 @@ impl State {
     /// never divided between two rounds of a job, so that whole lines that are appended stay whole.
     pub(super) fn poll_accept(
         &mut self,
-        cx: &mut Context<'_>,
+        waker: &mut Option<Waker>,
         buffers: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let asked: usize = buffers.iter().map(|buffer| buffer.len()).sum();
@@ -206,7 +219,7 @@ impl State {
             Some(Work::Read | Work::Call(_)) => true,
         };
         if must_wait {
-            return self.wait(cx);
+            return self.wait(waker);
         }
         if let Some(error) = self.write_error.take() {
             return Poll::Ready(Err(error));

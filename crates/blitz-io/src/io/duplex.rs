@@ -4,9 +4,10 @@
 //! never while a waker runs.
 
 use crate::coop;
+use crate::waker_place::leave;
 use futures_io::{AsyncRead, AsyncWrite};
 use std::collections::VecDeque;
-use std::io::{self, Read, Write};
+use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker, ready};
@@ -95,16 +96,6 @@ impl Pipe {
     }
 }
 
-/// Waits with one of the two places for a waker.
-fn wait<T>(place: &mut Option<Waker>, cx: &Context<'_>, unit: coop::Unit) -> Poll<T> {
-    match place {
-        Some(waker) => waker.clone_from(cx.waker()),
-        None => *place = Some(cx.waker().clone()),
-    }
-    unit.refund();
-    Poll::Pending
-}
-
 impl AsyncRead for DuplexStream {
     fn poll_read(
         self: Pin<&mut Self>,
@@ -112,18 +103,38 @@ impl AsyncRead for DuplexStream {
         buffer: &mut [u8],
     ) -> Poll<io::Result<usize>> {
         let unit = ready!(coop::take_unit(cx));
-        let mut state = self.incoming.lock();
-        if state.bytes.is_empty() && !state.is_closed && !buffer.is_empty() {
-            return wait(&mut state.reader, cx, unit);
-        }
-        // A ring is in up to two pieces, and a read takes from the first.
-        let mut length = state.bytes.read(buffer)?;
-        length += state.bytes.read(&mut buffer[length..])?;
-        let writer = (length > 0).then(|| state.writer.take()).flatten();
-        drop(state);
-        writer.into_iter().for_each(Waker::wake);
-        Poll::Ready(Ok(length))
+        let read = leave(cx.waker(), |waker| {
+            let mut state = self.incoming.lock();
+            if state.bytes.is_empty() && !state.is_closed && !buffer.is_empty() {
+                return waker.at(&mut state.reader).map(|()| None);
+            }
+            // A ring is in up to two pieces, and a read takes from the first.
+            let (first, second) = state.bytes.as_slices();
+            let length = copy(first, buffer);
+            let length = length + copy(second, &mut buffer[length..]);
+            state.bytes.drain(..length);
+            let writer = (length > 0).then(|| state.writer.take()).flatten();
+            Some(Some((length, writer)))
+        });
+        done(read, unit)
     }
+}
+
+/// Copies what there is room for.
+fn copy(bytes: &[u8], buffer: &mut [u8]) -> usize {
+    let length = bytes.len().min(buffer.len());
+    buffer[..length].copy_from_slice(&bytes[..length]);
+    length
+}
+
+/// What comes of moving so many bytes, or of waiting: the other side is woken, without the lock.
+fn done(moved: Option<(usize, Option<Waker>)>, unit: coop::Unit) -> Poll<io::Result<usize>> {
+    let Some((length, other)) = moved else {
+        unit.refund();
+        return Poll::Pending;
+    };
+    other.into_iter().for_each(Waker::wake);
+    Poll::Ready(Ok(length))
 }
 
 impl AsyncWrite for DuplexStream {
@@ -133,19 +144,21 @@ impl AsyncWrite for DuplexStream {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let unit = ready!(coop::take_unit(cx));
-        let mut state = self.outgoing.lock();
-        if state.is_closed || state.is_abandoned {
-            return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
-        }
-        let room = state.capacity - state.bytes.len();
-        if room == 0 && !bytes.is_empty() {
-            return wait(&mut state.writer, cx, unit);
-        }
-        let length = state.bytes.write(&bytes[..room.min(bytes.len())])?;
-        let reader = (length > 0).then(|| state.reader.take()).flatten();
-        drop(state);
-        reader.into_iter().for_each(Waker::wake);
-        Poll::Ready(Ok(length))
+        let written = leave(cx.waker(), |waker| {
+            let mut state = self.outgoing.lock();
+            if state.is_closed || state.is_abandoned {
+                return Some(Err(io::ErrorKind::BrokenPipe));
+            }
+            let room = state.capacity - state.bytes.len();
+            if room == 0 && !bytes.is_empty() {
+                return waker.at(&mut state.writer).map(|()| Ok(None));
+            }
+            let length = room.min(bytes.len());
+            state.bytes.extend(&bytes[..length]);
+            let reader = (length > 0).then(|| state.reader.take()).flatten();
+            Some(Ok(Some((length, reader))))
+        });
+        done(written?, unit)
     }
 
     fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {

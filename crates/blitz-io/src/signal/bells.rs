@@ -13,6 +13,7 @@
 
 use crate::primitives::{AtomicUsize, Mutex, Ordering};
 use crate::wake_batch::WakeBatch;
+use crate::waker_place::leave;
 use blitz_core::checking::Flaws;
 use slab::Slab;
 use std::ops::Deref;
@@ -165,20 +166,16 @@ impl<B: Deref<Target = Bells>> Listener<B> {
         if news() {
             return Poll::Ready(());
         }
-        let (heard_it, replaced) = bell.locked(|listeners| {
-            if !bells.flaws.has(Flaw::WaitsBlindly) && news() {
-                return (Poll::Ready(()), None);
-            }
-            let place = *place.get_or_insert_with(|| listeners.wakers.insert(None));
-            let place = &mut listeners.wakers[place];
-            match place {
-                Some(present) if present.will_wake(cx.waker()) => (Poll::Pending, None),
-                _ => (Poll::Pending, place.replace(cx.waker().clone())),
-            }
-        });
-        // Dropping a waker may run anything.
-        drop(replaced);
-        heard_it
+        leave(cx.waker(), |waker| {
+            bell.locked(|listeners| {
+                if !bells.flaws.has(Flaw::WaitsBlindly) && news() {
+                    return Some(Poll::Ready(()));
+                }
+                let place = *place.get_or_insert_with(|| listeners.wakers.insert(None));
+                let left = waker.at(&mut listeners.wakers[place]);
+                left.map(|()| Poll::Pending)
+            })
+        })
     }
 }
 

@@ -3,6 +3,7 @@
 use super::join_handle::{AbortHandle, JoinHandle};
 use super::{JoinError, spawn};
 use crate::coop;
+use crate::waker_place::leave;
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -125,7 +126,7 @@ impl<T: 'static> JoinSet<T> {
     /// As [`JoinSet::join_next`], without waiting.
     pub fn try_join_next(&mut self) -> Option<Result<T, JoinError>> {
         // Whoever waits goes on waiting, and there is nothing to wait for here that a budget would have to limit.
-        self.next_finished(|_| ())
+        self.next_finished(None)
     }
 
     /// As [`JoinSet::join_next`], for hand-written futures.
@@ -134,8 +135,7 @@ impl<T: 'static> JoinSet<T> {
             return Poll::Ready(None);
         }
         let unit = ready!(coop::take_unit(cx));
-        let wait = |waiter: &mut Option<Waker>| *waiter = Some(cx.waker().clone());
-        match self.next_finished(wait) {
+        match self.next_finished(Some(cx.waker())) {
             Some(joined) => Poll::Ready(Some(joined)),
             None => {
                 unit.refund();
@@ -144,21 +144,18 @@ impl<T: 'static> JoinSet<T> {
         }
     }
 
-    /// Joins a task that is through. If there is none, `wait` may say who is told of the next one.
-    fn next_finished(
-        &mut self,
-        wait: impl FnOnce(&mut Option<Waker>),
-    ) -> Option<Result<T, JoinError>> {
+    /// Joins a task that is through. If there is none, `waiter` is told of the next one.
+    fn next_finished(&mut self, waiter: Option<&Waker>) -> Option<Result<T, JoinError>> {
         loop {
-            let key = {
-                let mut inner = self.finished.lock();
-                match inner.keys.pop_front() {
-                    Some(key) => key,
-                    None => {
-                        wait(&mut inner.waiter);
-                        return None;
+            let key = match waiter {
+                Some(waiter) => leave(waiter, |waiter| {
+                    let mut inner = self.finished.lock();
+                    match inner.keys.pop_front() {
+                        Some(key) => Some(Some(key)),
+                        None => waiter.at(&mut inner.waiter).map(|()| None),
                     }
-                }
+                })?,
+                None => self.finished.lock().keys.pop_front()?,
             };
             let Some(handle) = self.handles.get_mut(&key) else {
                 continue;

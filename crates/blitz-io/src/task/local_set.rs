@@ -3,6 +3,7 @@
 use super::cell::{self, Queued, Schedule, Task};
 use super::join_handle::JoinHandle;
 use crate::scheduler::Owned;
+use crate::waker_place::leave;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fmt;
@@ -143,17 +144,17 @@ impl LocalSet {
     /// Runs ready tasks; sees to it that `cx` is woken for the next.
     fn run_some(&self, cx: &Context<'_>) {
         for _ in 0..TASKS_PER_POLL {
-            let task = {
+            let task = leave(cx.waker(), |waker| {
                 let mut queue = self.shared.queue();
                 match queue.ready.pop_front() {
-                    Some(task) => task,
-                    None => {
-                        queue.waker = Some(cx.waker().clone());
-                        return;
-                    }
+                    Some(task) => Some(Some(task)),
+                    None => waker.at(&mut queue.waker).map(|()| None),
                 }
+            });
+            match task {
+                Some(task) => task.run(),
+                None => return,
             };
-            task.run();
         }
         cx.waker().wake_by_ref();
     }
@@ -172,7 +173,7 @@ impl Future for LocalSet {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let _entered = self.enter();
         self.run_some(cx);
-        if self.shared.owned.len() == 0 {
+        if self.shared.owned.is_empty() {
             Poll::Ready(())
         } else {
             Poll::Pending
@@ -185,13 +186,13 @@ impl Drop for LocalSet {
         let _entered = self.enter();
         // On the set's own thread: futures that are not `Send` are dropped where they lived.
         self.shared.owned.close_and_shut_down();
-        let ready = {
+        // Tasks and wakers are somebody else's code: dropped without the lock.
+        let rest = {
             let mut queue = self.shared.queue();
             queue.closed = true;
-            queue.waker = None;
-            std::mem::take(&mut queue.ready)
+            (queue.waker.take(), std::mem::take(&mut queue.ready))
         };
-        drop(ready);
+        drop(rest);
     }
 }
 

@@ -7,6 +7,7 @@ use super::entry::{Entry, Flaw};
 use super::wheel::{LAST_TICK, Wheel};
 use crate::primitives::{AtomicU64, Mutex, Ordering};
 use crate::wake_batch::WakeBatch;
+use crate::waker_place::leave;
 use std::sync::PoisonError;
 use std::task::Waker;
 
@@ -89,23 +90,17 @@ impl Shard {
 
     /// Says whom an entry is to wake from now on. Returns whether it still waits.
     pub(super) fn rewake(&self, entry: &Entry, waker: &Waker) -> bool {
-        let mut replaced = None;
-        let armed = self.locked(|guarded| {
-            let _lock_is_what_counts = guarded;
-            let armed = entry.is_armed_under_lock();
-            if armed {
+        leave(waker, |waker| {
+            self.locked(|guarded| {
+                let _lock_is_what_counts = guarded;
+                if !entry.is_armed_under_lock() {
+                    return Some(false);
+                }
                 // SAFETY: armed, and the lock is held.
-                replaced = unsafe {
-                    entry.fields(|fields| match &fields.waker {
-                        Some(present) if present.will_wake(waker) => None,
-                        _ => fields.waker.replace(waker.clone()),
-                    })
-                };
-            }
-            armed
-        });
-        drop(replaced);
-        armed
+                let left = unsafe { entry.fields(|fields| waker.at(&mut fields.waker)) };
+                left.map(|()| true)
+            })
+        })
     }
 
     /// Takes an entry out, if it is in. Afterwards the driver does not know of it.

@@ -65,8 +65,8 @@ impl User {
     /// As a file does it.
     fn write(&self, byte: u8) -> io::Result<()> {
         let accepted = block_on(poll_fn(|cx| {
-            self.shared.with(|state| {
-                let accepted = state.poll_accept(cx, &[IoSlice::new(&[byte])]);
+            self.shared.polling(cx, |state, waker| {
+                let accepted = state.poll_accept(waker, &[IoSlice::new(&[byte])]);
                 if accepted.is_ready() && state.under_way.is_none() {
                     let job = self.shared.begin(state, Work::Write, self.file.clone());
                     self.threads.push(Some(job));
@@ -79,7 +79,8 @@ impl User {
 
     fn flush(&self) -> io::Result<()> {
         block_on(poll_fn(|cx| {
-            self.shared.with(|state| state.poll_written(cx))
+            self.shared
+                .polling(cx, |state, waker| state.poll_written(waker))
         }))
     }
 }
