@@ -102,7 +102,9 @@ fn after_a_waker_that_cannot_be_cloned_the_one_from_before_is_woken() {
 
     let (sender, mut receiver) = oneshot::channel();
     assert!(poll_with(&good, Pin::new(&mut receiver)).is_pending());
-    refuse(&mut |brittle| drop(poll_with(brittle, Pin::new(&mut receiver))));
+    refuse(&mut |brittle| {
+        let _ = poll_with(brittle, Pin::new(&mut receiver));
+    });
     assert!(poll_with(&good, Pin::new(&mut receiver)).is_pending());
     sender.send(7).unwrap();
     assert_eq!(count.0.load(Ordering::Relaxed), 1);
@@ -114,7 +116,9 @@ fn after_a_waker_that_cannot_be_cloned_the_one_from_before_is_woken() {
     let (mut sender, receiver) = oneshot::channel::<u32>();
     let mut closed = |waker: &Waker| sender.poll_closed(&mut Context::from_waker(waker));
     assert!(closed(&good).is_pending());
-    refuse(&mut |brittle| drop(closed(brittle)));
+    refuse(&mut |brittle| {
+        let _ = closed(brittle);
+    });
     drop(receiver);
     assert_eq!(count.0.load(Ordering::Relaxed), 2);
 }
