@@ -116,13 +116,36 @@ where
         return shared(len, bounds, producer, consumer, site, super::pretend::RATE);
     }
     if !caller_may_take_part() {
-        return hand_over(|| begin(len, bounds, producer, consumer));
+        return begin_elsewhere(len, bounds, producer, consumer);
     }
     if site.is_short(len as f32) && !bounds.ask_for_a_cut(len) {
-        short(len, bounds.min, producer, consumer, site)
-    } else {
-        measured(len, bounds, producer, consumer, site)
+        return short(len, bounds.min, producer, consumer, site);
     }
+    let pace = Pace::begin(site, len as f32);
+    let at_once = if bounds.ask_for_a_cut(len) {
+        true
+    } else if pace.is_known() {
+        // A search may be over soon, however long it could get.
+        (!consumer.is_search() && pace.should_share_at_once(len as f32)) || pace.items_may_be_dear()
+    } else {
+        len / bounds.min <= FEW
+    };
+    if at_once {
+        offered(len, bounds, producer, consumer, pace)
+    } else {
+        measured(len, bounds, producer, consumer, pace)
+    }
+}
+
+/// Hands the loop over to a thread of the pool. Out of line: loops nest, and only the outermost one is ever handed over.
+#[cold]
+#[inline(never)]
+fn begin_elsewhere<P, C>(len: usize, bounds: Bounds, producer: P, consumer: C) -> C::Result
+where
+    P: Producer,
+    C: Consumer<P::Item>,
+{
+    hand_over(|| begin(len, bounds, producer, consumer))
 }
 
 /// The loop proper. It is not inlined, so that its machine code exists once and not in every step.
@@ -136,7 +159,7 @@ where
 }
 
 /// A loop that has been short before: too short to be shared, so it need only be seen to be so still.
-#[inline]
+#[inline(never)]
 fn short<P, C>(
     len: usize,
     min: usize,
@@ -193,40 +216,31 @@ where
     folder.complete()
 }
 
-/// Any other loop.
+/// A loop that begins alone.
 #[inline(never)]
-fn measured<P, C>(
-    len: usize,
-    bounds: Bounds,
-    producer: P,
-    consumer: C,
-    site: &'static Site,
-) -> C::Result
+fn measured<P, C>(len: usize, bounds: Bounds, producer: P, consumer: C, pace: Pace) -> C::Result
 where
     P: Producer,
     C: Consumer<P::Item>,
 {
-    let pace = Pace::begin(site, len as f32);
-    let is_search = consumer.is_search();
-    let at_once = if bounds.ask_for_a_cut(len) {
-        true
-    } else if pace.is_known() {
-        // A search may be over soon, however long it could get.
-        (!is_search && pace.should_share_at_once(len as f32)) || pace.items_may_be_dear()
+    let first = (len / FIRST_PART).clamp(1, FIRST_BLOCK);
+    let local = Local::new(pace);
+    local.pace.start();
+    let begin_apart = consumer.is_search() && bounds.min == 1 && !consumer.wants_first();
+    if begin_apart && search::is_worth_a_look_ahead(len, &local.pace) {
+        search::with_look_ahead(len, first, producer, consumer, local)
     } else {
-        len / bounds.min <= FEW
-    };
-    if !at_once {
-        let first = (len / FIRST_PART).clamp(1, FIRST_BLOCK);
-        let local = Local::new(pace);
-        local.pace.start();
-        let begin_apart = is_search && bounds.min == 1 && !consumer.wants_first();
-        return if begin_apart && search::is_worth_a_look_ahead(len, &local.pace) {
-            search::with_look_ahead(len, first, producer, consumer, local)
-        } else {
-            alone(len, len, first / 8, bounds.min, producer, consumer, local)
-        };
+        alone(len, len, first / 8, bounds.min, producer, consumer, local)
     }
+}
+
+/// A loop that skips step 1.
+#[inline(never)]
+fn offered<P, C>(len: usize, bounds: Bounds, producer: P, consumer: C, pace: Pace) -> C::Result
+where
+    P: Producer,
+    C: Consumer<P::Item>,
+{
     let few_and_dear = pace.is_known() && len <= 8;
     let pace = if few_and_dear {
         pace.rarely_clocked()
@@ -300,6 +314,10 @@ where
 }
 
 /// Steps 2 and 3: halves the loop by forks; what stays on this thread goes into the folder of `local`.
+///
+/// Loops nest, and every level of each is on the stack at the same time. So what decides is inlined, and what forks and what runs a block have
+/// frames of their own.
+#[inline]
 pub(super) fn offer<P, C>(
     len: usize,
     bounds: Bounds,
@@ -322,6 +340,23 @@ pub(super) fn offer<P, C>(
     if !cut || !bounds.allow_a_cut(len) {
         return block(len, bounds, producer, consumer, local);
     }
+    fork(len, bounds, levels, producer, consumer, local);
+}
+
+/// Halves the loop.
+#[inline(never)]
+fn fork<P, C>(
+    len: usize,
+    bounds: Bounds,
+    levels: u32,
+    producer: P,
+    consumer: C,
+    local: &Local<P::Item, C>,
+) where
+    P: Producer,
+    C: Consumer<P::Item>,
+{
+    let pace = &local.pace;
     let (site, rate, expected) = (pace.site(), pace.rate(), pace.expected_ticks(len as f32));
     let levels = levels.saturating_sub(1);
     let middle = len / 2;
@@ -355,6 +390,7 @@ pub(super) fn offer<P, C>(
 }
 
 /// Runs what is expected to be one block. If it turns out to be more, the rest is offered.
+#[inline(never)]
 fn block<P, C>(
     mut len: usize,
     bounds: Bounds,
@@ -392,6 +428,7 @@ fn block<P, C>(
 }
 
 /// Step 4: a part that was taken by this thread.
+#[inline(never)]
 fn shared<P, C>(
     len: usize,
     bounds: Bounds,
@@ -421,7 +458,7 @@ where
     C: UnindexedConsumer<P::Item>,
 {
     if !caller_may_take_part() {
-        return hand_over(|| run_unindexed(size, producer, consumer));
+        return run_unindexed_elsewhere(size, producer, consumer);
     }
     if consumer.full() {
         return consumer.into_folder().complete();
@@ -448,6 +485,17 @@ where
     }
     pace.remember();
     local.finish()
+}
+
+/// As [`begin_elsewhere`].
+#[cold]
+#[inline(never)]
+fn run_unindexed_elsewhere<P, C>(size: f32, producer: P, consumer: C) -> C::Result
+where
+    P: UnindexedProducer,
+    C: UnindexedConsumer<P::Item>,
+{
+    hand_over(|| run_unindexed(size, producer, consumer))
 }
 
 /// As [`short`]: the last `part` of the whole, which has been short before.
@@ -550,6 +598,7 @@ fn offer_unindexed<P, C>(
     local.take_in(left, right, reducer, Some(spare));
 }
 
+#[inline(never)]
 fn shared_unindexed<P, C>(
     part: f32,
     producer: P,
