@@ -52,6 +52,11 @@ fn for_all(items: &[usize], body: &(dyn Fn(usize) + Sync)) {
     items.par_iter().for_each(|&item| body(item));
 }
 
+/// The same, cut by length alone.
+fn for_all_reproducibly(items: &[usize], body: &(dyn Fn(usize) + Sync)) {
+    items.par_iter().reproducible().for_each(|&item| body(item));
+}
+
 /// The same without a known length.
 fn for_all_halves(items: usize, body: &(dyn Fn(usize) + Sync)) {
     let halves = |range: std::ops::Range<usize>| {
@@ -74,6 +79,24 @@ fn a_loop_that_was_small_is_shared_when_it_is_large() {
             }
             let meeting = Meeting::default();
             for_all(&items, &|item| match item {
+                0..8 => take_long(),
+                _ => meeting.attend(),
+            });
+            assert!(meeting.has_taken_place());
+        }
+    });
+}
+
+#[test]
+fn a_reproducible_loop_that_was_small_is_shared_when_it_is_large() {
+    let items: Vec<usize> = (0..64).collect();
+    pool().install(|| {
+        for _ in 0..3 {
+            for _ in 0..1000 {
+                for_all_reproducibly(&items[..16], &|_| {});
+            }
+            let meeting = Meeting::default();
+            for_all_reproducibly(&items, &|item| match item {
                 0..8 => take_long(),
                 _ => meeting.attend(),
             });

@@ -19,8 +19,8 @@ use std::sync::{Mutex, TryLockError};
 /// Shares nest inside each other, and so do their stack frames.
 const DEEPEST: u32 = 64;
 
-/// Blocks stay short in items, too: the next one may wait for something.
-const LONGEST_BLOCK: usize = 1024;
+/// Blocks stay short in items, too: the next one may wait for something, or be dear.
+const LONGEST_BLOCK: usize = 256;
 
 /// An iterator does not say how many items it has. One with dear items is taken to have as many as this.
 const EXPECTED_ITEMS: f32 = 8.0;

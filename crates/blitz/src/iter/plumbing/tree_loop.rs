@@ -72,6 +72,9 @@ const LEVELS: u32 = 4;
 /// The same for a part that was taken by another thread.
 const LEVELS_SHARED: u32 = 2;
 
+/// What was short before is halved so often before its first part is run.
+const SHORT_LEVELS: u32 = 3;
+
 /// Runs `len` items of `producer` into `consumer`, forking at every cut.
 pub(crate) fn run_eagerly<P, C>(len: usize, cuts: Cuts, producer: P, consumer: C) -> C::Result
 where
@@ -98,8 +101,31 @@ where
     if !pace.is_known() || pace.is_worth_a_cut(len as f32) {
         offer(site, LEVELS, len, cuts, producer, consumer)
     } else {
-        measured(site, len, cuts, producer, consumer)
+        short(site, SHORT_LEVELS, len, cuts, producer, consumer)
     }
+}
+
+/// Runs what was short before: an eighth of it, and the rest according to what that has shown.
+fn short<P, C>(
+    site: &'static Site,
+    levels: u32,
+    len: usize,
+    cuts: Cuts,
+    producer: P,
+    consumer: C,
+) -> C::Result
+where
+    P: Producer,
+    C: Consumer<P::Item>,
+{
+    let Some((middle, left_cuts, right_cuts)) = cuts.cut(len).filter(|_| levels > 0) else {
+        return measured(site, len, cuts, producer, consumer);
+    };
+    let (left_items, right_items) = producer.split_at(middle);
+    let (left, right, reducer) = consumer.split_at(middle);
+    let left = short(site, levels - 1, middle, left_cuts, left_items, left);
+    let right = offer(site, 0, len - middle, right_cuts, right_items, right);
+    reducer.reduce(left, right)
 }
 
 /// Forks until a part is short by the clock, or one piece.
