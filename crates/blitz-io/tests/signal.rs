@@ -236,3 +236,18 @@ fn listeners_come_and_go_while_signals_come() {
     stop.store(true, Ordering::Relaxed);
     sender.join().unwrap();
 }
+
+#[test]
+fn the_handler_runs_on_the_alternate_stack_if_there_is_one() {
+    run(|| async {
+        let _listener = signal(SignalKind::user_defined2()).unwrap();
+        // SAFETY: all zeros are a value of this type, and the kernel fills it in.
+        let flags = unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            let asked = libc::sigaction(libc::SIGUSR2, std::ptr::null(), &mut action);
+            assert_eq!(asked, 0);
+            action.sa_flags
+        };
+        assert_ne!(flags & libc::SA_ONSTACK, 0);
+    });
+}

@@ -105,8 +105,9 @@ fn ours() -> libc::sigaction {
     // SAFETY: all zeros are a value of this type: no flags, an empty mask, the default action.
     let mut ours: libc::sigaction = unsafe { std::mem::zeroed() };
     ours.sa_sigaction = on_signal as extern "C" fn(_, _, _) as usize;
-    // System calls that are interrupted go on.
-    ours.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
+    // System calls that are interrupted go on. On the alternate stack, where a thread has one: its own may be tiny, as those that other languages give their
+    // tasks are.
+    ours.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART | libc::SA_ONSTACK;
     ours
 }
 
