@@ -105,10 +105,17 @@ impl File {
     /// Gives the file back, after what is under way. An error of a write that nobody has been told of is lost: flush before.
     pub async fn into_std(self) -> std::fs::File {
         self.settled().await;
-        match Arc::try_unwrap(self.io.file) {
-            Ok(file) => file,
-            // A call to `metadata`, say, that was cancelled and is still on its way.
-            Err(file) => file.try_clone().expect("a descriptor for the file"),
+        let mut file = self.io.file;
+        loop {
+            file = match Arc::try_unwrap(file) {
+                Ok(file) => return file,
+                Err(shared) => shared,
+            };
+            // A call to `metadata`, say, that was cancelled and is still on its way. If there is no descriptor left, it will be through some time.
+            match file.try_clone() {
+                Ok(clone) => return clone,
+                Err(_) => crate::time::sleep(std::time::Duration::from_millis(1)).await,
+            }
         }
     }
 
