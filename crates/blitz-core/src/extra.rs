@@ -198,6 +198,20 @@ mod tests {
     }
 
     #[test]
+    fn a_stand_in_that_is_turned_away_does_not_bring_the_pool_back() {
+        let pool = pool(1);
+        let handle = pool.handle();
+        let stand_in = handle.stand_in();
+        drop(pool);
+        assert!(handle.wait_until_stopped(None));
+        for _ in 0..2 {
+            assert!(stand_in.run(|| seat::current().is_none()));
+        }
+        // Nobody would run it.
+        assert!(handle.spawn(false, || ()).is_err());
+    }
+
+    #[test]
     fn the_pools_threads_take_a_stand_ins_forks_and_it_stays_where_it_is() {
         let pool = pool(2);
         let stand_in = pool.handle().stand_in();

@@ -501,7 +501,8 @@ impl Pool {
     /// The calling thread works in the pool for a while; the pool's threads stay until the value is dropped. `None`: the pool is over.
     pub(crate) fn visit(&self) -> Option<Visit<'_>> {
         // The global pool never is.
-        (self.global || self.life.try_enter()).then_some(Visit(self))
+        // Made only then: dropping one takes a visitor out.
+        (self.global || self.life.try_enter()).then(|| Visit(self))
     }
 
     fn end(&self) {
