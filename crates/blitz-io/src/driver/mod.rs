@@ -148,8 +148,8 @@ impl Driver {
         }
     }
 
-    /// Nobody will attend the driver any more: whoever waits for a socket gets an error, whoever waits for a time is
-    /// told that it has come, and so is everybody who tries to wait later.
+    /// Nobody will attend the driver any more: whoever waits for a socket gets an error, whoever waits for a time panics, and so does
+    /// everybody who tries to wait later.
     pub(crate) fn shutdown(&mut self) {
         self.handle.sources.close(&mut self.batch);
         self.handle.timers.close(&mut self.batch);

@@ -44,6 +44,8 @@ pin_project! {
     /// A future that is ready at its deadline. See [`sleep`].
     ///
     /// Nothing happens before it is polled. Dropping it, at any time, leaves nothing behind.
+    ///
+    /// If its runtime has ended, threads and all, and the deadline is not over, polling it panics: it would never be ready.
     #[derive(Debug)]
     #[must_use = "futures do nothing unless polled"]
     pub struct Sleep {

@@ -15,7 +15,7 @@ use crossbeam_utils::CachePadded;
 use std::cell::Cell;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 
 /// A tick in nanoseconds, a 32nd of a millisecond: how late a timer may be for the sake of being handled with others.
@@ -41,6 +41,8 @@ pub(crate) fn nanos_of(tick: u64) -> u64 {
 #[derive(Debug)]
 pub(crate) struct Timers {
     shards: Box<[CachePadded<Shard>]>,
+    /// Nobody will fire them any more.
+    closed: AtomicBool,
 }
 
 impl Timers {
@@ -50,6 +52,7 @@ impl Timers {
             shards: (0..threads.next_power_of_two().min(16))
                 .map(|_| CachePadded::new(Shard::new()))
                 .collect(),
+            closed: AtomicBool::new(false),
         }
     }
 
@@ -64,8 +67,10 @@ impl Timers {
         self.each(batch, |shard, batch| shard.fire(now, batch))
     }
 
-    /// Fires all there is, and everything that is armed from now on at once.
+    /// Wakes everybody who waits, and who will: the next poll says that the runtime has ended.
     pub(crate) fn close(&self, batch: &mut WakeBatch) -> usize {
+        // Whoever finds its timer fired by this, or its shard closed, has synchronized with it.
+        self.closed.store(true, Ordering::Relaxed);
         self.each(batch, Shard::close)
     }
 
@@ -94,6 +99,8 @@ impl Timers {
     }
 }
 
+const ENDED: &str = "a timer cannot go off any more: the runtime that it was made in has ended";
+
 /// A timer that somebody can wait for. Does nothing before it is polled.
 #[derive(Debug)]
 pub(crate) struct Timer {
@@ -121,7 +128,13 @@ impl Timer {
 
     /// Whether it has been seen to be over.
     pub(crate) fn has_fired(&self) -> bool {
-        self.entry.has_fired()
+        self.entry.has_fired() && !self.will_not_come()
+    }
+
+    /// Has the runtime ended before its time?
+    fn will_not_come(&self) -> bool {
+        self.handle.timers.closed.load(Ordering::Relaxed)
+            && self.when > tick_after(self.handle.clock.nanos())
     }
 
     fn shard(&self) -> &Shard {
@@ -137,8 +150,19 @@ impl Timer {
     }
 
     /// Whether its time is up; arms it if not.
+    ///
+    /// # Panics
+    /// If the runtime has ended, and the time is not up. Waiting for ever would be worse, and so would be a time that passes at once.
     pub(crate) fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let this = self.as_ref().get_ref();
+        let poll = self.as_ref().get_ref().poll_entry(cx);
+        if poll.is_ready() {
+            assert!(!self.will_not_come(), "{ENDED}");
+        }
+        poll
+    }
+
+    fn poll_entry(&self, cx: &mut Context<'_>) -> Poll<()> {
+        let this = self;
         if this.entry.has_fired() {
             return Poll::Ready(());
         }

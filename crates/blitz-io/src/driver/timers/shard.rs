@@ -29,7 +29,7 @@ pub(super) enum Armed {
 #[derive(Debug)]
 struct Guarded {
     wheel: Wheel,
-    /// The runtime is going away: whoever waits is told that time is up.
+    /// The runtime is going away: whoever waits is woken, and told so.
     closed: bool,
 }
 
