@@ -4,6 +4,9 @@
 //! cancelled, and its handle says so, unless it is one that must be done (bytes that a file has accepted, say); one that runs is
 //! waited for. Jobs are tasks like any other (one allocation, one state
 //! machine, the same handle); polling such a task runs its closure to the end.
+//!
+//! Threads that have blocked in a task count, too: the cap is for both together. They are *lent* (see the scheduler's relief thread), and come back
+//! when the task goes on. One thread is always left for jobs: those who wait in tasks may wait for one of them.
 
 use crate::context;
 use crate::driver::{ClockHold, Handle};
@@ -35,7 +38,11 @@ pub(crate) struct BlockingPool {
 struct Queue {
     jobs: VecDeque<Job>,
     threads: usize,
+    /// Threads that are not ours and count among them.
+    lent: usize,
     idle: usize,
+    /// Idle threads that have been asked to end, and have not yet.
+    dismissed: usize,
     /// Idle threads that have been told of a job and have not taken it yet.
     told: usize,
     closed: bool,
@@ -102,14 +109,44 @@ impl BlockingPool {
             return;
         }
         queue.jobs.push_back(job);
-        if queue.idle > queue.told {
+        self.find_thread(queue);
+    }
+
+    /// A job has come, or a thread may be had again: sees to it that somebody takes the job, or lets it wait.
+    fn find_thread(self: &Arc<Self>, mut queue: MutexGuard<'_, Queue>) {
+        if queue.idle > queue.told + queue.dismissed {
             queue.told += 1;
             self.changed.notify_one();
-        } else if queue.threads < self.cap {
+        } else if queue.threads == 0 || queue.threads + queue.lent < self.cap {
             queue.threads += 1;
             drop(queue);
             self.start_thread();
         }
+    }
+
+    /// A thread of the scheduler blocks in a task, and counts as one of ours from now on.
+    pub(crate) fn lend(&self) {
+        self.queue().lent += 1;
+    }
+
+    /// It does not any more.
+    pub(crate) fn take_back(self: &Arc<Self>) {
+        let mut queue = self.queue();
+        queue.lent -= 1;
+        if !queue.jobs.is_empty() {
+            self.find_thread(queue);
+        }
+    }
+
+    /// Are there more threads than may be? Then an idle one ends.
+    pub(crate) fn has_lent_too_many(&self) -> bool {
+        let mut queue = self.queue();
+        let too_many = queue.threads + queue.lent > self.cap;
+        if too_many && queue.idle > queue.told + queue.dismissed {
+            queue.dismissed += 1;
+            self.changed.notify_one();
+        }
+        too_many
     }
 
     fn start_thread(self: &Arc<Self>) {
@@ -162,6 +199,12 @@ impl BlockingPool {
             queue.idle -= 1;
             if queue.told > 0 {
                 queue.told -= 1;
+            } else if queue.dismissed > 0 {
+                queue.dismissed -= 1;
+                // A job that has come since then has counted on us.
+                if queue.jobs.is_empty() {
+                    break;
+                }
             } else if waited.timed_out() && queue.jobs.is_empty() {
                 break;
             }

@@ -1,8 +1,19 @@
-//! Which runtime the current thread belongs to.
+//! Which runtime the current thread is in, and thereby which pool it computes in.
+//!
+//! One rule for both:
+//! * a thread of a pool computes in that pool; while it polls a task it is in the task's runtime, and otherwise in one of those that
+//!   live on the pool (mostly there is one);
+//! * a thread that has entered a runtime (in `block_on`, by a guard of `enter`, as one of its blocking threads) is in that, and computes in its
+//!   pool;
+//! * any other is in none, and computes in the global pool.
+//!
+//! Guards may be dropped in any order. Each leads back to the one that was there when it was made; one that is dropped while it is not the innermost leaves
+//! a note, and whoever leads back to it goes on to where it would have led.
 
 use crate::driver;
-use crate::scheduler::Shared;
-use std::cell::Cell;
+use crate::scheduler::{Scheduler, Shared};
+use blitz_core::companion::{PoolHandle, set_entered_pool};
+use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
@@ -11,7 +22,12 @@ thread_local! {
     /// Owns a reference. Without a destructor, so that it is there as long as the thread: the destructors of other thread-locals may
     /// end a runtime, or start one.
     static CURRENT: Cell<*const Shared> = const { Cell::new(std::ptr::null()) };
+    /// The number of the innermost guard; 0: there is none.
+    static INNERMOST: Cell<u64> = const { Cell::new(0) };
+    static GUARDS: Cell<u64> = const { Cell::new(0) };
     static AT_END: AtEnd = const { AtEnd };
+    /// Guards that were dropped while they were not the innermost, and whose followers have not been dropped.
+    static NOTES: RefCell<Vec<Place>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Frees what a guard that was forgotten has left in `CURRENT`.
@@ -28,11 +44,15 @@ const MISSING: &str = "there is no Blitz runtime here: call this inside of `Runt
 /// Calls `use_it` with the runtime that this thread is in.
 ///
 /// # Panics
-/// If it is in none.
+/// If it is in none, or in one of the parent process.
 #[track_caller]
 #[inline]
 pub(crate) fn with<R>(use_it: impl FnOnce(&Arc<Shared>) -> R) -> R {
-    match try_with(use_it) {
+    let checked = |shared: &Arc<Shared>| {
+        shared.assert_of_this_process();
+        use_it(shared)
+    };
+    match try_with(checked) {
         Some(result) => result,
         None => panic!("{MISSING}"),
     }
@@ -42,7 +62,8 @@ pub(crate) fn with<R>(use_it: impl FnOnce(&Arc<Shared>) -> R) -> R {
 fn try_with<R>(use_it: impl FnOnce(&Arc<Shared>) -> R) -> Option<R> {
     let current = CURRENT.get();
     if current.is_null() {
-        return None;
+        let home = Scheduler::of_worker(Scheduler::home).flatten();
+        return home.map(|shared| use_it(&shared));
     }
     // SAFETY: the pointer is an `Arc`'s, whose reference `CURRENT` owns. While `use_it` runs, that stays alive: code that enters another
     // runtime keeps it in its guard, and a guard from further up cannot be dropped by `use_it`, since guards do not leave their
@@ -51,7 +72,7 @@ fn try_with<R>(use_it: impl FnOnce(&Arc<Shared>) -> R) -> Option<R> {
     Some(use_it(&shared))
 }
 
-/// Is this the runtime that the thread is in?
+/// Is this the runtime that the thread has entered?
 #[inline]
 pub(crate) fn is_current(shared: &Arc<Shared>) -> bool {
     std::ptr::eq(CURRENT.get(), Arc::as_ptr(shared))
@@ -80,11 +101,17 @@ pub(crate) fn try_driver() -> Option<Arc<driver::Handle>> {
     if let Some(driver) = bare_driver::get() {
         return Some(driver);
     }
-    try_with(|shared| Arc::clone(shared.driver.handle()))
+    try_with(|shared| {
+        shared.assert_of_this_process();
+        Arc::clone(shared.driver.handle())
+    })
 }
 
 /// Makes `shared` the thread's runtime, and returns what was it.
 fn replace(shared: Option<Arc<Shared>>) -> Option<Arc<Shared>> {
+    let pool = shared.as_ref().and_then(|shared| shared.pool());
+    // SAFETY: the runtime, which `CURRENT` holds until it is replaced here, holds its pool's handle.
+    unsafe { set_entered_pool(pool.map(|pool: &PoolHandle| pool)) };
     let before = CURRENT.replace(shared.map_or(std::ptr::null(), Arc::into_raw));
     // SAFETY: what is in `CURRENT` came out of `into_raw` right above, and its reference is ours now.
     (!before.is_null()).then(|| unsafe { Arc::from_raw(before) })
@@ -100,20 +127,99 @@ pub(crate) fn leave_for_good() {
     drop(replace(None));
 }
 
+/// The thread polls a task of this runtime, as often before.
+#[inline]
+pub(crate) fn be_in(shared: &Arc<Shared>) {
+    if !is_current(shared) {
+        drop(replace(Some(Arc::clone(shared))));
+    }
+}
+
+/// Where a thread was before it polled tasks. It is there again when this is dropped.
+pub(crate) struct Outside(Place);
+
+/// A runtime to be in, and the guard that counts there as the innermost one.
+struct Place {
+    /// Of the guard that leads there. Not used otherwise.
+    guard: u64,
+    innermost: u64,
+    shared: Option<Arc<Shared>>,
+}
+
+impl Place {
+    fn entered(guard: u64, shared: Option<Arc<Shared>>) -> Self {
+        Place {
+            guard,
+            innermost: INNERMOST.get(),
+            shared,
+        }
+    }
+
+    fn go_there(&mut self) {
+        INNERMOST.set(self.innermost);
+        drop(replace(self.shared.take()));
+    }
+}
+
+impl Outside {
+    #[inline]
+    pub(crate) fn remember() -> Self {
+        // Not where a worker belongs if it is nowhere else.
+        let current = (!CURRENT.get().is_null()).then(current).flatten();
+        Outside(Place::entered(0, current))
+    }
+}
+
+impl Drop for Outside {
+    #[inline]
+    fn drop(&mut self) {
+        self.0.go_there();
+    }
+}
+
 /// The thread is in `shared`'s runtime until the guard is dropped.
 pub(crate) fn enter(shared: Arc<Shared>) -> Entered {
     // Its destructor is called if it has been looked at. It is gone if the thread is ending; then a guard that is forgotten leaks.
     let _ = AT_END.try_with(|_| ());
-    Entered(replace(Some(shared)), PhantomData)
+    let guard = GUARDS.get() + 1;
+    GUARDS.set(guard);
+    let before = Place::entered(guard, replace(Some(shared)));
+    INNERMOST.set(guard);
+    Entered(before, PhantomData)
 }
 
 /// See [`enter`]. It stays on its thread.
-pub(crate) struct Entered(Option<Arc<Shared>>, PhantomData<*const ()>);
+pub(crate) struct Entered(Place, PhantomData<*const ()>);
 
 impl Drop for Entered {
     fn drop(&mut self) {
-        drop(replace(self.0.take()));
+        let place = &mut self.0;
+        if INNERMOST.get() == place.guard {
+            place.go_there();
+            while INNERMOST.get() != 0
+                && let Some(mut next) = note_of(INNERMOST.get())
+            {
+                next.go_there();
+            }
+            return;
+        }
+        let note = Place {
+            shared: place.shared.take(),
+            ..*place
+        };
+        // A thread that ends has no notes any more: then the last guard leads to where it was made.
+        let _ = NOTES.try_with(|notes| notes.borrow_mut().push(note));
     }
+}
+
+/// Takes the note that this guard has left, if it has.
+fn note_of(guard: u64) -> Option<Place> {
+    let take = |notes: &RefCell<Vec<Place>>| {
+        let mut notes = notes.borrow_mut();
+        let index = notes.iter().position(|note| note.guard == guard)?;
+        Some(notes.swap_remove(index))
+    };
+    NOTES.try_with(take).ok().flatten()
 }
 
 /// Tests of the driver run without a runtime around it.

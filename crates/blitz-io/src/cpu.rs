@@ -43,9 +43,10 @@ where
     // Each closure's type has its own copy of this function, whose address stands for it.
     let site = timed::<F, T> as *const () as usize;
     let short = recall(site).is_some_and(|past| !outlasts_a_wake(past));
+    shared.assert_of_this_process();
     let theirs = Arc::clone(shared);
     let future = RunOnce(Some(move || {
-        // A thread of another pool, or a stand-in for one of ours, does not know the runtime.
+        // A pool's thread does not know whose computation it runs.
         let _entered = (!context::is_current(&theirs)).then(|| context::enter(Arc::clone(&theirs)));
         if !short {
             theirs.caller_blocks();
@@ -53,19 +54,21 @@ where
         theirs.compute(|| timed(site, work))
     }));
     // SAFETY: closure and output are `Send` and `'static`.
-    let (listed, queued, handle) = unsafe { task::new(future, CpuSchedule) };
-    drop(listed);
+    let (listed, queued, handle) = unsafe { task::new(future, CpuSchedule(Arc::clone(shared))) };
     let job = Job(Some(queued));
-    match shared.pool() {
-        // A pool that has ended gives the job back, which cancels it.
-        Some(pool) => drop(pool.spawn(short, move || job.run())),
-        None => {
-            // A paused clock does not jump over the time that this takes.
-            let hold = Arc::clone(shared.driver.handle()).hold_clock();
-            blitz_core::spawn(move || {
-                job.run();
-                drop(hold);
-            });
+    // In the list, so that the end of the runtime cancels it, or waits for it if it runs.
+    if shared.admit(listed) {
+        match shared.pool() {
+            // A pool that has ended gives the job back, which cancels it.
+            Some(pool) => drop(pool.spawn(short, move || job.run())),
+            None => {
+                // A paused clock does not jump over the time that this takes.
+                let hold = Arc::clone(shared.driver.handle()).hold_clock();
+                blitz_core::spawn(move || {
+                    job.run();
+                    drop(hold);
+                });
+            }
         }
     }
     JoinHandle::new(handle)
@@ -96,7 +99,7 @@ impl Drop for Job {
 }
 
 /// The engine queues jobs; they are polled once, to the end.
-struct CpuSchedule;
+struct CpuSchedule(Arc<Shared>);
 
 impl Schedule for CpuSchedule {
     fn schedule(&self, task: Queued) {
@@ -108,8 +111,8 @@ impl Schedule for CpuSchedule {
         drop(task);
     }
 
-    fn release(&self, _task: &Task) -> bool {
-        false
+    fn release(&self, task: &Task) -> bool {
+        self.0.owned.remove(task)
     }
 }
 

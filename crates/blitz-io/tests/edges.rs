@@ -5,30 +5,13 @@ mod common;
 
 use blitz_io::task::{JoinSet, shield, yield_now};
 use blitz_io::{Builder, Handle, Runtime, spawn};
-use common::{run, runtime};
+use common::{run, runtime, within_a_minute};
 use std::cell::RefCell;
 use std::future::{pending, poll_fn};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
-
-/// Runs `test` on a thread of its own, which must come back.
-fn within_a_minute(test: impl FnOnce() + Send + 'static) {
-    let (done, is_done) = mpsc::channel();
-    let thread = std::thread::spawn(move || {
-        let result = catch_unwind(AssertUnwindSafe(test));
-        done.send(()).unwrap();
-        result
-    });
-    is_done
-        .recv_timeout(Duration::from_secs(60))
-        .expect("hangs");
-    if let Err(panic) = thread.join().unwrap() {
-        std::panic::resume_unwind(panic);
-    }
-}
 
 #[test]
 fn a_task_that_blocks_in_place_is_not_in_the_way_of_the_one_it_has_just_spawned() {

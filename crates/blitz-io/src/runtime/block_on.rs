@@ -3,7 +3,7 @@
 
 use crate::coop;
 use crate::parking;
-use crate::scheduler::Shared;
+use crate::scheduler::{Scheduler, Shared};
 use blitz_core::companion::sleep_elsewhere;
 use std::future::Future;
 use std::pin::{Pin, pin};
@@ -62,6 +62,7 @@ pub(super) fn block_on_current<F: Future>(shared: &Arc<Shared>, future: F) -> F:
         if let Some(output) = polled.poll_if_woken() {
             return output;
         }
+        shared.assert_of_this_process();
         // Another thread drives the runtime at the moment. It wakes us when it stops, or when our future is woken.
         let _waiting = shared.drivers.wait(thread::current());
         if !shared.driver.is_attended() || polled.main.woken.load(Ordering::SeqCst) {
@@ -93,12 +94,12 @@ impl<F: Future> Polled<'_, F> {
 /// Leaves the driver and the worker's role, also if the future panics.
 struct Driving<'a> {
     shared: &'a Shared,
-    before: (*const Shared, usize),
+    before: (*const Scheduler, usize),
 }
 
 impl Drop for Driving<'_> {
     fn drop(&mut self) {
-        Shared::leave_worker(self.before);
+        Scheduler::leave_worker(self.before);
         // SAFETY: entered by `block_on_current`.
         unsafe { self.shared.driver.leave() };
         self.shared.empty_after_the_end();
@@ -118,17 +119,21 @@ fn drive<F: Future>(shared: &Arc<Shared>, mut polled: Polled<'_, F>) -> F::Outpu
         if let Some(output) = polled.poll_if_woken() {
             return output;
         }
-        if ran {
+        let goes_on =
+            |ran| ran || shared.has_ready_task() || polled.main.woken.load(Ordering::SeqCst);
+        if goes_on(ran) {
+            // Also if it is always the future that goes on: one that yields until a timer has gone off, say.
             // SAFETY: entered.
             unsafe { driver.look_inside() };
             continue;
         }
         // Announced before the last look; wakers do it the other way round.
         driver.announce_blocking(true);
-        if shared.has_ready_task() || polled.main.woken.load(Ordering::SeqCst) {
+        if goes_on(false) {
             driver.announce_blocking(false);
             continue;
         }
+        shared.assert_of_this_process();
         // SAFETY: entered.
         sleep_elsewhere(|| unsafe { driver.block() });
     }

@@ -3,7 +3,7 @@
 use super::Runtime;
 use crate::blocking::BlockingPool;
 use crate::driver;
-use crate::scheduler::{Reserves, Shared};
+use crate::scheduler::{Reserves, Scheduler, Shared};
 use blitz_core::ThreadPoolBuilder;
 use blitz_core::companion::Companion;
 use std::fmt;
@@ -12,6 +12,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Settings for a [`Runtime`].
+///
+/// A multi-thread runtime lives on the global pool. One that is asked for a number of workers, for their name or stack size, or to go
+/// without relief thread or watcher, gets a pool of its own, which ends with it. So does one with a seed.
+///
+/// # How many threads
+/// The workers; one relief thread and one watcher for each pool, when they are needed; and for each runtime at most
+/// [`max_blocking_threads`](Builder::max_blocking_threads), which counts the threads of [`spawn_blocking`](crate::spawn_blocking) and those that a task
+/// has taken with it by blocking in [`block_in_place`](crate::block_in_place) or [`Handle::block_on`](crate::Handle::block_on) while the
+/// workers were busy. What finds no thread waits: closures for a blocking thread, tasks for a worker or for one of those threads to come back. (One blocking thread is
+/// there for closures even if tasks have taken all.) So a limit that is too small for tasks that block and wait for *other tasks* lets
+/// them wait for ever.
 ///
 /// ```
 /// let runtime = blitz_io::Builder::new_multi_thread()
@@ -24,7 +35,7 @@ use std::time::Duration;
 pub struct Builder {
     current_thread: bool,
     workers: Option<usize>,
-    name: String,
+    name: Option<String>,
     stack_size: Option<usize>,
     blocking_cap: usize,
     keep_alive: Duration,
@@ -39,22 +50,18 @@ impl Builder {
         Builder {
             current_thread,
             workers: None,
-            name: "blitz-io".to_owned(),
+            name: None,
             stack_size: None,
             blocking_cap: 512,
             keep_alive: Duration::from_secs(10),
             paused: false,
             seed: 0,
             poll_times: false,
-            reserves: Reserves {
-                relief: true,
-                watcher: true,
-                stack_size: None,
-            },
+            reserves: Reserves::DEFAULT,
         }
     }
 
-    /// A runtime with a pool of threads, which run both tasks and parallel computations.
+    /// A runtime on a pool of threads, which run both tasks and parallel computations: the global pool, or one of its own (see [`Builder`]).
     pub fn new_multi_thread() -> Self {
         Self::new(false)
     }
@@ -65,7 +72,8 @@ impl Builder {
         Self::new(true)
     }
 
-    /// The number of threads; by default as many as the machine (or the container) has CPUs.
+    /// The number of workers, in a pool of the runtime's own; by default the workers are the global pool's threads, as many as the machine (or the
+    /// container) has CPUs.
     ///
     /// # Panics
     /// If it is 0.
@@ -81,18 +89,22 @@ impl Builder {
 
     /// The threads' name; workers get a number behind it.
     pub fn thread_name(&mut self, name: impl Into<String>) -> &mut Self {
-        self.name = name.into();
+        self.name = Some(name.into());
         self
     }
 
     /// The size of the threads' stacks, in bytes.
+    ///
+    /// It has a price: a thread that has entered the runtime hands its parallel computations over to the workers, which have such a
+    /// stack, and waits, instead of taking part. If it holds a lock that all workers wait for, it waits for ever.
     pub fn thread_stack_size(&mut self, bytes: usize) -> &mut Self {
         self.stack_size = Some(bytes);
         self.reserves.stack_size = Some(bytes);
         self
     }
 
-    /// The most threads for [`spawn_blocking`](crate::spawn_blocking); 512 by default.
+    /// The most threads for [`spawn_blocking`](crate::spawn_blocking) and for tasks that block, together; 512 by default. See
+    /// [How many threads](Builder#how-many-threads).
     ///
     /// # Panics
     /// If it is 0.
@@ -183,59 +195,64 @@ impl Builder {
                 "start_paused: only a current-thread runtime can have a paused clock (use Builder::new_current_thread)",
             ));
         }
-        if self.name.contains('\0') {
+        let name = self.name.as_deref().unwrap_or("blitz-io");
+        if name.contains('\0') {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
                 "thread_name: the name of a thread cannot contain a NUL character",
             ));
         }
-        let blocking_name = format!("{} blocking", self.name);
         let blocking = BlockingPool::new(
             self.blocking_cap,
             self.keep_alive,
-            blocking_name,
+            format!("{name} blocking"),
             self.stack_size,
         );
+        let shared = |scheduler, alone| Shared::new(scheduler, alone, blocking, self.poll_times);
+        if !self.current_thread && !self.asks_for_own_threads() {
+            let scheduler = Scheduler::global()?;
+            return Ok(Runtime::new_with(shared(scheduler, false), None));
+        }
         let clock = driver::Clock::new(self.current_thread);
         if self.paused {
             clock.pause();
         }
-        let (driver, handle) = driver::new(clock)?;
-        let make = |workers, reserves| {
-            Shared::new(
-                workers,
-                reserves,
-                self.seed,
-                (driver, handle),
-                blocking,
-                self.poll_times,
-            )
-        };
+        let driver = driver::new(clock)?;
         if self.current_thread {
             let none = Reserves {
                 relief: false,
                 watcher: false,
                 stack_size: None,
             };
-            return Ok(Runtime::new_with(make(1, none), None));
+            let scheduler = Scheduler::new(1, none, self.seed, driver);
+            return Ok(Runtime::new_with(shared(scheduler, true), None));
         }
-        let mut pool = ThreadPoolBuilder::new().caller_participates(false);
+        // A thread in `block_on` computes by itself, in the pool, unless that would be on a stack of another size.
+        let mut pool = ThreadPoolBuilder::new().caller_participates(self.stack_size.is_none());
         if let Some(threads) = self.workers {
             pool = pool.num_threads(threads);
         }
         if let Some(size) = self.stack_size {
             pool = pool.stack_size(size);
         }
-        let name = self.name.clone();
+        let worker_name = name.to_owned();
         let pool = pool
-            .thread_name(move |index| format!("{name} {index}"))
+            .thread_name(move |index| format!("{worker_name} {index}"))
             .build()
             .map_err(|error| self.no_threads(&error))?;
-        let shared = make(pool.current_num_threads(), self.reserves);
-        shared.set_pool(pool.handle());
-        let companion: Arc<dyn Companion> = shared.clone();
+        let threads = pool.current_num_threads();
+        let scheduler = Scheduler::new(threads, self.reserves, self.seed, driver);
+        scheduler.set_pool(pool.handle());
+        let companion: Arc<dyn Companion> = scheduler.clone();
         assert!(pool.attach(&companion), "a new pool has no companion");
-        Ok(Runtime::new_with(shared, Some(pool)))
+        Ok(Runtime::new_with(shared(scheduler, true), Some(pool)))
+    }
+
+    /// Does the runtime need workers that are not the global pool's?
+    fn asks_for_own_threads(&self) -> bool {
+        let own_reserves = !self.reserves.relief || !self.reserves.watcher;
+        let named = self.name.is_some() || self.stack_size.is_some();
+        self.workers.is_some() || named || own_reserves || self.seed != 0
     }
 }
 

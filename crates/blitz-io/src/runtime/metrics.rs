@@ -18,12 +18,13 @@ impl Default for PollTimes {
 }
 
 impl PollTimes {
-    pub(crate) fn measure(&self, poll: impl FnOnce()) {
+    pub(crate) fn measure<R>(&self, poll: impl FnOnce() -> R) -> R {
         let start = ticks();
-        poll();
+        let polled = poll();
         let ns = ticks().saturating_sub(start) * 1000 / ticks_per_us().max(1);
         let bucket = (u64::BITS - ns.leading_zeros()) as usize;
         self.0[bucket.min(BUCKETS - 1)].fetch_add(1, Ordering::Relaxed);
+        polled
     }
 }
 

@@ -27,6 +27,13 @@ use std::time::{Duration, Instant};
 /// [`spawn_cpu`](crate::spawn_cpu). Dropping a runtime drops every future in it, and waits for what is
 /// running just then.
 ///
+/// A runtime lives on the *global* pool, beside whatever else runs there, other runtimes included, unless its
+/// [`Builder`] was asked for threads of its own. Dropping it leaves the pool as it is. Each runtime has its own tasks and its own threads for
+/// code that blocks.
+///
+/// After a `fork`, a runtime of the parent is of no use in the child, where its threads are not: using it panics, dropping it does
+/// nothing. A new runtime works.
+///
 /// ```
 /// let runtime = blitz_io::Runtime::new().unwrap();
 /// let answer = runtime.block_on(async {
@@ -47,7 +54,7 @@ pub struct Handle {
 }
 
 impl Runtime {
-    /// A runtime with one thread for each CPU.
+    /// A runtime on the global pool, which has one thread for each CPU and is started now if need be.
     ///
     /// # Errors
     /// If the operating system refuses a thread or a file descriptor.
@@ -67,7 +74,7 @@ impl Runtime {
         &self.handle
     }
 
-    /// The pool that the workers are in; `None` for a current-thread runtime.
+    /// The pool that the workers are in, if it is the runtime's own: `None` for one on the global pool, and for a current-thread runtime.
     pub fn pool(&self) -> Option<&ThreadPool> {
         self.pool.as_ref()
     }
@@ -111,7 +118,7 @@ impl Runtime {
     /// ```
     pub fn drain(&self, limit: Duration) -> bool {
         let owned = &self.handle.shared.owned;
-        if self.pool.is_some() {
+        if self.handle.shared.pool().is_some() {
             return owned.wait_until_empty(Some(limit));
         }
         // Somebody has to run them. The limit goes by the runtime's clock.
@@ -135,32 +142,38 @@ impl Runtime {
         if shared.ended() {
             return true;
         }
+        if !shared.is_of_this_process() {
+            // After a fork, in the child: the tasks, and the threads that could be waited for, are the parent's.
+            std::mem::forget(self.pool.take());
+            std::mem::forget(Arc::clone(shared));
+            return false;
+        }
         let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
         let left = || deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         let _entered = context::enter(Arc::clone(shared));
         shared.shut_down_tasks();
         shared.empty_after_the_end();
-        let in_pool = PoolHandle::is_current;
-        if shared.is_my_thread() || shared.pool().is_some_and(in_pool) {
-            // A worker cannot wait for the poll that it is in itself. The others end on their own.
-            shared.watch.stop(false);
-            shared.relief.stop(shared, false);
+        // A worker cannot wait for the poll that it is in itself, or for one that may wait for it. They end on their own.
+        let may_wait = !shared.is_my_thread() && !shared.pool().is_some_and(PoolHandle::is_current);
+        let mut through = may_wait && shared.owned.wait_until_empty(left());
+        if shared.is_alone() {
             drop(self.pool.take());
-            shared.blocking.shut_down(Some(Duration::ZERO));
-            return false;
+            // Computations may still wait for a timer or a socket: the relief thread serves them to the end.
+            let has_stopped = |pool: &PoolHandle| pool.wait_until_stopped(deadline);
+            through &= may_wait && shared.pool().is_none_or(has_stopped);
+            if through {
+                shared.watch.stop(true);
+                shared.relief.stop(shared, true);
+            }
+            shared.leave();
+            shared.drivers.next();
         }
-        let mut through = shared.owned.wait_until_empty(left());
-        drop(self.pool.take());
-        // Computations may still wait for a timer or a socket: the relief thread serves them to the end.
-        through &= shared
-            .pool()
-            .is_none_or(|pool| pool.wait_until_stopped(deadline));
-        shared.watch.stop(through);
-        shared.relief.stop(shared, through);
-        if through {
-            shared.driver.shut_down();
-        }
-        shared.blocking.shut_down(left()) && through
+        let limit = if may_wait {
+            left()
+        } else {
+            Some(Duration::ZERO)
+        };
+        shared.blocking.shut_down(limit) && through
     }
 }
 
@@ -204,6 +217,7 @@ impl Handle {
     /// Inside of a task of the same current-thread runtime: its one thread would wait for itself.
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
+        self.shared.assert_of_this_process();
         let _entered = context::enter(Arc::clone(&self.shared));
         if self.shared.pool().is_some() {
             return block_on::block_on(&self.shared, future);
@@ -238,6 +252,7 @@ impl Handle {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> JoinHandle<T> {
+        self.shared.assert_of_this_process();
         let _entered = context::enter(Arc::clone(&self.shared));
         self.shared.blocking.spawn(Duty::MayBeCancelled, work)
     }
@@ -272,7 +287,7 @@ impl fmt::Debug for Handle {
     }
 }
 
-/// See [`Handle::enter`]. Guards are dropped in the reverse order of their making.
+/// See [`Handle::enter`]. Guards may be dropped in any order: the thread is in the runtime of the last one made that is still there.
 #[must_use = "the runtime is left when the guard is dropped"]
 pub struct EnterGuard<'a> {
     _entered: context::Entered,

@@ -7,7 +7,6 @@
 //! The **interval** says how many tasks of its own a worker runs before it looks at the shared queue *first*: about
 //! a millisecond's worth, from a moving average, but 8 at least and 255 at most.
 
-use super::holds::Stripe;
 use super::injector::refuse;
 use super::outlook::Outlook;
 use super::ring::{Full, Ring};
@@ -54,7 +53,6 @@ pub(crate) struct Core {
     average_ns: Cell<u64>,
     random: Cell<u64>,
     pub(crate) outlook: Outlook,
-    pub(crate) holds: Stripe,
     pub(crate) counts: Counts,
 }
 
@@ -116,7 +114,6 @@ impl Core {
             average_ns: Cell::new(FIRST_GUESS_NS),
             random: Cell::new(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1),
             outlook: Outlook::new(),
-            holds: Stripe::new(),
             counts: Counts::default(),
         };
         core.interval.set(interval_for(FIRST_GUESS_NS));

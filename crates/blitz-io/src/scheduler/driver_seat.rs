@@ -1,24 +1,25 @@
 //! Who may be inside of the driver: one thread at a time, the *attendant* for as long as it sleeps there.
 //!
-//! A try-lock around the driver's exclusive half. Workers that are busy with tasks look in between two tasks if nobody is inside;
+//! A try-lock around the driver's exclusive half, in one word. Workers that are busy with tasks look in between two tasks if nobody is inside;
 //! a worker that goes to sleep stays inside and waits there for sockets, timers and [`DriverSeat::interrupt`].
+//!
+//! The end waits for nobody: if a thread is inside, the end leaves a note, and whoever leaves shuts the driver before it does.
 
+use super::seat_word::SeatWord;
 use crate::driver::{Driver, Handle, Wait};
 use std::cell::UnsafeCell;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{Ordering, fence};
 
 pub(crate) struct DriverSeat {
-    taken: AtomicBool,
-    /// Somebody is inside to sleep.
-    blocking: AtomicBool,
+    word: SeatWord,
     driver: UnsafeCell<Driver>,
     handle: Arc<Handle>,
     #[cfg(unix)]
     fd: std::os::fd::RawFd,
 }
 
-// SAFETY: the driver is touched by whoever has `taken` only.
+// SAFETY: the driver is touched by whoever is inside only.
 unsafe impl Sync for DriverSeat {}
 // SAFETY: a driver may move between threads.
 unsafe impl Send for DriverSeat where Driver: Send {}
@@ -26,8 +27,7 @@ unsafe impl Send for DriverSeat where Driver: Send {}
 impl DriverSeat {
     pub(crate) fn new(driver: Driver, handle: Arc<Handle>) -> Self {
         DriverSeat {
-            taken: AtomicBool::new(false),
-            blocking: AtomicBool::new(false),
+            word: SeatWord::new(),
             #[cfg(unix)]
             fd: driver.raw_fd(),
             driver: UnsafeCell::new(driver),
@@ -41,19 +41,20 @@ impl DriverSeat {
 
     /// Takes the driver, if nobody has it. The caller leaves with [`DriverSeat::leave`].
     pub(crate) fn try_enter(&self) -> bool {
-        // Acquire: the driver as the last one left it.
-        !self.taken.load(Ordering::Relaxed) && !self.taken.swap(true, Ordering::Acquire)
+        self.word.try_enter()
     }
 
     /// # Safety
     /// The caller has entered.
     pub(crate) unsafe fn leave(&self) {
-        self.taken.store(false, Ordering::Release);
+        // SAFETY: we are still inside.
+        self.word
+            .leave(|| unsafe { (*self.driver.get()).shutdown() });
     }
 
     /// Is a thread inside, which will see whatever happens?
     pub(crate) fn is_attended(&self) -> bool {
-        self.taken.load(Ordering::SeqCst)
+        self.word.is_taken()
     }
 
     /// Does somebody wait for a socket or a timer, and nobody watches?
@@ -79,10 +80,10 @@ impl DriverSeat {
     /// # Safety
     /// The caller has entered.
     pub(crate) unsafe fn block(&self) -> bool {
-        self.blocking.store(true, Ordering::SeqCst);
+        self.announce_blocking(true);
         // SAFETY: passed on.
         let woken = unsafe { (*self.driver.get()).turn(Wait::Block) };
-        self.blocking.store(false, Ordering::SeqCst);
+        self.announce_blocking(false);
         woken > 0
     }
 
@@ -100,30 +101,25 @@ impl DriverSeat {
         self.handle.interrupt();
     }
 
-    /// For the one thread of a current-thread runtime. It sets `blocking` before its last look at its queues.
+    /// For the one thread of a current-thread runtime. It announces its sleep before its last look at its queues.
     pub(crate) fn interrupt_if_blocked(&self) {
-        std::sync::atomic::fence(Ordering::SeqCst);
-        if self.blocking.load(Ordering::SeqCst) {
+        fence(Ordering::SeqCst);
+        if self.word.is_asleep() {
             self.handle.interrupt();
         }
     }
 
-    /// For a current-thread runtime: announces a sleep before the last look at the queues.
+    /// The attendant is about to sleep, or is awake. A current-thread runtime's does this before its last look at the queues.
     pub(crate) fn announce_blocking(&self, blocking: bool) {
-        self.blocking.store(blocking, Ordering::SeqCst);
-        std::sync::atomic::fence(Ordering::SeqCst);
+        self.word.set_asleep(blocking);
+        fence(Ordering::SeqCst);
     }
 
-    /// Ends whatever waits in the driver. Waits for the attendant to leave.
+    /// Ends whatever waits in the driver, now or when the attendant leaves.
     pub(crate) fn shut_down(&self) {
-        while !self.try_enter() {
-            self.handle.interrupt();
-            std::thread::yield_now();
-        }
-        // SAFETY: entered.
-        unsafe {
-            (*self.driver.get()).shutdown();
-            self.leave();
+        if self.word.close() {
+            // SAFETY: entered. Leaving shuts it.
+            unsafe { self.leave() };
         }
     }
 

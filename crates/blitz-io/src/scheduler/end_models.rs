@@ -1,12 +1,12 @@
 //! Loom models of a runtime's end against everything that goes on meanwhile: spawns, wakes, polls, completions, aborts, joins.
 //!
 //! All of it is the shipped code: tasks with their memory and state ([`task::new`]), the list of owned ones, the shared queue, and
-//! [`end`]. What must hold afterwards, in every order: each future was dropped, once; each handle knows that its task is through; nothing is in the
+//! what the end does with the two. What must hold afterwards, in every order: each future was dropped, once; each handle knows that its task is through; nothing is in the
 //! list; and no reference to a task is left anywhere but with its handle, which shows in the count of the scheduler, that each task's memory has
 //! a part in.
 
 use super::injector::{self, Injector, refuse};
-use super::owned::{self, Owned, end};
+use super::owned::{self, Owned};
 use crate::primitives::{AtomicBool, Mutex, Ordering};
 use crate::task::{self, Queued, Schedule, StateFlaw, Task};
 use blitz_core::checking::Flaws;
@@ -39,7 +39,9 @@ impl Home {
     }
 
     fn end(&self) {
-        end(&self.owned, &self.injector);
+        // As `Shared::shut_down_tasks`.
+        self.owned.close_and_shut_down();
+        refuse(self.injector.close());
     }
 }
 

@@ -6,24 +6,27 @@ mod core;
 mod driver_seat;
 #[cfg(all(test, loom))]
 mod end_models;
-#[cfg_attr(loom, allow(dead_code))]
-mod holds;
 mod injector;
 #[cfg(not(loom))]
 mod outlook;
 mod owned;
 #[cfg(not(loom))]
-#[cfg(not(loom))]
 mod relief;
 mod ring;
+#[cfg_attr(loom, allow(dead_code))]
+mod seat_word;
 #[cfg(not(loom))]
 mod shared;
 #[cfg_attr(loom, allow(dead_code))]
 mod vigil;
 #[cfg(not(loom))]
 mod watch;
+#[cfg(not(loom))]
+mod workers;
 
 #[cfg_attr(loom, allow(unused_imports))]
 pub(crate) use owned::Owned;
 #[cfg(not(loom))]
-pub(crate) use shared::{Reserves, Shared};
+pub(crate) use shared::Shared;
+#[cfg(not(loom))]
+pub(crate) use workers::{Reserves, Scheduler};

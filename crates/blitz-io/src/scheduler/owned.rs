@@ -14,7 +14,6 @@
 //! good as Release and Acquire), and so the second count would have their children in it. A length is written before the
 //! count, which is Release: whoever counts a task finds it in the length, unless it is gone.
 
-use super::injector::{Injector, refuse};
 use crate::primitives::{AtomicU64, AtomicUsize, Condvar, Mutex, Ordering};
 use crate::task::{Header, Links, MOST_SHARDS, Task};
 use blitz_core::checking::Flaws;
@@ -300,13 +299,4 @@ impl Owned {
             tasks.iter().for_each(Task::shutdown);
         }
     }
-}
-
-/// The end of a runtime: drops every future, and refuses new ones. Tasks that are being polled end at their next `Pending`.
-///
-/// A task that is spawned meanwhile is refused, or in the list in time. One that is woken meanwhile is in the shared queue before it
-/// closes, or comes back to whoever woke it; so no entry is left behind that would keep its task's memory.
-pub(crate) fn end(owned: &Owned, injector: &Injector) {
-    owned.close_and_shut_down();
-    refuse(injector.close());
 }

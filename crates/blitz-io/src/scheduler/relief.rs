@@ -12,25 +12,34 @@
 //! nowhere, the worker first calls it over ([`Steering`]): a task that it runs sees nothing of that. Nothing is waited for, so a task that needs
 //! a lock that the worker's frames hold just waits for the worker, as it would on any other thread.
 //!
-//! A task that blocks on the relief thread (in [`block_in_place`](crate::block_in_place), say) takes the thread with it: it *retires*, and the next one to be asked is a new one.
+//! # Tasks that block
+//! A task that blocks on the relief thread (in [`block_in_place`](crate::block_in_place), say) takes the thread with it: it *retires*, and its core is for the
+//! next one to be asked, a new thread. A retired thread counts as one of the blocking threads of the task's runtime
+//! ([`BlockingPool::lend`]). While these are more than allowed there is no new relief thread: tasks wait until one that has retired comes back, which then
+//! takes up the role itself, or until a blocking thread has ended; the watcher tries again, and looks after the driver meanwhile. So a runtime has at most
+//! its workers, `max_blocking_threads`, the relief thread and the watcher (and one blocking thread if all others have retired: somebody may wait
+//! for what that does).
 //!
 //! Measured (2 CPUs, echo at 20,000 requests a second beside two fork-join computations): p99 0.2 ms, where a thread that is
 //! left to the kernel has 4 ms.
 
 use super::core::Core;
-use super::shared::{Reserves, Shared};
-use crate::context;
+use super::workers::{Reserves, Scheduler};
+use crate::blocking::BlockingPool;
 use blitz_core::companion::{PoolHandle, StandIn, Steering};
 use blitz_core::demand::{ticks, ticks_per_us};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
-use std::sync::{Mutex, PoisonError};
-use std::thread::Thread;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 
 /// Beats closer than this are skipped.
 const BEAT_US: u64 = 25;
 
 /// Beats of one worker after which a relief thread that has got nowhere is called over.
 const PATIENCE: u32 = 2;
+
+/// A thread that could not be had is not asked for again for this long.
+const RETRY_US: u64 = 2_000;
 
 /// There is no thread yet, or it sleeps until it is asked.
 const RESTING: u32 = 0;
@@ -44,13 +53,21 @@ pub(crate) struct Relief {
     stack_size: Option<usize>,
     state: AtomicU32,
     stopping: AtomicBool,
-    thread: Mutex<Option<(Thread, std::thread::JoinHandle<()>)>>,
-    /// Threads that were the relief thread until they blocked in a task. They end with its poll.
-    retired: Mutex<Vec<std::thread::JoinHandle<()>>>,
+    threads: Mutex<Threads>,
+    /// When a thread could last not be had, in ticks.
+    refused: AtomicU64,
     /// How far the thread has come.
     steps: AtomicU64,
     /// How workers call the thread over.
     steering: Steering,
+}
+
+#[derive(Default)]
+struct Threads {
+    /// The relief thread.
+    active: Option<JoinHandle<()>>,
+    /// Those that were it until they blocked in a task, and the blocking threads that they count among.
+    retired: Vec<(JoinHandle<()>, Arc<BlockingPool>)>,
 }
 
 impl Relief {
@@ -60,45 +77,49 @@ impl Relief {
             stack_size: reserves.stack_size,
             state: AtomicU32::new(RESTING),
             stopping: AtomicBool::new(false),
-            thread: Mutex::new(None),
-            retired: Mutex::default(),
+            threads: Mutex::default(),
+            refused: AtomicU64::new(0),
             steps: AtomicU64::new(0),
             steering: Steering::default(),
         }
     }
 
+    fn threads(&self) -> MutexGuard<'_, Threads> {
+        self.threads.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// A worker is in the middle of something long.
-    pub(crate) fn beat(&self, shared: &Shared, index: usize) {
+    pub(crate) fn beat(&self, scheduler: &Scheduler, index: usize) {
         // If this is inside of a task's poll, the next task has to wait.
-        shared.core(index).set_serving(false);
+        scheduler.core(index).set_serving(false);
         let now = ticks();
-        let last = &shared.core(index).last_beat;
+        let last = &scheduler.core(index).last_beat;
         if now.saturating_sub(last.get()) >= BEAT_US * ticks_per_us() {
             last.set(now);
-            self.look_after_tasks(shared, index);
+            self.look_after_tasks(scheduler, index);
         }
     }
 
     #[cold]
-    fn look_after_tasks(&self, shared: &Shared, index: usize) {
+    fn look_after_tasks(&self, scheduler: &Scheduler, index: usize) {
         let waits_for_cpu = match self.state.load(Ordering::SeqCst) {
             WORKING => true,
-            ATTENDING if shared.has_ready_task() => {
-                shared.driver.interrupt();
+            ATTENDING if scheduler.has_ready_task() => {
+                scheduler.driver.interrupt();
                 true
             }
-            ATTENDING => shared.driver.has_events(),
-            _ if self.is_needed(shared) => {
-                self.ask(shared);
-                shared.has_ready_task()
+            ATTENDING => scheduler.driver.has_events(),
+            _ if self.is_needed(scheduler) => {
+                self.ask(scheduler);
+                scheduler.has_ready_task()
             }
             _ => {
-                self.send_idle_worker(shared);
+                self.send_idle_worker(scheduler);
                 false
             }
         };
         if waits_for_cpu {
-            self.lend_cpu(shared.core(index));
+            self.lend_cpu(scheduler.core(index));
         }
     }
 
@@ -115,47 +136,51 @@ impl Relief {
     }
 
     /// Nobody else can, and there is something to do or to watch?
-    fn is_needed(&self, shared: &Shared) -> bool {
-        let all_busy = shared.pool().is_some_and(|pool| !pool.has_idle_thread());
+    fn is_needed(&self, scheduler: &Scheduler) -> bool {
+        let all_busy = scheduler.pool().is_some_and(|pool| !pool.has_idle_thread());
         all_busy
-            && !shared.somebody_serves()
-            && (shared.has_ready_task() || shared.driver.needs_attendant())
+            && !scheduler.somebody_serves()
+            && (scheduler.has_ready_task() || scheduler.driver.needs_attendant())
     }
 
     /// A worker is about to block in the middle of something.
-    pub(crate) fn worker_blocks(&self, shared: &Shared) {
+    pub(crate) fn worker_blocks(&self, scheduler: &Scheduler) {
         // What the worker has queued comes before the look at the state; the relief thread does it the other way round.
         fence(Ordering::SeqCst);
-        self.task_queued(shared);
+        self.task_queued(scheduler);
+        if scheduler.is_waited_for() {
+            // Whoever seems to run tasks may be stuck in one.
+            scheduler.watch.keep(scheduler);
+        }
     }
 
     /// All workers are busy, and the caller has queued a task, with a fence since then.
-    pub(crate) fn task_queued(&self, shared: &Shared) {
+    pub(crate) fn task_queued(&self, scheduler: &Scheduler) {
         match self.state.load(Ordering::SeqCst) {
-            ATTENDING if shared.has_ready_task() => shared.driver.interrupt(),
-            RESTING if self.is_needed(shared) => self.ask(shared),
-            _ => self.send_idle_worker(shared),
+            ATTENDING if scheduler.has_ready_task() => scheduler.driver.interrupt(),
+            RESTING if self.is_needed(scheduler) => self.ask(scheduler),
+            _ => self.send_idle_worker(scheduler),
         }
     }
 
     /// The caller is busy for long, and somebody is idle. That worker may sleep elsewhere while nobody watches the driver: the last one
     /// there has left it for something long; woken, it will sleep in the driver. Or it may not know of the tasks in the caller's slot and
     /// ring: nobody was told of those, since the caller was to get to them soon.
-    fn send_idle_worker(&self, shared: &Shared) {
-        let Some(pool) = shared.pool() else { return };
+    fn send_idle_worker(&self, scheduler: &Scheduler) {
+        let Some(pool) = scheduler.pool() else { return };
         if !pool.has_idle_thread() {
             return;
         }
-        if shared.driver.needs_attendant() {
+        if scheduler.driver.needs_attendant() {
             pool.wake_one();
-        } else if shared.has_ready_task() {
+        } else if scheduler.has_ready_task() {
             pool.notify();
         }
     }
 
     /// Wakes the relief thread, or makes it.
-    fn ask(&self, shared: &Shared) {
-        if !self.enabled || self.stopping.load(Ordering::SeqCst) {
+    fn ask(&self, scheduler: &Scheduler) {
+        if !self.enabled || self.is_stopping() || self.was_refused() {
             return;
         }
         let order = Ordering::SeqCst;
@@ -166,110 +191,159 @@ impl Relief {
         {
             return;
         }
-        let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*thread {
-            Some((thread, _)) => thread.unpark(),
+        let mut threads = self.threads();
+        match &threads.active {
+            Some(active) => active.thread().unpark(),
             // `stop` has been here: nobody would join a thread that starts now.
             None if self.is_stopping() => {}
-            None => {
-                let shared = shared.arc();
-                let builder = std::thread::Builder::new().name("blitz-io relief".to_owned());
-                // A task that needs a large stack needs it here, too.
-                let builder = match self.stack_size {
-                    Some(bytes) => builder.stack_size(bytes),
-                    None => builder,
-                };
-                match builder.spawn(move || shared.relief.main(&shared)) {
-                    Ok(handle) => *thread = Some((handle.thread().clone(), handle)),
-                    // No memory for a thread: the workers serve the tasks when they are through, as without relief.
-                    Err(_) => self.state.store(RESTING, Ordering::SeqCst),
+            None => match self.start(scheduler, &threads) {
+                Some(active) => threads.active = Some(active),
+                None => {
+                    // Tasks wait: for a worker, or for a retired thread. Not for long, once a thread can be had: the watcher asks again.
+                    self.refused.store(ticks().max(1), Ordering::Relaxed);
+                    self.state.store(RESTING, Ordering::SeqCst);
+                    drop(threads);
+                    scheduler.watch.keep(scheduler);
                 }
-            }
+            },
         }
+    }
+
+    /// `None`: there are too many threads, or no memory for one more.
+    fn start(&self, scheduler: &Scheduler, threads: &Threads) -> Option<JoinHandle<()>> {
+        let mut lenders = threads.retired.iter().map(|(_, blocking)| blocking);
+        if lenders.any(|blocking| blocking.has_lent_too_many()) {
+            return None;
+        }
+        let builder = std::thread::Builder::new().name("blitz-io relief".to_owned());
+        // A task that needs a large stack needs it here, too.
+        let builder = match self.stack_size {
+            Some(bytes) => builder.stack_size(bytes),
+            None => builder,
+        };
+        let scheduler = scheduler.arc();
+        builder
+            .spawn(move || scheduler.relief.main(&scheduler))
+            .ok()
+    }
+
+    /// Could a thread not be had a moment ago?
+    fn was_refused(&self) -> bool {
+        let refused = self.refused.load(Ordering::Relaxed);
+        refused != 0 && ticks().saturating_sub(refused) < RETRY_US * ticks_per_us()
     }
 
     // ---- the thread -------------------------------------------------------------------------
 
-    fn main(&self, shared: &Shared) {
-        let index = shared.workers();
-        let before = shared.enter_worker(index);
-        context::enter_for_good(shared.arc());
+    fn main(&self, scheduler: &Scheduler) {
+        let index = scheduler.workers();
         // What a task forks here goes to the pool, and runs here if nobody takes it: all workers may wait for a lock that the task holds.
-        let seat = shared.pool().map(PoolHandle::stand_in);
+        let seat = scheduler.pool().map(PoolHandle::stand_in);
         loop {
+            let before = scheduler.enter_worker(index);
+            self.serve_until_retired(scheduler, index, seat.as_ref());
+            let retired = scheduler.my_core().is_none();
+            if let Some((core, _)) = scheduler.my_core() {
+                // SAFETY: the core is this thread's, which ends with the runtime.
+                unsafe { core.refuse_all() };
+            }
+            Scheduler::leave_worker(before);
+            if !retired || !self.come_back() {
+                return;
+            }
+        }
+    }
+
+    /// Returns when the thread is to end, or has retired and is back from its task.
+    fn serve_until_retired(&self, scheduler: &Scheduler, index: usize, seat: Option<&StandIn>) {
+        while scheduler.my_core().is_some() {
             self.steering.falls_asleep();
             while self.state.load(Ordering::SeqCst) == RESTING && !self.is_stopping() {
                 std::thread::park();
             }
             self.steering.is_awake();
             if self.is_stopping() {
-                break;
+                return;
             }
-            self.serve(shared, index, seat.as_ref());
-            if shared.my_core().is_none() {
-                // Retired.
-                break;
-            }
+            self.serve(scheduler, index, seat);
         }
-        if let Some((core, _)) = shared.my_core() {
-            // SAFETY: the core is this thread's, which ends with the runtime.
-            unsafe { core.refuse_all() };
-        }
-        context::leave_for_good();
-        Shared::leave_worker(before);
     }
 
-    fn serve(&self, shared: &Shared, index: usize, seat: Option<&StandIn>) {
+    fn serve(&self, scheduler: &Scheduler, index: usize, seat: Option<&StandIn>) {
         let run_slice = || match seat {
-            Some(seat) => seat.run(|| shared.run_slice(index)),
-            None => shared.run_slice(index),
+            Some(seat) => seat.run(|| scheduler.run_slice(index)),
+            None => scheduler.run_slice(index),
         };
         while !self.is_stopping() {
             self.steps.fetch_add(1, Ordering::Relaxed);
             if run_slice() {
-                if shared.my_core().is_none() {
+                if scheduler.my_core().is_none() {
                     return;
                 }
                 continue;
             }
-            let idle_worker = shared.pool().is_some_and(|pool| pool.has_idle_thread());
-            if idle_worker || !shared.driver.try_enter() {
+            let idle_worker = scheduler.pool().is_some_and(|pool| pool.has_idle_thread());
+            if idle_worker || !scheduler.driver.try_enter() {
                 // Somebody else watches the driver, or can.
                 self.state.store(RESTING, Ordering::SeqCst);
                 fence(Ordering::SeqCst);
-                if self.is_needed(shared) {
+                if self.is_needed(scheduler) {
                     // Somebody who saw us working has relied on it.
-                    self.ask(shared);
+                    self.ask(scheduler);
                 }
-                self.send_idle_worker(shared);
+                self.send_idle_worker(scheduler);
                 return;
             }
             self.state.store(ATTENDING, Ordering::SeqCst);
             // Announced before the last look; wakers do it the other way round.
             fence(Ordering::SeqCst);
-            if !shared.has_ready_task() && !self.is_stopping() {
+            if !scheduler.has_ready_task() && !self.is_stopping() {
                 self.steering.falls_asleep();
                 // SAFETY: entered above.
-                unsafe { shared.driver.block() };
+                unsafe { scheduler.driver.block() };
                 self.steering.is_awake();
             }
             self.state.store(WORKING, Ordering::SeqCst);
             // SAFETY: as above.
-            unsafe { shared.driver.leave() };
+            unsafe { scheduler.leave_driver() };
         }
     }
 
-    /// The relief thread is about to block in the middle of a task. If it stayed the relief thread, nobody would serve the others, perhaps not
-    /// even what it waits for: so it is none any more, and its core is for the next one, which is made when it is needed. It has left the core already.
-    pub(crate) fn retire(&self) {
-        let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, handle)) = thread.take() {
-            let mut retired = self.retired.lock().unwrap_or_else(PoisonError::into_inner);
-            retired.retain(|handle| !handle.is_finished());
-            retired.push(handle);
+    /// The relief thread is about to block in the middle of a task of a runtime with these blocking threads. If it stayed the relief thread, nobody
+    /// would serve the others, perhaps not even what it waits for: so it is none any more, and its core is for the next one, which is made when it
+    /// is needed. It has left the core already.
+    pub(super) fn retire(&self, blocking: &Arc<BlockingPool>) {
+        let mut threads = self.threads();
+        if let Some(handle) = threads.active.take() {
+            blocking.lend();
+            threads.retired.push((handle, Arc::clone(blocking)));
         }
         // Still under the lock: whoever asks from now on finds no thread, and makes one. What we did with the core comes before.
         self.state.store(RESTING, Ordering::SeqCst);
+    }
+
+    /// A thread that has retired is through with its task. `true`: it is the relief thread again, since there is none.
+    fn come_back(&self) -> bool {
+        let mut threads = self.threads();
+        let me = std::thread::current().id();
+        let mine = |(handle, _): &(JoinHandle<()>, _)| handle.thread().id() == me;
+        let Some(index) = threads.retired.iter().position(mine) else {
+            // `stop` has been here.
+            return false;
+        };
+        let (handle, blocking) = threads.retired.swap_remove(index);
+        blocking.take_back();
+        let order = Ordering::SeqCst;
+        let is_free = threads.active.is_none() && !self.is_stopping();
+        let comes_back = is_free
+            && self
+                .state
+                .compare_exchange(RESTING, WORKING, order, order)
+                .is_ok();
+        if comes_back {
+            threads.active = Some(handle);
+        }
+        comes_back
     }
 
     fn is_stopping(&self) -> bool {
@@ -277,24 +351,23 @@ impl Relief {
     }
 
     /// Ends the thread, if there is one; waits for it if `wait`.
-    pub(crate) fn stop(&self, shared: &Shared, wait: bool) {
+    pub(crate) fn stop(&self, scheduler: &Scheduler, wait: bool) {
         self.stopping.store(true, Ordering::SeqCst);
-        let thread = self
-            .thread
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
-        if let Some((thread, handle)) = thread {
-            thread.unpark();
-            shared.driver.interrupt();
+        let threads = std::mem::take(&mut *self.threads());
+        if let Some(active) = &threads.active {
+            active.thread().unpark();
+            scheduler.driver.interrupt();
+        }
+        let retired = threads.retired.into_iter();
+        let retired = retired.map(|(handle, blocking)| {
+            blocking.take_back();
+            handle
+        });
+        for handle in threads.active.into_iter().chain(retired) {
             if wait {
-                // The thread catches what tasks throw; it does not panic itself.
+                // It catches what tasks throw, and does not panic itself.
                 let _ = handle.join();
             }
-        }
-        let mut retired = self.retired.lock().unwrap_or_else(PoisonError::into_inner);
-        for handle in retired.drain(..).filter(|_| wait) {
-            let _ = handle.join();
         }
     }
 }

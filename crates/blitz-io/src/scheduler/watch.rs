@@ -1,16 +1,18 @@
-//! Who notices that a worker is stuck in a poll, with tasks behind it that nobody else knows of: a watcher.
+//! Who notices that a worker is stuck: a watcher.
 //!
-//! A worker tells nobody of a task that it will get to soon itself: one in its slot, a few in its ring (see `outlook`). That is wrong if the
-//! running poll blocks the thread, or computes for long, and does not say so: `std`'s channels and locks know nothing of us. A task that
-//! waits in such a way for one that it has just spawned would wait for ever.
+//! A worker tells nobody of a task that it will get to soon itself: one in its slot, a few in its ring (see `outlook`); and one that comes out of the driver
+//! sends nobody else there: it will soon be back. Both are wrong if what it runs next blocks the thread, or computes for long, and does not say so: `std`'s
+//! channels and locks know nothing of us. A task that waits in such a way for one that it has just spawned would wait for ever, and so would others for their timers and sockets.
 //!
-//! So, while tasks are left lying behind a poll, one thread looks at the workers every few milliseconds. A worker that is still in the same poll
-//! as at the last look, with tasks behind it, is stuck: others are told, or the relief thread is asked, as if the worker had said that it
-//! blocks. When nothing has moved and nothing lies there the watcher rests, until a worker leaves a task lying again (see `vigil`): it costs nothing while the
+//! So, while tasks are left lying behind a poll, or the driver behind whoever left it, one thread looks at the workers every few milliseconds. If a worker is still in the same poll
+//! as at the last look, with tasks behind it, or nobody has moved, and tasks or the driver wait, others are told, or the relief thread is asked, as if
+//! the worker had said that it blocks. If nobody can be had, the watcher itself looks after the driver.
+//!
+//! When nothing has moved, nothing lies there, and the driver is attended or nobody needs it, the watcher rests, until somebody leaves something again (see `vigil`): it costs nothing while the
 //! runtime is idle, and no more than a load where tasks are pushed.
 
-use super::shared::Shared;
 use super::vigil::Vigil;
+use super::workers::Scheduler;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -38,16 +40,16 @@ impl Watch {
         }
     }
 
-    /// The caller is in a poll, or about to begin one, and leaves a task lying.
+    /// The caller leaves a task lying, or the driver, or has queued a task that nobody may get to.
     #[inline]
-    pub(crate) fn keep(&self, shared: &Shared) {
+    pub(crate) fn keep(&self, scheduler: &Scheduler) {
         if self.vigil.is_missed() {
-            self.begin(shared);
+            self.begin(scheduler);
         }
     }
 
     #[cold]
-    fn begin(&self, shared: &Shared) {
+    fn begin(&self, scheduler: &Scheduler) {
         if self.is_stopping() || !self.vigil.begin() {
             return;
         }
@@ -57,19 +59,19 @@ impl Watch {
             // `stop` has been here: nobody would join a thread that starts now.
             None if self.is_stopping() => {}
             None => {
-                let shared = shared.arc();
+                let scheduler = scheduler.arc();
                 let builder = std::thread::Builder::new().name("blitz-io watch".to_owned());
                 // Without memory for a thread nobody watches, and the vigil counts as kept: trying again at every push would not help.
-                *thread = builder.spawn(move || shared.watch.main(&shared)).ok();
+                *thread = builder.spawn(move || scheduler.watch.main(&scheduler)).ok();
             }
         }
     }
 
-    fn main(&self, shared: &Shared) {
-        let mut seen: Vec<u64> = shared.cores().map(|_| 0).collect();
+    fn main(&self, scheduler: &Scheduler) {
+        let mut seen: Vec<u64> = scheduler.cores().map(|_| 0).collect();
         while !self.is_stopping() {
             if self.vigil.is_kept() {
-                self.watch(shared, &mut seen);
+                self.watch(scheduler, &mut seen);
             } else {
                 std::thread::park();
             }
@@ -77,7 +79,7 @@ impl Watch {
     }
 
     /// Looks at the workers until there is nothing to see.
-    fn watch(&self, shared: &Shared, seen: &mut [u64]) {
+    fn watch(&self, scheduler: &Scheduler, seen: &mut [u64]) {
         let mut pause = SHORTEST;
         let mut was_stuck = false;
         loop {
@@ -86,18 +88,23 @@ impl Watch {
                 return;
             }
             let (mut moved, mut stuck) = (false, false);
-            for (core, seen) in shared.cores().zip(seen.iter_mut()) {
+            for (core, seen) in scheduler.cores().zip(seen.iter_mut()) {
                 let progress = core.progress();
                 if std::mem::replace(seen, progress) != progress {
                     moved = true;
-                } else if core.is_in_slice() && core.has_work() {
+                } else if core.is_in_slice() {
+                    // Nobody relies on it any more.
                     core.set_serving(false);
-                    stuck = true;
+                    stuck |= core.has_work();
                 }
             }
-            stuck |= !moved && shared.has_ready_task();
+            stuck |= !moved && scheduler.is_waited_for();
             if stuck {
-                shared.relief.worker_blocks(shared);
+                scheduler.relief.worker_blocks(scheduler);
+                if scheduler.driver.needs_attendant() {
+                    // Whoever was asked may take long to come, or there may be nobody.
+                    scheduler.driver.look();
+                }
             }
             // Back soon, to see whether that has helped; not again and again if it has not.
             pause = if stuck && !was_stuck {
@@ -106,7 +113,7 @@ impl Watch {
                 (2 * pause).min(LONGEST)
             };
             was_stuck = stuck;
-            if !moved && !stuck && self.vigil.end(|| shared.has_ready_task()) {
+            if !moved && !stuck && self.vigil.end(|| scheduler.is_waited_for()) {
                 return;
             }
         }

@@ -35,6 +35,17 @@ pub(crate) trait Schedule: Sized + 'static {
 
     /// The task is complete. `true`: it was in the list of owned tasks and its reference there is the caller's now.
     fn release(&self, task: &Task) -> bool;
+
+    /// Polls the task's future, on a thread that polls tasks.
+    #[inline]
+    fn poll<R>(&self, poll: impl FnOnce() -> R) -> R {
+        poll()
+    }
+
+    /// Drops it, on any thread.
+    fn drop_future<R>(&self, drop_it: impl FnOnce() -> R) -> R {
+        drop_it()
+    }
 }
 
 /// The beginning of every task.
@@ -402,7 +413,8 @@ unsafe fn poll_future<F: Future, S: Schedule>(
         };
         // SAFETY: the future is in its allocation for life.
         let future = unsafe { Pin::new_unchecked(future) };
-        let polled = coop::budgeted(|| future.poll(&mut context));
+        let poll = || coop::budgeted(|| future.poll(&mut context));
+        let polled = cell.scheduler.poll(poll);
         if polled.is_ready() {
             // SAFETY: as above. Inside of `catch_unwind`: the future's destructor is user code.
             unsafe { *cell.stage.get() = Stage::Empty };
@@ -469,7 +481,7 @@ unsafe fn drop_future_and_complete<F: Future, S: Schedule>(header: NonNull<Heade
         let cell = cell::<F, S>(header);
         let panic = {
             let _entered = Entered::enter(header);
-            drop_stage(cell)
+            cell.scheduler.drop_future(|| drop_stage(cell))
         };
         let error = match panic {
             Some(payload) => JoinError::panicked(payload),

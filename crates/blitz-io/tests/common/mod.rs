@@ -9,6 +9,7 @@ use blitz_io::time::timeout;
 use blitz_io::{Builder, Runtime, spawn};
 use std::collections::HashSet;
 use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, mpsc};
 use std::task::{Context, Poll, Waker};
@@ -55,6 +56,20 @@ where
             std::panic::resume_unwind(thread.join().unwrap_err())
         }
         Err(mpsc::RecvTimeoutError::Timeout) => panic!("the runtime hangs"),
+    }
+}
+
+/// Runs `test` on a thread of its own, which must come back.
+pub fn within_a_minute(test: impl FnOnce() + Send + 'static) {
+    let (done, is_done) = mpsc::channel();
+    let thread = std::thread::spawn(move || {
+        let result = catch_unwind(AssertUnwindSafe(test));
+        done.send(()).unwrap();
+        result
+    });
+    is_done.recv_timeout(LIMIT).expect("hangs");
+    if let Err(panic) = thread.join().unwrap() {
+        std::panic::resume_unwind(panic);
     }
 }
 

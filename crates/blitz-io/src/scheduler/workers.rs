@@ -1,0 +1,594 @@
+//! The scheduler: where woken tasks go, and what a worker does with its time.
+//!
+//! A worker of the engine that has nothing on its stack runs tasks here for a slice ([`Scheduler::run_slice`]), then offers itself to the
+//! engine's CPU work again. Tasks come, in this order, from the worker's own slot and ring, from the shared queue (which
+//! also comes *first* once per interval, so nothing local can starve it), and from other workers' rings.
+//!
+//! # No task is stranded
+//! A task is visible (in a slot, ring or the shared queue) before its waker asks the engine to look ([`PoolHandle::notify`]:
+//! fence, then counters); a worker announces its sleep before its last look. The pushes that tell nobody are into the
+//! slot and, if there is little in it, the ring of the worker that pushes: that worker is awake, and looks there before it sleeps. If it
+//! does not get there, because it is stuck in a poll, the watcher tells others (`watch`).
+
+use super::core::{self, Core, Cores, Pushed};
+use super::driver_seat::DriverSeat;
+use super::injector::{Injector, refuse};
+use super::relief::Relief;
+use super::shared::Shared;
+use super::watch::Watch;
+use crate::blocking::BlockingPool;
+use crate::context;
+use crate::driver;
+use crate::future;
+use crate::runtime::Drivers;
+use crate::task::Queued;
+use blitz_core::companion::{Companion, PoolHandle, forks};
+use blitz_core::demand::{ticks, ticks_per_us};
+use crossbeam_utils::CachePadded;
+use std::cell::Cell;
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+
+/// Tasks in a slice, and its length; the engine's work gets its turn afterwards.
+const SLICE_TASKS: u32 = 256;
+const SLICE_US: u64 = 1_000;
+/// Tasks between two looks at the clock, and at the driver.
+const CLOCK_INTERVAL: u32 = 16;
+const DRIVER_INTERVAL: u32 = 64;
+
+/// See the module's documentation. One for each pool that runs tasks.
+pub(crate) struct Scheduler {
+    this: Weak<Scheduler>,
+    /// One for each thread of the pool, then those of relief threads.
+    cores: Cores,
+    workers: usize,
+    pub(crate) injector: CachePadded<Injector>,
+    pub(crate) driver: DriverSeat,
+    pub(crate) relief: Relief,
+    pub(crate) watch: Watch,
+    /// Threads that want to drive a current-thread runtime.
+    pub(crate) drivers: Drivers,
+    /// A worker that ran tasks when somebody last looked for one.
+    server: AtomicUsize,
+    /// Workers that have begun and not ended, and the runtime, if the pool is its own. Whoever is the last to leave shuts the driver.
+    present: AtomicUsize,
+    /// The runtimes whose tasks run here, the oldest first.
+    runtimes: Mutex<Vec<Weak<Shared>>>,
+    pool: OnceLock<PoolHandle>,
+    /// In which process it was made, as a number of forks.
+    generation: u64,
+}
+
+/// Threads beside the workers, for when these are not to be had.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reserves {
+    pub(crate) relief: bool,
+    pub(crate) watcher: bool,
+    /// Of the relief thread: as the workers'.
+    pub(crate) stack_size: Option<usize>,
+}
+
+impl Reserves {
+    pub(crate) const DEFAULT: Self = Reserves {
+        relief: true,
+        watcher: true,
+        stack_size: None,
+    };
+}
+
+/// The index of a thread that has given its core to another one in the middle of a poll.
+const RETIRED: usize = usize::MAX;
+
+thread_local! {
+    /// The scheduler whose worker this thread is, and the index of its core.
+    static WORKER: Cell<(*const Scheduler, usize)> = const { Cell::new((std::ptr::null(), 0)) };
+}
+
+/// The scheduler of the global pool, which all runtimes share that ask for no threads of their own.
+static GLOBAL: Mutex<Option<Arc<Scheduler>>> = Mutex::new(None);
+
+impl Scheduler {
+    pub(crate) fn new(
+        workers: usize,
+        reserves: Reserves,
+        seed: u64,
+        (driver, handle): (driver::Driver, Arc<driver::Handle>),
+    ) -> Arc<Self> {
+        let reliefs = usize::from(reserves.relief);
+        // Somebody has to be there to be told.
+        let watched = reserves.watcher && workers + reliefs > 1;
+        Arc::new_cyclic(|this| Scheduler {
+            this: this.clone(),
+            cores: core::all(workers + reliefs, seed),
+            workers,
+            injector: CachePadded::new(Injector::new()),
+            driver: DriverSeat::new(driver, handle),
+            relief: Relief::new(reserves),
+            watch: Watch::new(watched),
+            drivers: Drivers::default(),
+            server: AtomicUsize::new(0),
+            present: AtomicUsize::new(1),
+            runtimes: Mutex::default(),
+            pool: OnceLock::new(),
+            generation: forks(),
+        })
+    }
+
+    /// The one of the global pool, made now if there is none in this process. It is never shut.
+    pub(crate) fn global() -> io::Result<Arc<Self>> {
+        let mut global = GLOBAL.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(scheduler) = &*global
+            && scheduler.is_of_this_process()
+        {
+            return Ok(Arc::clone(scheduler));
+        }
+        let pool = PoolHandle::global().map_err(|error| {
+            io::Error::other(format!("the global pool cannot be started: {error}"))
+        })?;
+        let driver = driver::new(driver::Clock::new(false))?;
+        let scheduler = Self::new(pool.num_threads(), Reserves::DEFAULT, 0, driver);
+        let companion: Arc<dyn Companion> = scheduler.clone();
+        scheduler.set_pool(pool.clone());
+        if !pool.attach(&companion) {
+            return Err(io::Error::other(
+                "the global pool has a companion that is not a runtime of this crate",
+            ));
+        }
+        // What a fork has left of the parent's stays as it is: its threads are not here to end it.
+        std::mem::forget(global.replace(Arc::clone(&scheduler)));
+        Ok(scheduler)
+    }
+
+    pub(crate) fn is_of_this_process(&self) -> bool {
+        self.generation == forks()
+    }
+
+    /// # Panics
+    /// After a fork, in the child: threads and driver are the parent's.
+    #[track_caller]
+    #[inline]
+    pub(crate) fn assert_of_this_process(&self) {
+        assert!(
+            self.is_of_this_process(),
+            "this runtime belongs to the parent process, and its threads are not in this one: make a new runtime after the fork",
+        );
+    }
+
+    /// The pool whose threads are the workers. Once, before anything is spawned.
+    pub(crate) fn set_pool(&self, pool: PoolHandle) {
+        assert!(self.pool.set(pool).is_ok(), "a scheduler has one pool");
+    }
+
+    /// A runtime whose tasks run here begins.
+    pub(super) fn add_runtime(&self, runtime: Weak<Shared>) {
+        let mut runtimes = self.runtimes();
+        runtimes.retain(|runtime| runtime.strong_count() > 0);
+        runtimes.push(runtime);
+    }
+
+    fn runtimes(&self) -> std::sync::MutexGuard<'_, Vec<Weak<Shared>>> {
+        self.runtimes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The runtime of what a worker runs outside of tasks, such as the other half of a task's `join`: it is not known, but there is mostly
+    /// one. If there are several, it is the oldest that has not ended.
+    pub(crate) fn home(&self) -> Option<Arc<Shared>> {
+        let runtimes = self.runtimes();
+        let mut alive = runtimes.iter().filter_map(Weak::upgrade);
+        alive.find(|runtime| !runtime.has_ended())
+    }
+
+    /// The scheduler whose worker the calling thread is.
+    pub(crate) fn of_worker<R>(use_it: impl FnOnce(&Scheduler) -> R) -> Option<R> {
+        // SAFETY: a worker holds its scheduler until it has left it (`leave_worker`), which `use_it` does not do.
+        unsafe { WORKER.get().0.as_ref() }.map(use_it)
+    }
+
+    /// `None`: the scheduler of a current-thread runtime.
+    #[inline]
+    pub(crate) fn pool(&self) -> Option<&PoolHandle> {
+        self.pool.get()
+    }
+
+    pub(crate) fn workers(&self) -> usize {
+        self.workers
+    }
+
+    pub(crate) fn core(&self, index: usize) -> &Core {
+        &self.cores[index]
+    }
+
+    pub(crate) fn cores(&self) -> impl Iterator<Item = &Core> {
+        self.cores.iter().map(|core| &**core)
+    }
+
+    pub(crate) fn arc(&self) -> Arc<Scheduler> {
+        self.this.upgrade().expect("`self` is borrowed from an Arc")
+    }
+
+    // ---- threads ----------------------------------------------------------------------------
+
+    /// The calling thread becomes the owner of core `index`.
+    pub(crate) fn enter_worker(&self, index: usize) -> (*const Scheduler, usize) {
+        let before = WORKER.replace((self, index));
+        // SAFETY: it is this thread's now.
+        future::seed(unsafe { self.core(index).random() });
+        before
+    }
+
+    /// Undoes `enter_worker`.
+    pub(crate) fn leave_worker(before: (*const Scheduler, usize)) {
+        WORKER.set(before);
+    }
+
+    /// The core that the calling thread owns here.
+    #[inline]
+    pub(crate) fn my_core(&self) -> Option<(&Core, usize)> {
+        let (scheduler, index) = WORKER.get();
+        if !std::ptr::eq(scheduler, self) {
+            return None;
+        }
+        // Nothing at `RETIRED`.
+        Some((self.cores.get(index)?, index))
+    }
+
+    /// Does the calling thread run tasks here, with a core of its own or without?
+    pub(crate) fn is_my_thread(&self) -> bool {
+        std::ptr::eq(WORKER.get().0, self)
+    }
+
+    // ---- spawning and waking ----------------------------------------------------------------
+
+    /// How many cores there are; of all spawners that have none, this is the index.
+    pub(super) fn others(&self) -> usize {
+        self.cores.len()
+    }
+
+    #[inline]
+    pub(super) fn schedule_task(&self, task: Queued) {
+        match self.my_core() {
+            Some((core, _)) => self.push_own(core, task),
+            None => self.inject(task),
+        }
+    }
+
+    /// The calling thread's own core.
+    #[inline]
+    pub(super) fn push_own(&self, core: &Core, task: Queued) {
+        if core.computes.get() {
+            // Nobody would know of it until the computation ends.
+            return self.inject(task);
+        }
+        // SAFETY: this thread owns the core.
+        let pushed = unsafe { core.push_next(task) };
+        self.pushed(core, pushed);
+    }
+
+    #[inline]
+    fn pushed(&self, core: &Core, pushed: Pushed) {
+        match pushed {
+            Pushed::InSlot => self.leaves_lying(core),
+            Pushed::InRing if !core.asks_for_help() => self.leaves_lying(core),
+            Pushed::InRing => self.notify(),
+            Pushed::Overflow(tasks) => {
+                let refused = self.injector.push_batch(tasks);
+                refuse(refused.err().unwrap_or_default());
+                self.notify();
+            }
+        }
+    }
+
+    /// The owner of the core has told nobody of a task: it gets to it soon. Unless the poll that it is in takes long.
+    #[inline]
+    fn leaves_lying(&self, core: &Core) {
+        if core.is_in_slice() {
+            self.watch.keep(self);
+        }
+    }
+
+    /// A task that was woken while it was polled goes behind the others.
+    #[inline]
+    pub(super) fn queue_again(&self, task: Queued) {
+        match self.my_core() {
+            Some((core, _)) => {
+                // SAFETY: this thread owns the core.
+                let pushed = unsafe { core.push_last(task) };
+                match (pushed, self.pool()) {
+                    // It was ours and stays ours unless somebody is idle; alone in the ring, it is ours anyway.
+                    (Pushed::InRing, Some(pool)) if core.len() > 1 && core.asks_for_help() => {
+                        pool.hint();
+                    }
+                    (Pushed::InRing, _) => {}
+                    (pushed, _) => self.pushed(core, pushed),
+                }
+            }
+            None => self.inject(task),
+        }
+    }
+
+    pub(super) fn inject(&self, task: Queued) {
+        if let Err(refused) = self.injector.push(task) {
+            refuse([refused]);
+            return;
+        }
+        self.notify();
+        if self.pool().is_some_and(|pool| !pool.has_idle_thread()) {
+            // All threads are busy, with tasks or with something long. If a relief thread waits, it waits for this. If one of them seems to run tasks,
+            // it may be stuck in one.
+            self.relief.task_queued(self);
+            self.watch.keep(self);
+        }
+    }
+
+    /// Somebody should look: a task has become visible.
+    #[inline]
+    fn notify(&self) {
+        match self.pool() {
+            Some(pool) => pool.notify(),
+            None => self.driver.interrupt_if_blocked(),
+        }
+    }
+
+    // ---- running ----------------------------------------------------------------------------
+
+    /// The attendant leaves the driver for something else.
+    ///
+    /// # Safety
+    /// The caller has entered it.
+    pub(super) unsafe fn leave_driver(&self) {
+        // SAFETY: passed on.
+        unsafe { self.driver.leave() };
+        if self.driver.needs_attendant() {
+            // It may take long until somebody is back.
+            self.watch.keep(self);
+        }
+    }
+
+    /// Is there a task that anybody could run?
+    pub(crate) fn has_ready_task(&self) -> bool {
+        self.injector.len() > 0 || self.cores().any(Core::has_work)
+    }
+
+    /// Does a task wait for a worker, or somebody for the driver, which nobody watches?
+    pub(super) fn is_waited_for(&self) -> bool {
+        self.has_ready_task() || self.driver.needs_attendant()
+    }
+
+    /// Does any worker run tasks, one after the other?
+    pub(crate) fn somebody_serves(&self) -> bool {
+        // Mostly the one that did last time.
+        let last = self.server.load(Ordering::Relaxed);
+        if self.cores[last].is_serving() {
+            return true;
+        }
+        let mut workers = self.cores().take(self.workers);
+        let found = workers.position(Core::is_serving);
+        if let Some(index) = found {
+            self.server.store(index, Ordering::Relaxed);
+        }
+        found.is_some()
+    }
+
+    /// Runs tasks on the core `index` for a while. `false`: there was none.
+    pub(crate) fn run_slice(&self, index: usize) -> bool {
+        let core = self.core(index);
+        // Tasks' runtimes come and go; afterwards the thread is where it was.
+        let _outside = context::Outside::remember();
+        let start = ticks();
+        let mut clock = start;
+        let end = start + SLICE_US * ticks_per_us();
+        let mut polled = 0;
+        core.slice_begins();
+        core.outlook.slice_begins(start, core.len());
+        core.fed.set(false);
+        // From now on, so that nobody outside calls the relief thread for what we are about to take.
+        core.set_serving(true);
+        while polled < SLICE_TASKS {
+            // SAFETY: the core is the calling thread's.
+            let Some(task) = (unsafe { self.next(core, index) }) else {
+                break;
+            };
+            if polled == 0 {
+                let queued = self.injector.len();
+                if core.outlook.asks_for_help(core.len() + queued) {
+                    // We are about to be busy, and there is more.
+                    self.notify();
+                } else if queued > 0 {
+                    // Somebody may have relied on us, who were searching.
+                    self.watch.keep(self);
+                }
+            }
+            // Again, since a task that blocks or computes for long takes it back.
+            core.set_serving(true);
+            if core.has_work() {
+                self.watch.keep(self);
+            }
+            task.run();
+            if index >= self.workers && self.my_core().is_none() {
+                // The relief thread has blocked in there, and the core is another one's now.
+                return true;
+            }
+            polled += 1;
+            if polled % CLOCK_INTERVAL == 0 {
+                let before = std::mem::replace(&mut clock, ticks());
+                core.outlook.stretch_ends(before, clock, core.len());
+                if clock > end {
+                    break;
+                }
+            }
+        }
+        if polled % CLOCK_INTERVAL != 0 {
+            let before = std::mem::replace(&mut clock, ticks());
+            core.outlook.stretch_ends(before, clock, core.len());
+        }
+        let waiting = core.len() + self.injector.len();
+        if core.outlook.slice_ends(clock, waiting) {
+            self.notify();
+        }
+        core::add(&core.counts.polled, u64::from(polled));
+        let elapsed_ns = clock.saturating_sub(start) * 1000 / ticks_per_us().max(1);
+        core.learn(u64::from(polled), elapsed_ns);
+        core.set_serving(false);
+        core.slice_ends();
+        polled > 0
+    }
+
+    /// # Safety
+    /// The core is the calling thread's.
+    #[inline]
+    unsafe fn next(&self, core: &Core, index: usize) -> Option<Queued> {
+        let tick = core.tick();
+        if tick.is_multiple_of(DRIVER_INTERVAL) {
+            self.driver.look();
+        }
+        // SAFETY: passed on.
+        unsafe {
+            if core.shared_queue_first(tick)
+                && let Some(task) = self.take_injected(core)
+            {
+                return Some(task);
+            }
+            core.pop()
+                .or_else(|| self.take_injected(core))
+                .or_else(|| self.steal(core, index))
+        }
+    }
+
+    /// Takes a fair share from the shared queue; all but the first go to the ring.
+    ///
+    /// # Safety
+    /// The core is the calling thread's.
+    unsafe fn take_injected(&self, core: &Core) -> Option<Queued> {
+        if self.injector.len() == 0 {
+            return None;
+        }
+        let mut overflow = Vec::new();
+        let first = self.injector.take_batch(self.workers, core.room(), |task| {
+            // SAFETY: passed on.
+            if let Pushed::Overflow(tasks) = unsafe { core.push_last(task) } {
+                overflow.extend(tasks);
+            }
+        });
+        if !overflow.is_empty() {
+            refuse(self.injector.push_batch(overflow).err().unwrap_or_default());
+        }
+        if first.is_some() {
+            core.fed.set(true);
+            core::add(&core.counts.batches, 1);
+        }
+        first
+    }
+
+    /// # Safety
+    /// The core is the calling thread's.
+    unsafe fn steal(&self, core: &Core, index: usize) -> Option<Queued> {
+        let cores = self.cores.len();
+        // SAFETY: passed on.
+        let first = unsafe { core.random_below(cores) };
+        (0..cores)
+            .map(|offset| (first + offset) % cores)
+            .filter(|&victim| victim != index)
+            // SAFETY: passed on.
+            .find_map(|victim| unsafe { core.steal_from(self.core(victim)) })
+    }
+
+    /// The calling thread is about to block, or to be busy for long, in a task of the runtime with these blocking threads, or beside it. If it is a
+    /// worker, somebody else has to serve.
+    pub(super) fn caller_blocks(&self, blocking: &Arc<BlockingPool>) {
+        if let Some((core, index)) = self.my_core() {
+            core.set_serving(false);
+            if index >= self.workers {
+                core.computes.set(false);
+                // From now on nothing of the core is touched by this thread.
+                WORKER.set((self, RETIRED));
+                self.relief.retire(blocking);
+            }
+        }
+        self.relief.worker_blocks(self);
+    }
+
+    /// Runs a computation that may take long, or block without a word. What it wakes and spawns is for others.
+    pub(crate) fn compute<R>(&self, work: impl FnOnce() -> R) -> R {
+        struct Restore<'a>(&'a Scheduler, bool);
+        impl Drop for Restore<'_> {
+            fn drop(&mut self) {
+                // Not if the thread has given its core away meanwhile.
+                if let Some((core, _)) = self.0.my_core() {
+                    core.computes.set(self.1);
+                }
+            }
+        }
+        let before = self.my_core().map(|(core, _)| core.computes.replace(true));
+        let _restore = before.map(|before| Restore(self, before));
+        work()
+    }
+
+    // ---- the end ----------------------------------------------------------------------------
+
+    /// A worker, or the runtime whose pool this is, leaves. The last one shuts the driver: until then somebody may still wait for a timer or a
+    /// socket, in a computation, say, and is served.
+    pub(crate) fn leave(&self) {
+        if self.present.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.watch.stop(false);
+            self.relief.stop(self, false);
+            self.driver.shut_down();
+        }
+    }
+}
+
+impl Companion for Scheduler {
+    fn thread_started(&self, index: usize) {
+        self.present.fetch_add(1, Ordering::AcqRel);
+        self.enter_worker(index);
+    }
+
+    fn thread_stopped(&self, _index: usize) {
+        Scheduler::leave_worker((std::ptr::null(), 0));
+        self.leave();
+    }
+
+    fn has_work(&self) -> bool {
+        self.has_ready_task()
+    }
+
+    fn run(&self, index: usize) -> bool {
+        self.run_slice(index)
+    }
+
+    fn expects_more(&self, index: usize) -> bool {
+        // Threads outside that spawn and wake do so again.
+        self.core(index).fed.get()
+    }
+
+    fn attend(&self, _index: usize) -> bool {
+        self.driver.try_enter()
+    }
+
+    fn wants_attendant(&self) -> bool {
+        self.driver.needs_attendant()
+    }
+
+    fn block(&self, index: usize) -> bool {
+        core::add(&self.core(index).counts.parked, 1);
+        // SAFETY: `attend` returned `true` to this thread.
+        unsafe { self.driver.block() }
+    }
+
+    fn unattend(&self, _index: usize) {
+        // SAFETY: as above.
+        unsafe { self.leave_driver() };
+    }
+
+    fn interrupt(&self) {
+        self.driver.interrupt();
+    }
+
+    fn beat(&self, index: usize) {
+        self.relief.beat(self, index);
+    }
+
+    fn blocked(&self, _index: usize) {
+        self.relief.worker_blocks(self);
+    }
+}

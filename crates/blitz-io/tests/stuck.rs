@@ -1,0 +1,270 @@
+//! Threads that block: silently in a poll, or with a word, in more tasks than there may be threads. Whatever can go on, goes on.
+
+mod common;
+
+use blitz_io::net::UnixStream;
+use blitz_io::time::sleep;
+use blitz_io::{Builder, Handle, block_in_place, spawn_blocking};
+use common::{runtime, within_a_minute};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread;
+use std::time::Duration;
+
+fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+/// Threads of this process with such a name.
+#[cfg(target_os = "linux")]
+fn threads_named(name: &str) -> usize {
+    let threads = std::fs::read_dir("/proc/self/task").unwrap();
+    let names =
+        threads.filter_map(|thread| std::fs::read_to_string(thread.ok()?.path().join("comm")).ok());
+    names.filter(|found| found.trim_end() == name).count()
+}
+
+/// One test at a time counts threads, or makes some that another one would count.
+static COUNTING: Mutex<()> = Mutex::new(());
+
+fn alone() -> std::sync::MutexGuard<'static, ()> {
+    COUNTING.lock().unwrap_or_else(|error| error.into_inner())
+}
+
+/// A task that blocks its worker until the sender is dropped, and says nothing. Returns when it has begun.
+fn blocks_silently(handle: &Handle) -> mpsc::Sender<()> {
+    let (release, released) = mpsc::channel::<()>();
+    let (tell, begun) = mpsc::channel();
+    handle.spawn(async move {
+        tell.send(()).unwrap();
+        let _ = released.recv();
+    });
+    begun.recv().unwrap();
+    release
+}
+
+#[test]
+fn a_timer_goes_off_although_the_one_who_came_out_of_the_driver_blocks() {
+    let _alone = alone();
+    within_a_minute(|| {
+        for workers in [1, 2] {
+            let runtime = runtime(workers);
+            let (release, released) = mpsc::channel::<()>();
+            // The same timer wakes both; whoever fires it gets to the first, and blocks.
+            let when = blitz_io::time::Instant::now() + ms(20);
+            runtime.spawn(async move {
+                blitz_io::time::sleep_until(when).await;
+                let _ = released.recv();
+            });
+            let other = runtime.spawn(async move {
+                blitz_io::time::sleep_until(when + ms(50)).await;
+            });
+            runtime.block_on(other).unwrap();
+            drop(release);
+        }
+    });
+}
+
+#[test]
+fn a_socket_is_read_although_all_workers_block() {
+    let _alone = alone();
+    within_a_minute(|| {
+        let runtime = runtime(2);
+        let (mut here, there) = {
+            let _entered = runtime.enter();
+            let (here, there) = std::os::unix::net::UnixStream::pair().unwrap();
+            there.set_nonblocking(true).unwrap();
+            (here, UnixStream::from_std(there).unwrap())
+        };
+        let reading = runtime.spawn(async move {
+            let mut there = there;
+            let mut byte = [0];
+            there.read_exact(&mut byte).await.unwrap();
+            byte[0]
+        });
+        let _blocked = [
+            blocks_silently(runtime.handle()),
+            blocks_silently(runtime.handle()),
+        ];
+        std::io::Write::write_all(&mut here, b"x").unwrap();
+        assert_eq!(runtime.block_on(reading).unwrap(), b'x');
+    });
+}
+
+#[test]
+fn a_task_from_outside_runs_although_all_workers_block() {
+    let _alone = alone();
+    within_a_minute(|| {
+        for _ in 0..5 {
+            let runtime = runtime(2);
+            let blocked = [
+                blocks_silently(runtime.handle()),
+                blocks_silently(runtime.handle()),
+            ];
+            // Long enough for the watcher to rest.
+            thread::sleep(ms(30));
+            let free = runtime.spawn(async move { drop(blocked) });
+            runtime.block_on(free).unwrap();
+        }
+    });
+}
+
+#[test]
+fn a_timer_of_an_outside_thread_goes_off_although_all_workers_block() {
+    let _alone = alone();
+    within_a_minute(|| {
+        let runtime = runtime(1);
+        let _blocked = blocks_silently(runtime.handle());
+        thread::sleep(ms(30));
+        runtime.block_on(async { sleep(ms(10)).await });
+    });
+}
+
+#[test]
+fn a_timer_goes_off_although_a_computation_blocks_silently() {
+    let _alone = alone();
+    within_a_minute(|| {
+        let runtime = runtime(2);
+        let (release, released) = mpsc::channel::<()>();
+        let timer = runtime.spawn(async { sleep(ms(100)).await });
+        let pool = runtime.pool().unwrap();
+        // The engine knows nothing of this wait.
+        pool.spawn(move || {
+            let _ = released.recv();
+        });
+        runtime.block_on(timer).unwrap();
+        drop(release);
+    });
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn tasks_that_block_take_no_more_threads_than_allowed_and_all_get_their_turn() {
+    let _alone = alone();
+    within_a_minute(|| {
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(2)
+            .max_blocking_threads(8)
+            .build()
+            .unwrap();
+        let (inside, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let tasks: Vec<_> = (0..200)
+            .map(|_| {
+                let (inside, most) = (inside.clone(), most.clone());
+                runtime.spawn(async move {
+                    block_in_place(|| {
+                        let now = inside.fetch_add(1, Ordering::SeqCst) + 1;
+                        most.fetch_max(now, Ordering::SeqCst);
+                        thread::sleep(ms(5));
+                        inside.fetch_sub(1, Ordering::SeqCst);
+                    });
+                })
+            })
+            .collect();
+        for task in tasks {
+            runtime.block_on(task).unwrap();
+        }
+        // Two workers, and eight threads besides the relief thread.
+        let most = most.load(Ordering::SeqCst);
+        assert!((3..=11).contains(&most), "{most} at once");
+        assert!(threads_named("blitz-io relief") <= 9);
+    });
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn blocking_threads_and_tasks_that_block_share_the_limit() {
+    let _alone = alone();
+    within_a_minute(|| {
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(1)
+            .max_blocking_threads(4)
+            .build()
+            .unwrap();
+        // Four idle blocking threads.
+        let barrier = Arc::new(std::sync::Barrier::new(4));
+        let idle: Vec<_> = (0..4)
+            .map(|_| {
+                let barrier = barrier.clone();
+                runtime.spawn_blocking(move || barrier.wait())
+            })
+            .collect();
+        idle.into_iter().for_each(|job| {
+            runtime.block_on(job).unwrap();
+        });
+        let most = AtomicUsize::new(0);
+        let look = || {
+            let now = threads_named("blitz-io relief") + threads_named("blitz-io blocki");
+            most.fetch_max(now, Ordering::SeqCst);
+        };
+        let tasks: Vec<_> = (0..40)
+            .map(|_| runtime.spawn(async { block_in_place(|| thread::sleep(ms(5))) }))
+            .collect();
+        let jobs: Vec<_> = (0..40)
+            .map(|_| runtime.spawn_blocking(|| thread::sleep(ms(5))))
+            .collect();
+        for job in tasks.into_iter().chain(jobs) {
+            while !job.is_finished() {
+                look();
+                thread::sleep(ms(1));
+            }
+        }
+        // And the relief thread, one that has just been asked to end, and the one that closures always have.
+        let most = most.into_inner();
+        assert!(most <= 4 + 3, "{most} threads");
+    });
+}
+
+#[test]
+fn at_the_limit_timers_sockets_and_closures_are_still_served() {
+    let _alone = alone();
+    within_a_minute(|| {
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(1)
+            .max_blocking_threads(2)
+            .build()
+            .unwrap();
+        // More of them than threads, and each waits for a timer and for a closure.
+        let tasks: Vec<_> = (0..20)
+            .map(|_| {
+                runtime.spawn(async {
+                    Handle::current().block_on(async {
+                        sleep(ms(3)).await;
+                        spawn_blocking(|| 1).await.unwrap()
+                    })
+                })
+            })
+            .collect();
+        let sum: u32 = tasks
+            .into_iter()
+            .map(|task| runtime.block_on(task).unwrap())
+            .sum();
+        assert_eq!(sum, 20);
+    });
+}
+
+#[test]
+fn a_current_thread_runtime_serves_its_driver_while_the_main_future_only_yields() {
+    within_a_minute(|| {
+        let runtime = Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            let done = Arc::new(AtomicBool::new(false));
+            let theirs = done.clone();
+            blitz_io::spawn(async move {
+                let (mut here, mut there) = UnixStream::pair().unwrap();
+                blitz_io::spawn(async move {
+                    sleep(ms(5)).await;
+                    here.write_all(b"x").await.unwrap();
+                });
+                there.read_exact(&mut [0]).await.unwrap();
+                theirs.store(true, Ordering::SeqCst);
+            });
+            while !done.load(Ordering::SeqCst) {
+                blitz_io::task::yield_now().await;
+            }
+            let (mut source, mut sink) = (blitz_io::io::repeat(1), blitz_io::io::sink());
+            let endless = blitz_io::io::copy(&mut source, &mut sink);
+            assert!(blitz_io::time::timeout(ms(5), endless).await.is_err());
+        });
+    });
+}
