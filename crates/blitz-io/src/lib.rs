@@ -69,9 +69,9 @@ mod waiters;
 mod wake_batch;
 mod waker_place;
 
-/// Runs an `async fn main` in a runtime with one thread for each CPU.
+/// Runs an `async fn main` in a runtime on the global pool, which has one thread for each CPU.
 ///
-/// Arguments: `worker_threads = N`, `flavor = "current_thread"`, `start_paused = true`.
+/// Arguments: `worker_threads = N` (a pool of the runtime's own), `flavor = "current_thread"`, `start_paused = true`.
 ///
 /// ```
 /// #[blitz_io::main(worker_threads = 2)]

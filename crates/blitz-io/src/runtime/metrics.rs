@@ -47,12 +47,14 @@ pub struct WorkerMetrics {
 }
 
 /// Numbers of a runtime; see [`Handle::metrics`](crate::Handle::metrics).
+///
+/// Those of the workers and of the shared queue are the pool's: on the global pool, of all runtimes together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Metrics {
-    /// Tasks spawned so far.
+    /// Tasks and computations spawned so far.
     pub spawned: u64,
-    /// Tasks that are not through.
+    /// Those that are not through.
     pub alive: usize,
     /// Tasks in the shared queue.
     pub queued: usize,

@@ -11,6 +11,8 @@ mod injector;
 mod outlook;
 mod owned;
 #[cfg(not(loom))]
+mod refusal;
+#[cfg(not(loom))]
 mod relief;
 mod ring;
 #[cfg_attr(loom, allow(dead_code))]

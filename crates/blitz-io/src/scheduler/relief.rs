@@ -24,6 +24,7 @@
 //! left to the kernel has 4 ms.
 
 use super::core::Core;
+use super::refusal::Refusal;
 use super::workers::{Reserves, Scheduler};
 use crate::blocking::BlockingPool;
 use blitz_core::companion::{PoolHandle, StandIn, Steering};
@@ -38,9 +39,6 @@ const BEAT_US: u64 = 25;
 /// Beats of one worker after which a relief thread that has got nowhere is called over.
 const PATIENCE: u32 = 2;
 
-/// A thread that could not be had is not asked for again for this long.
-const RETRY_US: u64 = 2_000;
-
 /// There is no thread yet, or it sleeps until it is asked.
 const RESTING: u32 = 0;
 /// Asked, or running tasks.
@@ -54,8 +52,8 @@ pub(crate) struct Relief {
     state: AtomicU32,
     stopping: AtomicBool,
     threads: Mutex<Threads>,
-    /// When a thread could last not be had, in ticks.
-    refused: AtomicU64,
+    /// Of a thread.
+    refusal: Refusal,
     /// How far the thread has come.
     steps: AtomicU64,
     /// How workers call the thread over.
@@ -78,7 +76,7 @@ impl Relief {
             state: AtomicU32::new(RESTING),
             stopping: AtomicBool::new(false),
             threads: Mutex::default(),
-            refused: AtomicU64::new(0),
+            refusal: Refusal::default(),
             steps: AtomicU64::new(0),
             steering: Steering::default(),
         }
@@ -180,7 +178,7 @@ impl Relief {
 
     /// Wakes the relief thread, or makes it.
     fn ask(&self, scheduler: &Scheduler) {
-        if !self.enabled || self.is_stopping() || self.was_refused() {
+        if !self.enabled || self.is_stopping() || self.refusal.is_recent() {
             return;
         }
         let order = Ordering::SeqCst;
@@ -200,7 +198,7 @@ impl Relief {
                 Some(active) => threads.active = Some(active),
                 None => {
                     // Tasks wait: for a worker, or for a retired thread. Not for long, once a thread can be had: the watcher asks again.
-                    self.refused.store(ticks().max(1), Ordering::Relaxed);
+                    self.refusal.note();
                     self.state.store(RESTING, Ordering::SeqCst);
                     drop(threads);
                     scheduler.watch.keep(scheduler);
@@ -225,12 +223,6 @@ impl Relief {
         builder
             .spawn(move || scheduler.relief.main(&scheduler))
             .ok()
-    }
-
-    /// Could a thread not be had a moment ago?
-    fn was_refused(&self) -> bool {
-        let refused = self.refused.load(Ordering::Relaxed);
-        refused != 0 && ticks().saturating_sub(refused) < RETRY_US * ticks_per_us()
     }
 
     // ---- the thread -------------------------------------------------------------------------

@@ -61,6 +61,11 @@ impl Vigil {
         !self.kept.swap(true, Ordering::SeqCst)
     }
 
+    /// Turns the switch off: there is no watcher.
+    pub(super) fn give_up(&self) {
+        self.kept.store(false, Ordering::SeqCst);
+    }
+
     /// Turns the switch off, unless tasks are still lying there. For the watcher.
     pub(super) fn end(&self, tasks_lie: impl Fn() -> bool) -> bool {
         if self.flaws.has(Flaw::LooksTooEarly) {

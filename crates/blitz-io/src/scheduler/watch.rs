@@ -11,6 +11,7 @@
 //! When nothing has moved, nothing lies there, and the driver is attended or nobody needs it, the watcher rests, until somebody leaves something again (see `vigil`): it costs nothing while the
 //! runtime is idle, and no more than a load where tasks are pushed.
 
+use super::refusal::Refusal;
 use super::vigil::Vigil;
 use super::workers::Scheduler;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,6 +27,7 @@ const LONGEST: Duration = Duration::from_millis(8);
 pub(crate) struct Watch {
     vigil: Vigil,
     stopping: AtomicBool,
+    refusal: Refusal,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -36,6 +38,7 @@ impl Watch {
             // One that is kept for ever is never begun.
             vigil: Vigil::new(!enabled),
             stopping: AtomicBool::new(false),
+            refusal: Refusal::default(),
             thread: Mutex::new(None),
         }
     }
@@ -50,7 +53,7 @@ impl Watch {
 
     #[cold]
     fn begin(&self, scheduler: &Scheduler) {
-        if self.is_stopping() || !self.vigil.begin() {
+        if self.is_stopping() || self.refusal.is_recent() || !self.vigil.begin() {
             return;
         }
         let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
@@ -61,8 +64,14 @@ impl Watch {
             None => {
                 let scheduler = scheduler.arc();
                 let builder = std::thread::Builder::new().name("blitz-io watch".to_owned());
-                // Without memory for a thread nobody watches, and the vigil counts as kept: trying again at every push would not help.
-                *thread = builder.spawn(move || scheduler.watch.main(&scheduler)).ok();
+                match builder.spawn(move || scheduler.watch.main(&scheduler)) {
+                    Ok(handle) => *thread = Some(handle),
+                    // No memory for a thread: somebody tries again, but not at every push.
+                    Err(_) => {
+                        self.refusal.note();
+                        self.vigil.give_up();
+                    }
+                }
             }
         }
     }
