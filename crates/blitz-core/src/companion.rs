@@ -177,6 +177,11 @@ pub unsafe fn set_entered_pool(pool: Option<&PoolHandle>) {
     unsafe { entered::set(pool) };
 }
 
+/// Forks are counted from now on, if they have not been before, since there was no pool.
+pub fn notice_forks() {
+    crate::fork::notice();
+}
+
 /// How many forks lie between the first process and this one. What was made in another generation has no threads here.
 pub fn forks() -> u64 {
     crate::fork::generation()

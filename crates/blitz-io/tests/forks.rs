@@ -62,6 +62,12 @@ fn a_child_makes_its_own_runtimes_and_is_told_not_to_use_the_parents() {
     };
     let make_current = || Builder::new_current_thread().build().unwrap();
     let makers: [fn() -> Runtime; 3] = [make_default, make_own, make_current];
+    // Before there is any pool.
+    let alone = make_current();
+    alone.block_on(async {});
+    in_child("no pool", || {
+        says_make_a_new_one(|| alone.block_on(async {})) && works(&make_current())
+    });
     for make in makers {
         let runtime = make();
         assert!(works(&runtime));

@@ -22,12 +22,12 @@ use crate::driver;
 use crate::future;
 use crate::runtime::Drivers;
 use crate::task::Queued;
-use blitz_core::companion::{Companion, PoolHandle, forks};
+use blitz_core::companion::{Companion, PoolHandle, forks, notice_forks};
 use blitz_core::demand::{ticks, ticks_per_us};
 use crossbeam_utils::CachePadded;
 use std::cell::Cell;
 use std::io;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 /// Tasks in a slice, and its length; the engine's work gets its turn afterwards.
@@ -86,7 +86,36 @@ thread_local! {
 }
 
 /// The scheduler of the global pool, which all runtimes share that ask for no threads of their own.
-static GLOBAL: Mutex<Option<Arc<Scheduler>>> = Mutex::new(None);
+struct Global {
+    generation: u64,
+    scheduler: Mutex<Option<Arc<Scheduler>>>,
+}
+
+impl Global {
+    /// Of this process. A child made by a fork has another one than its parent, one of whose threads may have held the lock just then.
+    fn get() -> &'static Self {
+        static GLOBAL: AtomicPtr<Global> = AtomicPtr::new(std::ptr::null_mut());
+        notice_forks();
+        loop {
+            let found = GLOBAL.load(Ordering::Acquire);
+            // SAFETY: what is in there is never freed.
+            if let Some(global) = unsafe { found.as_ref() }
+                && global.generation == forks()
+            {
+                return global;
+            }
+            let new = Box::into_raw(Box::new(Global {
+                generation: forks(),
+                scheduler: Mutex::new(None),
+            }));
+            let (order, failed) = (Ordering::AcqRel, Ordering::Relaxed);
+            if GLOBAL.compare_exchange(found, new, order, failed).is_err() {
+                // SAFETY: nobody else has seen it.
+                drop(unsafe { Box::from_raw(new) });
+            }
+        }
+    }
+}
 
 impl Scheduler {
     pub(crate) fn new(
@@ -95,6 +124,7 @@ impl Scheduler {
         seed: u64,
         (driver, handle): (driver::Driver, Arc<driver::Handle>),
     ) -> Arc<Self> {
+        notice_forks();
         let reliefs = usize::from(reserves.relief);
         // Somebody has to be there to be told.
         let watched = reserves.watcher && workers + reliefs > 1;
@@ -117,10 +147,9 @@ impl Scheduler {
 
     /// The one of the global pool, made now if there is none in this process. It is never shut.
     pub(crate) fn global() -> io::Result<Arc<Self>> {
-        let mut global = GLOBAL.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(scheduler) = &*global
-            && scheduler.is_of_this_process()
-        {
+        let global = &Global::get().scheduler;
+        let mut global = global.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(scheduler) = &*global {
             return Ok(Arc::clone(scheduler));
         }
         let pool = PoolHandle::global().map_err(|error| {
@@ -135,8 +164,7 @@ impl Scheduler {
                 "the global pool has a companion that is not a runtime of this crate",
             ));
         }
-        // What a fork has left of the parent's stays as it is: its threads are not here to end it.
-        std::mem::forget(global.replace(Arc::clone(&scheduler)));
+        *global = Some(Arc::clone(&scheduler));
         Ok(scheduler)
     }
 
