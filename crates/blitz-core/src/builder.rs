@@ -123,6 +123,14 @@ impl ThreadBuilder {
     }
 }
 
+/// Whoever was to run the thread has given it up: nobody waits for its start or its end.
+impl Drop for ThreadBuilder {
+    fn drop(&mut self) {
+        self.pool.started[self.index].set();
+        self.pool.stopped[self.index].set();
+    }
+}
+
 impl fmt::Debug for ThreadBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ThreadBuilder")

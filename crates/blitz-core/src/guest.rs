@@ -410,7 +410,9 @@ fn block_helping(
     parker: &Parker,
     help: &mut dyn FnMut(&Pool) -> bool,
 ) {
-    fork::assert_may_wait(pool.generation);
+    if !awaited.is_done() {
+        fork::assert_may_wait(pool.generation);
+    }
     if !pool.guests {
         return block_on(awaited, parker);
     }

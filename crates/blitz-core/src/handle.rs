@@ -7,7 +7,9 @@
 
 use crate::context::Context;
 use crate::fork;
-use crate::guest::{block_on, outsider_parker};
+use crate::global;
+use crate::guest::{block_on, outsider_parker, wait_outside};
+use crate::pool::Pool;
 use crate::primitives::parker::Parker;
 use crate::profile;
 use crate::seat;
@@ -18,7 +20,7 @@ use std::future::Future;
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Poll, Waker};
 use std::thread;
 
@@ -28,6 +30,8 @@ type Payload = Box<dyn Any + Send>;
 pub(crate) struct Shared<T> {
     /// Of the process that runs the task; see [`crate::fork`].
     generation: u64,
+    /// Where the task runs; dangling for the global pool, which needs no reference.
+    pool: Weak<Pool>,
     context: Context,
     done: AtomicBool,
     inner: Mutex<Inner<T>>,
@@ -42,9 +46,14 @@ struct Inner<T> {
 }
 
 impl<T> Shared<T> {
-    pub(crate) fn new(parent: *const Context) -> Self {
+    pub(crate) fn new(pool: &Pool, parent: *const Context) -> Self {
         Shared {
-            generation: fork::generation(),
+            generation: pool.generation,
+            pool: if pool.global {
+                Weak::new()
+            } else {
+                pool.weak()
+            },
             context: Context::new(parent),
             done: AtomicBool::new(false),
             inner: Mutex::new(Inner {
@@ -98,7 +107,13 @@ impl<T> Shared<T> {
             Some(seat) => unsafe { wait_for(seat, &Joining(self, seat.parker())) },
             None => {
                 let parker = outsider_parker();
-                block_on(&Joining(self, parker), parker);
+                let wait = Joining(self, parker);
+                let own = self.pool.upgrade();
+                // If neither is there, the task has ended.
+                match own.as_deref().or_else(|| global::started()) {
+                    Some(pool) => wait_outside(pool, &wait, parker),
+                    None => block_on(&wait, parker),
+                }
             }
         }
         self.ends.meet();
@@ -166,7 +181,8 @@ macro_rules! handle_methods {
     () => {
         /// Waits for the task and returns its result, or its panic as the error.
         ///
-        /// A caller inside of a pool helps with the task and its descendants; others block.
+        /// A caller inside of a pool helps with the task and its descendants. Others block; if the pool admits guests and nobody gets to the task for a
+        /// while (all threads may wait for a lock that the caller holds), they run it.
         pub fn join(self) -> thread::Result<T> {
             self.shared.wait();
             self.shared.take().unwrap_or_else(|| gone())

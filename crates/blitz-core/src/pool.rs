@@ -141,6 +141,11 @@ impl Pool {
         pool
     }
 
+    /// A reference that keeps nothing.
+    pub(crate) fn weak(&self) -> Weak<Pool> {
+        self.this.clone()
+    }
+
     /// A share of the pool. `None`: it is being freed.
     pub(crate) fn arc(&self) -> Option<Arc<Pool>> {
         self.this.upgrade()

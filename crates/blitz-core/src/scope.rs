@@ -221,7 +221,7 @@ impl<'scope> Scope<'scope> {
         BODY: FnOnce(&Scope<'scope>) -> T + Send + 'scope,
         T: Send + 'scope,
     {
-        let shared = Arc::new(Shared::new(&raw const self.base.context));
+        let shared = Arc::new(Shared::new(self.base.pool(), &raw const self.base.context));
         let ours = Arc::clone(&shared);
         let scope = ScopePtr(self);
         let spawned = Spawned::here();

@@ -98,7 +98,7 @@ pub(crate) fn spawn_handle_in<T: Send + 'static>(
     pool: &Pool,
     func: impl FnOnce() -> T + Send + 'static,
 ) -> JoinHandle<T> {
-    let shared = Arc::new(Shared::new(&raw const context::ROOT));
+    let shared = Arc::new(Shared::new(pool, &raw const context::ROOT));
     let ours = Arc::clone(&shared);
     let spawned = Spawned::here();
     let run = move || {

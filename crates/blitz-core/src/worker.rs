@@ -11,6 +11,7 @@ use crate::clock::{ticks, ticks_per_us};
 use crate::companion::Companion;
 use crate::context;
 use crate::extra::Beside;
+use crate::fork;
 use crate::join_stack::Stolen;
 use crate::pool::Pool;
 use crate::primitives::XorShift64Star;
@@ -465,6 +466,8 @@ impl<'a> Worker<'a> {
 
     /// Sleeps until there is work; with `leaves_crowd`, only if it leaves one.
     fn sleep(&mut self, leaves_crowd: bool) {
+        // A child of a fork on this thread that has come back here would sleep for ever.
+        fork::assert_may_wait(self.pool.generation);
         let announced = self.pool.sleep.announce_sleepy();
         self.hesitation_us = 0;
         self.hesitate_until = 0;

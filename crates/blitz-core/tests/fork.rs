@@ -158,6 +158,25 @@ fn a_fork_in_the_middle_of_a_computation_leaves_a_child_that_computes() {
 }
 
 #[test]
+fn a_child_that_returns_into_its_parents_pool_ends() {
+    let (sender, receiver) = mpsc::channel();
+    // SAFETY: as above; the child goes back to where it came from.
+    spawn(move || unsafe {
+        let child = libc::fork();
+        if child == 0 {
+            libc::alarm(20);
+        } else {
+            sender.send(child).unwrap();
+        }
+    });
+    let child = receiver.recv().unwrap();
+    let mut status = 0;
+    // SAFETY: waits for a child of ours.
+    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+    assert!(libc::WIFSIGNALED(status) && libc::WTERMSIG(status) == libc::SIGABRT);
+}
+
+#[test]
 fn what_only_the_parent_could_finish_is_not_waited_for() {
     let (go, wait) = mpsc::channel::<()>();
     let handle = spawn_handle(move || wait.recv().ok());

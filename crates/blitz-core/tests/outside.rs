@@ -64,6 +64,9 @@ fn an_outside_thread_may_hold_a_lock_that_all_threads_wait_for() {
                     s.spawn(|_| count(&spawned));
                 });
             });
+            let handle = pool.spawn_handle(|| sum(0, 100));
+            assert_eq!(handle.join().unwrap(), 4950);
+            pool.in_place_scope(|s| assert_eq!(s.spawn_handle(|_| 42).join().unwrap(), 42));
             (pool.install(|| sum(0, 1000)), pool.join(|| 1, || 2))
         });
         assert_eq!(sums, (499_500, (1, 2)));

@@ -316,3 +316,22 @@ fn tasks_that_an_exit_handler_spawns_are_run() {
     let expected = [(0, "first"), (0, "later"), (1, "first"), (1, "later")];
     assert_eq!(seen, expected);
 }
+
+#[test]
+fn a_scoped_pool_ends_although_a_thread_was_never_run() {
+    let skips = |thread: blitz_core::ThreadBuilder| {
+        if thread.index() != 1 {
+            thread.run();
+        }
+    };
+    let build = || ThreadPoolBuilder::new().num_threads(3);
+    let sum = build().build_scoped(skips, |pool| pool.install(|| 6 * 7));
+    assert_eq!(sum.unwrap(), 42);
+    let panics = |thread: blitz_core::ThreadBuilder| {
+        assert_ne!(thread.index(), 1, "planned");
+        thread.run();
+    };
+    let result =
+        std::panic::catch_unwind(|| build().build_scoped(panics, |pool| pool.install(|| 1)));
+    assert!(result.is_err(), "the panic goes on");
+}
