@@ -531,16 +531,20 @@ impl Pool {
         self.stopped.iter().for_each(ThreadLatch::wait);
     }
 
-    /// Blocks until no detached task is left, except those that are themselves in this call.
+    /// Blocks until no detached task is left. A caller that is a part of one does not wait for it, nor for others that are in this call: they would wait
+    /// for each other. All of these go on when the others have ended, so a caller outside of any task waits for them, too.
     pub(crate) fn wait_idle(&self) {
         let seat = seat::current();
         self.idle.count.fetch_add(1, Ordering::SeqCst);
-        self.excuse_own_tasks(seat, true);
+        let idle = Idle {
+            pool: self,
+            in_task: self.excuse_own_tasks(seat, true),
+        };
         self.announce_idle();
-        let until_idle = || self.idle.sleep_until(|| self.is_idle());
+        let until_idle = || self.idle.sleep_until(|| idle.is_done());
         match seat {
             // SAFETY: the caller occupies the seat, and asked for other work to be run.
-            Some(seat) if self.owns(seat) => unsafe { wait::wait_for(seat, &Idle(self)) },
+            Some(seat) if self.owns(seat) => unsafe { wait::wait_for(seat, &idle) },
             Some(elsewhere) => wait::sleep_elsewhere(elsewhere, until_idle),
             None => until_idle(),
         }
@@ -549,9 +553,10 @@ impl Pool {
     }
 
     /// The occupant of `seat` enters `wait_idle`, or leaves it: the tasks that it is a part of are excused meanwhile. Each counts once, however many
-    /// of its parts are in this call.
-    fn excuse_own_tasks(&self, seat: Option<&Seat>, enters: bool) {
-        let Some(seat) = seat else { return };
+    /// of its parts are in this call. `false`: it is a part of none.
+    fn excuse_own_tasks(&self, seat: Option<&Seat>, enters: bool) -> bool {
+        let Some(seat) = seat else { return false };
+        let mut in_task = false;
         let _one_at_a_time = self
             .idle
             .gate
@@ -559,6 +564,7 @@ impl Pool {
             .unwrap_or_else(PoisonError::into_inner);
         let order = Ordering::SeqCst;
         let excuse = |task: &TaskContext| {
+            in_task = true;
             if enters && task.idling.fetch_add(1, order) == 0 {
                 self.idle.excused.fetch_add(1, order);
             } else if !enters && task.idling.fetch_sub(1, order) == 1 {
@@ -567,6 +573,7 @@ impl Pool {
         };
         // SAFETY: the caller runs in this context.
         unsafe { context::each_task(seat.context(), self.address(), excuse) };
+        in_task
     }
 
     /// What this pool is known by where nobody looks into it.
@@ -583,14 +590,6 @@ impl Pool {
             }
         };
         self.each_seat(unpark_waiting);
-    }
-
-    fn is_idle(&self) -> bool {
-        let excused = || self.idle.excused.load(Ordering::SeqCst);
-        let before = excused();
-        // One for the pool's own handle. The second look: one of the excused may have left the call and ended meanwhile, and would count on
-        // one side only.
-        self.life.tasks() <= 1 + before && excused() == before
     }
 
     // ---- panics -----------------------------------------------------------------------------
@@ -651,7 +650,11 @@ impl IdleWaiters {
 
 /// The wait for an idle pool: everything descends from the root, so the waiting thread runs anything,
 /// which is what its caller asked for.
-struct Idle<'a>(&'a Pool);
+struct Idle<'a> {
+    pool: &'a Pool,
+    /// Is the waiting code a part of a detached task of this pool?
+    in_task: bool,
+}
 
 impl Awaited for Idle<'_> {
     fn context(&self) -> *const Context {
@@ -659,7 +662,11 @@ impl Awaited for Idle<'_> {
     }
 
     fn is_done(&self) -> bool {
-        self.0.is_idle()
+        let excused = || self.pool.idle.excused.load(Ordering::SeqCst);
+        let before = if self.in_task { excused() } else { 0 };
+        // One for the pool's own handle. The second look: one of the excused may have left the call and ended meanwhile, and would count on
+        // one side only.
+        self.pool.life.tasks() <= 1 + before && (!self.in_task || excused() == before)
     }
 
     fn announce_parked(&self) -> bool {

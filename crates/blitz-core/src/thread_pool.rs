@@ -230,8 +230,8 @@ impl ThreadPool {
 
     /// Waits until everything spawned in this pool has ended.
     ///
-    /// A caller that is in the pool runs whatever there is meanwhile, and does not wait for the tasks that
-    /// it is itself a part of.
+    /// A caller that is in the pool runs whatever there is meanwhile. One that is a part of a task does not wait for that task, nor for others that
+    /// are in this call themselves.
     ///
     /// ```
     /// use std::sync::{Arc, atomic::{AtomicU32, Ordering}};

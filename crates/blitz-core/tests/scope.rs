@@ -533,6 +533,36 @@ fn wait_idle_on_top_of_another_ones_waits_for_a_third_task() {
 }
 
 #[test]
+fn wait_idle_outside_of_any_task_waits_for_tasks_that_are_in_it_themselves() {
+    let pool = three_threads();
+    for inside in [false, true] {
+        let (report, reports) = mpsc::channel();
+        let (go, wait) = mpsc::channel::<()>();
+        let task = Arc::clone(&pool);
+        let (entering, entered) = mpsc::channel();
+        pool.spawn(move || {
+            entering.send(()).unwrap();
+            // In and out of it: nobody but itself is left.
+            while wait.try_recv() == Err(mpsc::TryRecvError::Empty) {
+                task.wait_idle();
+            }
+        });
+        entered.recv().unwrap();
+        let outside = Arc::clone(&pool);
+        let waiting = thread::spawn(move || {
+            if inside {
+                outside.install(|| outside.wait_idle());
+            } else {
+                outside.wait_idle();
+            }
+            report.send(()).unwrap();
+        });
+        reports_only_after(go, &reports, 1);
+        waiting.join().unwrap();
+    }
+}
+
+#[test]
 fn a_task_with_two_halves_in_wait_idle_is_excused_once() {
     let pool = three_threads();
     let task = long_task(&pool);
