@@ -231,7 +231,7 @@ flags:
   --pin          only with every thread pinned (main and worker 0 on the first allowed CPU)
   --no-pin       only with threads left to the kernel
                  (neither: pinned, then unpinned in a second process, shown side by side)
-  --only TEXT    only benches whose name contains TEXT, or one of several with commas between
+  --only TEXT    only benches (stress: scenarios) whose name contains TEXT, or one of several with commas between
   --effort N     N per cent of the usual rounds
   --seconds N    stress: how long
   --seed N       stress: first seed, to repeat a failure

@@ -219,10 +219,13 @@ pub const GROUPS: &[Group] = &[
     .with_child(mixed::CHILD, mixed::run_child),
     Group {
         name: "stress",
-        what: "random nested work with panics on many pools and guests; checks, does not time",
+        what: "random programs, chains, locks, guests, ends, forks … on many pools and runtimes; checks, does not time",
         kind: Kind::Checks(stress::run),
         complete: true,
-        hidden: None,
+        hidden: Some(Hidden {
+            word: stress::CHILD,
+            run: stress::run_child,
+        }),
     },
 ];
 

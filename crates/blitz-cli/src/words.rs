@@ -96,9 +96,11 @@ const SUBS: &[Sub] = &[
     },
     Sub {
         name: "stress",
-        what: "random programs with panics on many pools, checked against their sequential reading",
-        usage: "blitz stress [--seconds N] [--seed N]",
-        details: "  --seconds N  how long (30 without it)\n  --seed N     first seed, to repeat a failure\n\n\
+        what: "random programs, chains, locks, ends and forks on many pools and runtimes, all checked",
+        usage: "blitz stress [--seconds N] [--seed N] [--only SCENARIO]",
+        details: "  --seconds N      how long (30 without it)\n  --seed N         first seed, to repeat a failure\n  --only SCENARIO  \
+                  only this one, or several with commas between: programs, tasks, chains, sorts, ops, locks, guests,\n                   idle_waits, ends, \
+                  blocking, current_thread, descriptors, forks\n\n\
                   Exit codes: 0 all correct, 1 a wrong result, 3 no progress for a minute.",
         example: "blitz stress --seconds 60",
     },

@@ -1,26 +1,78 @@
-//! Group `stress`: random programs on Blitz until the time is up; any deviation ends with exit code 1.
+//! Group `stress`: random scenarios on Blitz until the time is up; any deviation ends with exit code 1.
 //!
-//! Several driver threads run programs side by side, each on a vehicle its seed chooses: as a guest of the global pool,
-//! as a short-lived thread that is a guest once, installed in a shared pool of 1, 2, 3, 65 or 200 threads, or in a pool
-//! made for the occasion and dropped while it still has spawned work. Every third program is an async one (`tasks`), on shared runtimes or
-//! one of its own, which may be dropped in the middle of it. Every program is checked against its sequential
-//! reading (`program`), every closure and result is counted (`tracked`). The main thread watches: drivers that finish
-//! nothing for a minute mean a deadlock or a lost wake-up, which ends with exit code 3 and the seeds under way.
+//! Several driver threads run scenarios side by side. Which one, and everything about it, follows from a seed; `--only NAME` leaves the others out.
+//! Each scenario is a file (see [`SCENARIOS`]): random programs (`vehicles`, with `program`; `tasks`), which are checked against their sequential reading
+//! and whose closures and results are counted (`tracked`), and situations in which a promise could be broken: locks held outside, guests in small pools, ends in
+//! the middle of things, … What changes the whole process has one of its own (`in_child`).
+//!
+//! The main thread watches: drivers that finish nothing for a minute mean a deadlock or a lost wake-up, which ends with exit code 3 and the seed under way.
 
+mod blocking;
+mod calls;
+mod chains;
+mod current_thread;
+mod descriptors;
+mod dice;
+mod ends;
+mod forks;
+mod guests;
+mod idle_waits;
+mod in_child;
+mod locks;
+mod ops;
 mod program;
+mod sorts;
 mod tasks;
 mod tracked;
+mod vehicles;
+
+pub use in_child::{CHILD, run_child};
 
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::args::Options;
 use crate::arms::{Cpus, blitz};
-use program::{Counters, Outcome, StressPanic, mix};
-use tracked::Ledger;
+use crate::child::invoked_as;
+use dice::Dice;
+use program::StressPanic;
+
+/// Something to try, by name.
+struct Scenario {
+    name: &'static str,
+    /// How often it comes up, compared with others.
+    share: usize,
+    /// Says what was wrong.
+    run: fn(&Stress, u64) -> Result<(), String>,
+}
+
+const fn scenario(
+    name: &'static str,
+    share: usize,
+    run: fn(&Stress, u64) -> Result<(), String>,
+) -> Scenario {
+    Scenario { name, share, run }
+}
+
+const SCENARIOS: [Scenario; 13] = [
+    scenario("programs", 24, vehicles::run),
+    scenario("tasks", 12, tasks::run_scenario),
+    scenario("chains", 24, chains::run),
+    scenario("sorts", 4, sorts::run),
+    scenario("ops", 6, ops::run),
+    scenario("locks", 4, locks::run),
+    scenario("guests", 3, guests::run),
+    scenario("idle_waits", 4, idle_waits::run),
+    scenario("ends", 6, ends::run),
+    scenario("blocking", 4, blocking::run),
+    scenario("current_thread", 4, current_thread::run),
+    // Two that start a process each.
+    scenario(descriptors::NAME, 1, descriptors::run),
+    scenario(forks::NAME, 1, forks::run),
+];
 
 const DRIVERS: usize = 6;
 const SHARED_POOLS: [usize; 5] = [1, 2, 3, 65, 200];
@@ -34,6 +86,18 @@ const SETTLE_NAP: Duration = Duration::from_micros(50);
 
 /// Runs the stress and reports.
 pub fn run(options: &Options) -> ExitCode {
+    let wanted: Vec<usize> = (0..SCENARIOS.len())
+        .filter(|&scenario| options.wants(SCENARIOS[scenario].name))
+        .flat_map(|scenario| std::iter::repeat_n(scenario, SCENARIOS[scenario].share))
+        .collect();
+    if wanted.is_empty() {
+        let names = SCENARIOS.map(|scenario| scenario.name).join(", ");
+        eprintln!(
+            "{}: stress has no such scenario; it has {names}",
+            invoked_as()
+        );
+        return ExitCode::from(2);
+    }
     let first_seed = options.seed.unwrap_or_else(seed_from_clock);
     println!(
         "stress: {} drivers for {} s, first seed {first_seed}",
@@ -49,6 +113,7 @@ pub fn run(options: &Options) -> ExitCode {
     let stress = Stress {
         pools,
         runtimes: tasks::Runtimes::new(),
+        wanted,
         first_seed,
         stop: AtomicBool::new(false),
         failed: AtomicBool::new(false),
@@ -74,11 +139,17 @@ fn seed_from_clock() -> u64 {
     now.map_or(1, |time| time.as_nanos() as u64 >> 10)
 }
 
-/// Panics that belong to a program would fill the screen; all others are printed as usual.
+/// Panics that belong to a scenario would fill the screen; all others are printed as usual.
 fn silence_expected_panics() {
+    /// What a future hears that outlives its runtime.
+    const AFTER_THE_END: &str = "a timer cannot go off any more";
     let print = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
-        if !info.payload().is::<StressPanic>() {
+        let payload = info.payload();
+        let text = payload.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+        let late = text.is_some_and(|text| text.starts_with(AFTER_THE_END));
+        if !late && !payload.is::<StressPanic>() {
             print(info);
         }
     }));
@@ -88,35 +159,47 @@ fn silence_expected_panics() {
 #[derive(Default)]
 struct Driver {
     current_seed: AtomicU64,
+    scenario: AtomicUsize,
     finished: AtomicU64,
 }
 
 #[derive(Default)]
 struct Totals {
-    programs: AtomicU64,
-    async_programs: AtomicU64,
+    scenarios: [Count; SCENARIOS.len()],
     panicked: AtomicU64,
     closures: AtomicU64,
     pools_dropped_busy: AtomicU64,
+}
+
+/// How often a scenario was run, and when it took longest: a wake-up that is lost and made up for by chance shows there and nowhere else.
+#[derive(Default)]
+struct Count {
+    runs: AtomicU64,
     slowest: Mutex<(Duration, u64)>,
 }
 
-impl Totals {
-    /// Keeps the slowest program: a wake-up that is lost and made up for by chance shows here and nowhere else.
-    fn note_time(&self, time: Duration, seed: u64) {
-        let mut slowest = self
-            .slowest
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner());
+impl Count {
+    fn note(&self, time: Duration, seed: u64) {
+        self.runs.fetch_add(1, Ordering::Relaxed);
+        let mut slowest = self.slowest.lock().unwrap();
         if time > slowest.0 {
             *slowest = (time, seed);
         }
     }
 }
 
+impl Totals {
+    fn runs(&self) -> u64 {
+        let runs = self.scenarios.iter();
+        runs.map(|count| count.runs.load(Ordering::SeqCst)).sum()
+    }
+}
+
 struct Stress {
     pools: Vec<blitz::ThreadPool>,
     runtimes: tasks::Runtimes,
+    /// Which scenarios may come up: each as often as its share says.
+    wanted: Vec<usize>,
     first_seed: u64,
     stop: AtomicBool,
     failed: AtomicBool,
@@ -128,141 +211,34 @@ struct Stress {
 impl Stress {
     /// One driver thread: seeds `first + driver`, `first + driver + DRIVERS`, … until told to stop.
     fn drive(&self, driver: usize) {
+        let here = &self.drivers[driver];
         let mut seed = self.first_seed.wrapping_add(driver as u64);
         while !self.stop.load(Ordering::Relaxed) {
-            self.drivers[driver]
-                .current_seed
-                .store(seed, Ordering::SeqCst);
+            let scenario = self.wanted[Dice::new(seed ^ 0x5CE).below(self.wanted.len())];
+            here.current_seed.store(seed, Ordering::SeqCst);
+            here.scenario.store(scenario, Ordering::SeqCst);
             let start = Instant::now();
-            let outcome = self.program(seed);
-            self.totals.note_time(start.elapsed(), seed);
+            let outcome = self.run(&SCENARIOS[scenario], seed);
+            self.totals.scenarios[scenario].note(start.elapsed(), seed);
             if let Err(message) = outcome {
-                eprintln!("blitz-bench: stress FAILED at seed {seed}: {message}");
-                eprintln!("repeat with: blitz-bench stress --seconds 10 --seed {seed}");
+                let name = SCENARIOS[scenario].name;
+                eprintln!(
+                    "{}: stress FAILED in '{name}' at seed {seed}: {message}\n{}",
+                    invoked_as(),
+                    again(name, seed)
+                );
                 self.failed.store(true, Ordering::SeqCst);
                 self.stop.store(true, Ordering::SeqCst);
                 return;
             }
-            self.drivers[driver].finished.fetch_add(1, Ordering::SeqCst);
+            here.finished.fetch_add(1, Ordering::SeqCst);
             seed = seed.wrapping_add(DRIVERS as u64);
         }
     }
 
-    /// Runs one program on the vehicle its seed chooses and checks everything about it.
-    fn program(&self, seed: u64) -> Result<(), String> {
-        let choice = mix(seed ^ 0x7EA1);
-        if (choice >> 48).is_multiple_of(3) {
-            return self.async_program(seed);
-        }
-        let elsewhere = &self.pools[(choice >> 40) as usize % 3];
-        let ledger = Ledger::default();
-        let counters = Counters::default();
-        let go = || program::execute(seed, &ledger, &counters, elsewhere);
-        let outcome = match choice % 16 {
-            0..=6 => caught(go),
-            7 => std::thread::scope(|threads| {
-                let guest = threads.spawn(|| caught(go));
-                guest.join().expect("the outcome was caught")
-            }),
-            8..=13 => {
-                let pool = &self.pools[(choice >> 20) as usize % self.pools.len()];
-                caught(|| pool.install(go))
-            }
-            _ => {
-                self.pool_dropped_while_busy(choice)?;
-                let pool = blitz::pool(1 + (choice >> 16) as usize % 4, &Cpus::new(false));
-                caught(|| pool.install(go))
-            }
-        }?;
-        self.check(seed, &outcome, &ledger, &counters)
-    }
-
-    fn async_program(&self, seed: u64) -> Result<(), String> {
-        let ledger = Arc::default();
-        self.runtimes.program(seed, &ledger)?;
-        ledger.settle()?;
-        self.totals.programs.fetch_add(1, Ordering::Relaxed);
-        self.totals.async_programs.fetch_add(1, Ordering::Relaxed);
-        let made = ledger.made() as u64;
-        self.totals.closures.fetch_add(made, Ordering::Relaxed);
-        Ok(())
-    }
-
-    fn check(
-        &self,
-        seed: u64,
-        outcome: &Outcome,
-        ledger: &Ledger,
-        counters: &Counters,
-    ) -> Result<(), String> {
-        let expected = program::expect(seed);
-        // Detached spawns end when they end, but they do end.
-        wait_until(|| {
-            let (started, done) = counters.detached();
-            started == done
-        })
-        .map_err(|()| format!("detached spawns (made, run): {:?}", counters.detached()))?;
-        ledger.settle()?;
-        match (&expected.value, outcome) {
-            (Ok(value), Outcome::Value(result)) if value == result => {
-                if counters.leaves() != expected.leaves {
-                    return Err("a leaf was executed twice or not at all".into());
-                }
-                if counters.detached().0 != expected.detached {
-                    return Err("a detached spawn was made twice or not at all".into());
-                }
-            }
-            (Err(seeds), Outcome::Panicked(from)) if seeds.contains(from) => {
-                self.totals.panicked.fetch_add(1, Ordering::Relaxed);
-            }
-            (wanted, got) => return Err(format!("expected {wanted:x?}, got {got:x?}")),
-        }
-        self.totals.programs.fetch_add(1, Ordering::Relaxed);
-        self.totals
-            .closures
-            .fetch_add(ledger.made() as u64, Ordering::Relaxed);
-        Ok(())
-    }
-
-    /// A new pool gets spawned work, some of which panics, and is dropped at once: all of it must still be done.
-    fn pool_dropped_while_busy(&self, choice: u64) -> Result<(), String> {
-        let jobs = 1 + (choice >> 8) as usize % 40;
-        let panicking = jobs / 5;
-        let done = Arc::new(AtomicUsize::new(0));
-        let handled = Arc::new(AtomicUsize::new(0));
-        let pool = {
-            let handled = Arc::clone(&handled);
-            blitz::builder(&Cpus::new(false))
-                .num_threads(1 + (choice >> 24) as usize % 4)
-                .panic_handler(move |payload| {
-                    if payload.is::<StressPanic>() {
-                        handled.fetch_add(1, Ordering::SeqCst);
-                    }
-                })
-                .build()
-                .map_err(|error| format!("a pool could not be built: {error}"))?
-        };
-        for job in 0..jobs {
-            let done = Arc::clone(&done);
-            pool.spawn(move || {
-                std::hint::black_box(crate::spin::spin(job as u64 * 50, 1));
-                done.fetch_add(1, Ordering::SeqCst);
-                if job < panicking {
-                    panic::panic_any(StressPanic(job as u64));
-                }
-            });
-        }
-        drop(pool);
-        self.totals
-            .pools_dropped_busy
-            .fetch_add(1, Ordering::Relaxed);
-        let counts = || (done.load(Ordering::SeqCst), handled.load(Ordering::SeqCst));
-        wait_until(|| counts() == (jobs, panicking)).map_err(|()| {
-            format!(
-                "a pool dropped with {jobs} jobs, {panicking} panicking, did (jobs, handled panics) {:?}",
-                counts()
-            )
-        })
+    fn run(&self, scenario: &Scenario, seed: u64) -> Result<(), String> {
+        panic::catch_unwind(AssertUnwindSafe(|| (scenario.run)(self, seed)))
+            .unwrap_or_else(|_| Err("a panic came out".into()))
     }
 
     /// Waits until the time is up or a driver fails, and then for the last programs; ends the process if one hangs.
@@ -278,9 +254,9 @@ impl Stress {
             self.exit_if_stuck(&mut last_seen);
             if start.elapsed() >= next_line {
                 next_line += PROGRESS_EVERY;
-                let programs = self.totals.programs.load(Ordering::Relaxed);
                 eprintln!(
-                    "stress: {programs} programs after {:.0} s",
+                    "stress: {} runs after {:.0} s",
+                    self.totals.runs(),
                     start.elapsed().as_secs_f64()
                 );
             }
@@ -297,7 +273,12 @@ impl Stress {
                 (*finished_before, *naps) = (finished, 0);
             } else if WATCH_NAP * *naps > STUCK_AFTER {
                 let seed = driver.current_seed.load(Ordering::SeqCst);
-                eprintln!("blitz-bench: stress is STUCK: no progress for a minute at seed {seed}");
+                let name = SCENARIOS[driver.scenario.load(Ordering::SeqCst)].name;
+                eprintln!(
+                    "{}: stress is STUCK: no progress for a minute in '{name}' at seed {seed}\n{}",
+                    invoked_as(),
+                    again(name, seed)
+                );
                 std::process::exit(3);
             }
         }
@@ -306,47 +287,31 @@ impl Stress {
     fn report(&self, ran_for: Duration) -> ExitCode {
         let load = |counter: &AtomicU64| counter.load(Ordering::SeqCst);
         println!(
-            "stress: {} programs ({} of them async, {} panicked), {} closures and futures, {} pools dropped while busy, in {:.1} s",
-            load(&self.totals.programs),
-            load(&self.totals.async_programs),
+            "stress: {} runs ({} programs panicked), {} closures and futures counted, {} pools dropped while busy, in {:.1} s",
+            self.totals.runs(),
             load(&self.totals.panicked),
             load(&self.totals.closures),
             load(&self.totals.pools_dropped_busy),
             ran_for.as_secs_f64(),
         );
-        let slowest = self
-            .totals
-            .slowest
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner());
-        println!(
-            "stress: the slowest program took {:.2} s (seed {})",
-            slowest.0.as_secs_f64(),
-            slowest.1
-        );
+        for (scenario, count) in SCENARIOS.iter().zip(&self.totals.scenarios) {
+            let slowest = *count.slowest.lock().unwrap();
+            if load(&count.runs) > 0 {
+                println!(
+                    "stress: {:>8} of {:<14} the slowest took {:.2} s (seed {})",
+                    load(&count.runs),
+                    scenario.name,
+                    slowest.0.as_secs_f64(),
+                    slowest.1
+                );
+            }
+        }
         if self.failed.load(Ordering::SeqCst) {
             println!("stress: FAILED");
             return ExitCode::FAILURE;
         }
         println!("stress: ok");
         ExitCode::SUCCESS
-    }
-}
-
-/// Runs a program and tells its own panics from anybody else's.
-fn caught(run: impl FnOnce() -> u64) -> Result<Outcome, String> {
-    match panic::catch_unwind(AssertUnwindSafe(run)) {
-        Ok(value) => Ok(Outcome::Value(value)),
-        Err(payload) => match payload.downcast::<StressPanic>() {
-            Ok(own) => Ok(Outcome::Panicked(own.0)),
-            Err(foreign) => {
-                let message = foreign
-                    .downcast_ref::<String>()
-                    .cloned()
-                    .or_else(|| foreign.downcast_ref::<&str>().map(ToString::to_string));
-                Err(format!("an unplanned panic came out: {message:?}"))
-            }
-        },
     }
 }
 
@@ -364,4 +329,21 @@ fn wait_until(done: impl Fn() -> bool) -> Result<(), ()> {
         nap = (nap * 2).min(WATCH_NAP);
     }
     Ok(())
+}
+
+/// How to run a scenario again, alone.
+fn again(scenario: &str, seed: u64) -> String {
+    format!(
+        "repeat with: {} stress --seconds 10 --only {scenario} --seed {seed}",
+        invoked_as()
+    )
+}
+
+/// Runs something where the dice say: as a guest of the global pool, or in one of the shared ones.
+fn on_some_pool<R: Send>(stress: &Stress, dice: &mut Dice, work: impl FnOnce() -> R + Send) -> R {
+    let here = dice.below(2 * stress.pools.len());
+    match stress.pools.get(here) {
+        Some(pool) => pool.install(work),
+        None => work(),
+    }
 }

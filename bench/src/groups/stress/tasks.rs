@@ -364,7 +364,8 @@ fn tree(depth: u32) -> u64 {
 /// The runtimes that programs share, and those that are made for one and dropped in the middle of it.
 pub struct Runtimes(Vec<Runtime>);
 
-fn runtime(workers: usize) -> Runtime {
+/// A runtime with workers of its own.
+pub(super) fn runtime(workers: usize) -> Runtime {
     let mut builder = Builder::new_multi_thread();
     let built = builder.worker_threads(workers).build();
     built.expect("the runtime starts")
@@ -438,6 +439,16 @@ fn drop_when_alone(world: Arc<World>) -> Result<(), String> {
         format!("{left} futures of a program are still there")
     })?;
     world.settle()
+}
+
+/// Scenario `tasks`.
+pub fn run_scenario(stress: &super::Stress, seed: u64) -> Result<(), String> {
+    let ledger = Arc::default();
+    stress.runtimes.program(seed, &ledger)?;
+    ledger.settle()?;
+    let made = ledger.made() as u64;
+    stress.totals.closures.fetch_add(made, Ordering::Relaxed);
+    Ok(())
 }
 
 #[cfg(test)]

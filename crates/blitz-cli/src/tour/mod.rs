@@ -406,8 +406,8 @@ impl Tour {
         let label = self.label("stress");
         let mut section = Section::new(
             "Stress: random programs, checked",
-            "Random nested joins, scopes, spawns and panics on pools of 1 to 200 threads and on pools dropped while busy. Each program \
-             is compared with its sequential reading.",
+            "Random nested joins, scopes, spawns, tasks, panics and iterators on pools of 1 to 200 threads, compared with their sequential \
+             reading; locks held by outsiders, guests, pools and runtimes that end while used, descriptors that run out, forks.",
         );
         let progress = Progress::start(&label, Duration::from_secs(seconds + 1));
         let outcome = stressed(seconds);
