@@ -161,6 +161,11 @@ impl PoolHandle {
         self.pool.num_threads()
     }
 
+    /// Is it the global pool, or was it when it was started?
+    pub fn is_global(&self) -> bool {
+        self.pool.global
+    }
+
     /// Is the calling thread in the pool, in a seat of whatever kind?
     pub fn is_current(&self) -> bool {
         self.pool.current_seat().is_some()

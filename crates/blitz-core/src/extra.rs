@@ -162,8 +162,12 @@ impl StandIn {
         };
         let abort = AbortOnDrop("a stand-in's work panicked");
         let beside = Beside::enter(&self.pool);
+        // It hears of what takes long there, as on the pool's threads.
+        let companion = self.pool.companion();
+        beside.seat().bring(companion.as_ref());
         // SAFETY: the seat is ours. Joins leave the stack as they found it; whatever unwinds, unwinds no further than here.
         let result = unsafe { beside.seat().run_in(&raw const context::ROOT, work) };
+        beside.seat().bring(None);
         drop(beside);
         std::mem::forget(abort);
         result

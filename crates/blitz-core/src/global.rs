@@ -28,12 +28,18 @@ static BUILDING: ForkLock<()> = ForkLock::new(());
 /// If its threads cannot be started. There is no silent sequential mode.
 #[inline]
 pub(crate) fn pool() -> &'static Pool {
-    if !SETTLED.load(Ordering::Relaxed) {
-        SETTLED.store(true, Ordering::Relaxed);
-    }
+    settle();
     match started() {
         Some(pool) => pool,
         None => get_or_start().unwrap_or_else(|error| cannot_start(&error)),
+    }
+}
+
+/// Somebody computes in the global pool.
+#[inline]
+pub(crate) fn settle() {
+    if !SETTLED.load(Ordering::Relaxed) {
+        SETTLED.store(true, Ordering::Relaxed);
     }
 }
 

@@ -17,6 +17,7 @@
 //! Nothing here affects correctness: a fork that nobody is woken for is run by its owner.
 
 use crate::clock::{ticks, ticks_per_us};
+use crate::global;
 use crate::join_stack::{FIRST_BEAT, Job, Pushed};
 use crate::pool::without_unwinding;
 use crate::seat::{Seat, Timed};
@@ -59,6 +60,9 @@ pub(crate) fn after_push(seat: &Seat, pushed: Pushed, job: *const Job, expected:
 
 fn look_around(seat: &Seat, pushed: Pushed, job: *const Job, expected: Option<u64>) {
     let pool = seat.pool();
+    if pool.global {
+        global::settle();
+    }
     if seat.has_companion() && pushed != Pushed::Full {
         beat_for_companion(seat, pushed);
     }

@@ -72,6 +72,7 @@ pub(crate) fn run(pool: &Arc<Pool>, index: usize) {
         fruitless: 0,
         companion: None,
         companion_was_last: false,
+        asks_for_forks: true,
         expected: 0,
         vain: 0,
     }
@@ -101,6 +102,8 @@ struct Worker<'a> {
     companion: Option<Arc<dyn Companion>>,
     /// Was the last thing we ran the companion's?
     companion_was_last: bool,
+    /// Does this search ask for private forks?
+    asks_for_forks: bool,
     /// Times that more of its work was expected, and how often in vain since it last came.
     expected: u32,
     vain: u32,
@@ -235,7 +238,9 @@ impl<'a> Worker<'a> {
         let rate = ticks_per_us();
         let mut patience = self.patience(rate);
         let mut since = ticks();
-        let mut force_at = (FORCE_AFTER_US * rate).min(patience);
+        // Straight from the companion's work it does not ask for private forks: it will soon be needed there again. If it is woken for them, it does.
+        self.asks_for_forks = !self.companion_was_last;
+        let mut force_at = self.force_after(patience, rate);
         let mut round = 0;
         loop {
             let now = ticks();
@@ -269,7 +274,8 @@ impl<'a> Worker<'a> {
                 self.sleep(crowded);
                 patience = self.patience(rate);
                 since = ticks();
-                force_at = (FORCE_AFTER_US * rate).min(patience);
+                self.asks_for_forks = true;
+                force_at = self.force_after(patience, rate);
                 round = 0;
                 continue;
             }
@@ -282,6 +288,15 @@ impl<'a> Worker<'a> {
     /// wake that it saves if the next one comes soon.
     fn shuns_crowds(&self) -> bool {
         self.companion_was_last || self.pool.oversubscribed
+    }
+
+    /// How long to look before asking for private forks by force.
+    fn force_after(&self, patience: u64, rate: u64) -> u64 {
+        if self.asks_for_forks {
+            (FORCE_AFTER_US * rate).min(patience)
+        } else {
+            u64::MAX
+        }
     }
 
     /// How long to look before sleeping, in ticks: less after each search that found nothing.
@@ -325,7 +340,7 @@ impl<'a> Worker<'a> {
         if self.companion_has_work() || self.pool.is_over() {
             return true;
         }
-        let hidden = || !leaves_crowd && self.pool.hides_work();
+        let hidden = || !leaves_crowd && self.asks_for_forks && self.pool.hides_work();
         if !self.sees_work_of_the_pool(u64::MAX) && !hidden() {
             return false;
         }

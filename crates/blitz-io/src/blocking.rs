@@ -11,6 +11,7 @@
 use crate::context;
 use crate::driver::{ClockHold, Handle};
 use crate::task::{self, JoinHandle, Queued, Schedule, Task};
+use blitz_core::companion::forks;
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::future::Future;
@@ -177,6 +178,7 @@ impl BlockingPool {
 
     fn main(&self) {
         MINE.set(self);
+        let generation = forks();
         let mut queue = self.queue();
         loop {
             if let Some(job) = queue.jobs.pop_front() {
@@ -184,6 +186,10 @@ impl BlockingPool {
                 // Panics of the closure end up in its handle.
                 job.task.run();
                 drop(job.hold);
+                assert!(
+                    forks() == generation,
+                    "a child made by fork() in a closure of spawn_blocking has returned from it: end it there, or call exec"
+                );
                 queue = self.queue();
                 continue;
             }

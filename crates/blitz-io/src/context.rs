@@ -110,8 +110,10 @@ pub(crate) fn try_driver() -> Option<Arc<driver::Handle>> {
 /// Makes `shared` the thread's runtime, and returns what was it.
 fn replace(shared: Option<Arc<Shared>>) -> Option<Arc<Shared>> {
     let pool = shared.as_ref().and_then(|shared| shared.pool());
+    // Whatever is the global pool then: a program may build it after the runtime.
+    let own = pool.filter(|pool: &&PoolHandle| !pool.is_global());
     // SAFETY: the runtime, which `CURRENT` holds until it is replaced here, holds its pool's handle.
-    unsafe { set_entered_pool(pool.map(|pool: &PoolHandle| pool)) };
+    unsafe { set_entered_pool(own) };
     let before = CURRENT.replace(shared.map_or(std::ptr::null(), Arc::into_raw));
     // SAFETY: what is in `CURRENT` came out of `into_raw` right above, and its reference is ours now.
     (!before.is_null()).then(|| unsafe { Arc::from_raw(before) })

@@ -268,3 +268,81 @@ fn a_current_thread_runtime_serves_its_driver_while_the_main_future_only_yields(
         });
     });
 }
+
+/// Computes in parallel until the flag is set.
+fn compute_until(done: &AtomicBool) {
+    fn fib(n: u32) -> u64 {
+        if n < 2 {
+            return u64::from(n);
+        }
+        let (a, b) = blitz_core::join(|| fib(n - 1), || fib(n - 2));
+        a + b
+    }
+    while !done.load(Ordering::SeqCst) {
+        assert_eq!(fib(16), 987);
+    }
+}
+
+#[test]
+fn a_timer_goes_off_although_more_tasks_compute_than_there_are_threads_to_serve() {
+    let _alone = alone();
+    within_a_minute(|| {
+        for workers in [1, 2] {
+            let runtime = runtime(workers);
+            let done = Arc::new(AtomicBool::new(false));
+            let tasks: Vec<_> = (0..workers + 3)
+                .map(|_| {
+                    let done = Arc::clone(&done);
+                    runtime.spawn(async move { compute_until(&done) })
+                })
+                .collect();
+            let timer = runtime.spawn(async move {
+                sleep(ms(20)).await;
+                done.store(true, Ordering::SeqCst);
+            });
+            runtime.block_on(async {
+                timer.await.unwrap();
+                for task in tasks {
+                    task.await.unwrap();
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn a_timer_does_not_wait_for_all_tasks_that_block_and_were_there_before() {
+    let _alone = alone();
+    within_a_minute(|| {
+        const TASKS: usize = 3000;
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(2)
+            .max_blocking_threads(4)
+            .build()
+            .unwrap();
+        let through = Arc::new(AtomicUsize::new(0));
+        let timer = {
+            let through = Arc::clone(&through);
+            runtime.spawn(async move {
+                sleep(ms(20)).await;
+                through.load(Ordering::SeqCst)
+            })
+        };
+        let tasks: Vec<_> = (0..TASKS)
+            .map(|_| {
+                let through = Arc::clone(&through);
+                runtime.spawn(async move {
+                    block_in_place(|| thread::sleep(ms(1)));
+                    through.fetch_add(1, Ordering::SeqCst);
+                })
+            })
+            .collect();
+        let before = runtime.block_on(timer).unwrap();
+        assert!(before < TASKS * 3 / 4, "{before} of {TASKS} came first");
+        runtime.block_on(async {
+            for task in tasks {
+                task.await.unwrap();
+            }
+        });
+    });
+}

@@ -49,6 +49,8 @@ pub(crate) struct Core {
     pub(crate) last_beat: Cell<u64>,
     /// How far it then saw the relief thread, and how often just there.
     pub(crate) relief_seen: Cell<(u64, u32)>,
+    /// The relief thread's: the poll in which it was last seen computing, and since when.
+    pub(crate) computing: Cell<(u64, u64)>,
     interval: Cell<u32>,
     average_ns: Cell<u64>,
     random: Cell<u64>,
@@ -110,6 +112,7 @@ impl Core {
             computes: Cell::new(false),
             last_beat: Cell::new(0),
             relief_seen: Cell::new((0, 0)),
+            computing: Cell::new((0, 0)),
             interval: Cell::new(0),
             average_ns: Cell::new(FIRST_GUESS_NS),
             random: Cell::new(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1),

@@ -25,7 +25,7 @@ struct Home {
 
 impl Home {
     fn push(&self, task: Queued) {
-        if let Err(refused) = self.injector.push(task) {
+        if let Err(refused) = self.injector.push(task, false) {
             refuse([refused]);
         }
     }

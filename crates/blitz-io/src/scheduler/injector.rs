@@ -76,13 +76,17 @@ impl Injector {
         self.len.store(queue.tasks.len(), Ordering::Release);
     }
 
-    /// Adds a task, or gives it back if the queue is closed.
-    pub(crate) fn push(&self, task: Queued) -> Result<(), Queued> {
+    /// Adds a task, behind the others or before them, or gives it back if the queue is closed.
+    pub(crate) fn push(&self, task: Queued, first: bool) -> Result<(), Queued> {
         let mut queue = self.queue();
         if queue.closed && !self.flaws.has(Flaw::AcceptsAfterClosing) {
             return Err(task);
         }
-        queue.tasks.push_back(task);
+        if first {
+            queue.tasks.push_front(task);
+        } else {
+            queue.tasks.push_back(task);
+        }
         self.show_len(&queue);
         Ok(())
     }

@@ -19,6 +19,8 @@ mod ring;
 mod seat_word;
 #[cfg(not(loom))]
 mod shared;
+#[cfg(not(loom))]
+mod urgency;
 #[cfg_attr(loom, allow(dead_code))]
 mod vigil;
 #[cfg(not(loom))]

@@ -12,8 +12,8 @@
 //! nowhere, the worker first calls it over ([`Steering`]): a task that it runs sees nothing of that. Nothing is waited for, so a task that needs
 //! a lock that the worker's frames hold just waits for the worker, as it would on any other thread.
 //!
-//! # Tasks that block
-//! A task that blocks on the relief thread (in [`block_in_place`](crate::block_in_place), say) takes the thread with it: it *retires*, and its core is for the
+//! # Tasks that block, or compute
+//! A task that blocks on the relief thread (in [`block_in_place`](crate::block_in_place), say), or computes there for more than a millisecond, takes the thread with it: it *retires*, and its core is for the
 //! next one to be asked, a new thread. A retired thread counts as one of the blocking threads of the task's runtime
 //! ([`BlockingPool::lend`]). While these are more than allowed there is no new relief thread: tasks wait until one that has retired comes back, which then
 //! takes up the role itself, or until a blocking thread has ended; the watcher tries again, and looks after the driver meanwhile. So a runtime has at most
@@ -35,6 +35,9 @@ use std::thread::JoinHandle;
 
 /// Beats closer than this are skipped.
 const BEAT_US: u64 = 25;
+
+/// A relief thread that has been in one poll for this long, computing, is none any more.
+const COMPUTES_US: u64 = 1_000;
 
 /// Beats of one worker after which a relief thread that has got nowhere is called over.
 const PATIENCE: u32 = 2;
@@ -88,6 +91,9 @@ impl Relief {
 
     /// A worker is in the middle of something long.
     pub(crate) fn beat(&self, scheduler: &Scheduler, index: usize) {
+        if index >= scheduler.workers() {
+            return self.relief_computes(scheduler);
+        }
         // If this is inside of a task's poll, the next task has to wait.
         scheduler.core(index).set_serving(false);
         let now = ticks();
@@ -95,6 +101,28 @@ impl Relief {
         if now.saturating_sub(last.get()) >= BEAT_US * ticks_per_us() {
             last.set(now);
             self.look_after_tasks(scheduler, index);
+        }
+    }
+
+    /// The relief thread is in the middle of something long itself. If that goes on, it retires as if it blocked: others need one that serves.
+    fn relief_computes(&self, scheduler: &Scheduler) {
+        // A retired one has none.
+        let Some((core, _)) = scheduler.my_core() else {
+            return;
+        };
+        let (now, poll) = (ticks(), core.progress());
+        let (seen, since) = core.computing.get();
+        if seen != poll {
+            core.computing.set((poll, now));
+        } else if now.saturating_sub(since) > COMPUTES_US * ticks_per_us() {
+            self.relief_blocks();
+        }
+    }
+
+    /// It is about to block, or has computed for long.
+    pub(crate) fn relief_blocks(&self) {
+        if let Some(shared) = crate::context::current() {
+            shared.caller_blocks();
         }
     }
 
@@ -228,6 +256,7 @@ impl Relief {
     // ---- the thread -------------------------------------------------------------------------
 
     fn main(&self, scheduler: &Scheduler) {
+        super::urgency::ask_for_short_turns();
         let index = scheduler.workers();
         // What a task forks here goes to the pool, and runs here if nobody takes it: all workers may wait for a lock that the task holds.
         let seat = scheduler.pool().map(PoolHandle::stand_in);

@@ -112,7 +112,7 @@ impl Watch {
                 scheduler.relief.worker_blocks(scheduler);
                 if scheduler.driver.needs_attendant() {
                     // Whoever was asked may take long to come, or there may be nobody.
-                    scheduler.driver.look();
+                    scheduler.look_after_driver();
                 }
             }
             // Back soon, to see whether that has helped; not again and again if it has not.

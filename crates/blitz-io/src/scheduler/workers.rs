@@ -83,6 +83,8 @@ const RETIRED: usize = usize::MAX;
 thread_local! {
     /// The scheduler whose worker this thread is, and the index of its core.
     static WORKER: Cell<(*const Scheduler, usize)> = const { Cell::new((std::ptr::null(), 0)) };
+    /// What this thread wakes goes before what is queued.
+    static COMES_FIRST: Cell<bool> = const { Cell::new(false) };
 }
 
 /// The scheduler of the global pool, which all runtimes share that ask for no threads of their own.
@@ -335,8 +337,16 @@ impl Scheduler {
         }
     }
 
+    /// The watcher looks after the driver: nobody else gets there. Where others would run what they wake next, it puts it before what is queued, which may be thousands of
+    /// tasks that block.
+    pub(super) fn look_after_driver(&self) {
+        COMES_FIRST.set(true);
+        self.driver.look();
+        COMES_FIRST.set(false);
+    }
+
     pub(super) fn inject(&self, task: Queued) {
-        if let Err(refused) = self.injector.push(task) {
+        if let Err(refused) = self.injector.push(task, COMES_FIRST.get()) {
             refuse([refused]);
             return;
         }
@@ -616,7 +626,10 @@ impl Companion for Scheduler {
         self.relief.beat(self, index);
     }
 
-    fn blocked(&self, _index: usize) {
+    fn blocked(&self, index: usize) {
+        if index >= self.workers {
+            return self.relief.relief_blocks();
+        }
         self.relief.worker_blocks(self);
     }
 }
