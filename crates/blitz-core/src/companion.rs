@@ -203,7 +203,7 @@ impl std::fmt::Debug for PoolHandle {
 /// Calls `sleep`, in which the calling thread sleeps, for something that is not the engine's.
 ///
 /// If it is a pool's thread, in the middle of something that it runs, it may wait for a task that is still in one of the pool's queues, and so may all
-/// the others: then another thread is started, which runs the tasks. `sleep` neither unwinds nor uses the pool.
+/// the others: then another thread is started, which runs the tasks.
 ///
 /// ```
 /// # use std::sync::mpsc;

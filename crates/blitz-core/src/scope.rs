@@ -454,7 +454,7 @@ impl<'scope> Base<'scope> {
         match self.pool().current_seat() {
             // SAFETY: the caller occupies the seat; the context is alive because the caller runs inside the
             // scope (or holds a reference to it), so the scope cannot end during the call.
-            Some(seat) if !seat.is_extra() => unsafe {
+            Some(seat) if !seat.spawns_to_all() => unsafe {
                 seat.push_task(task);
                 self.pool().task_posted(&raw const self.context);
             },

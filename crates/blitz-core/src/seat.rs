@@ -96,6 +96,8 @@ pub(crate) struct Seat {
     companion: Cell<Option<ptr::NonNull<dyn Companion>>>,
     /// It is not the seat of one of the pool's threads (see [`crate::extra`]): the others do not look here for tasks.
     is_extra: bool,
+    /// The occupant counts among the pool's parked ones.
+    pub(crate) counted_parked: Cell<bool>,
     /// The thread that the occupant of an extra seat stands in for, if it rescues the pool.
     rescues: Cell<Option<usize>>,
     deque: Owner<TaskRef>,
@@ -141,6 +143,7 @@ impl Seat {
             last_site: Cell::new(0),
             companion: Cell::new(None),
             is_extra: false,
+            counted_parked: Cell::new(false),
             rescues: Cell::new(None),
             stealer,
             fifo: Injector::with_capacity(FEW, FullPolicy::Grow),
@@ -162,11 +165,6 @@ impl Seat {
             // Nobody's: whoever looks for the thread with this index finds none.
             ..Seat::new(pool.num_threads(), pool)
         }
-    }
-
-    /// Is it one of those?
-    pub(crate) fn is_extra(&self) -> bool {
-        self.is_extra
     }
 
     /// The occupant of an extra seat rescues the pool, in the place of thread `index`.
@@ -330,7 +328,7 @@ impl Seat {
     /// # Safety
     /// The caller occupies the seat.
     pub(crate) unsafe fn push_task(&self, task: TaskRef) {
-        if self.is_extra {
+        if self.spawns_to_all() {
             self.pool().put_aside(task);
         } else {
             self.deque.push(task);
@@ -382,9 +380,18 @@ impl Seat {
     }
 
     /// The occupant sleeps in something that is not the engine's, or has come back from it.
-    pub(crate) fn set_sleeps_elsewhere(&self, sleeps: bool) {
-        // Relaxed: the counter of the parked, which is changed after it and before it, carries it along.
+    /// Returns what was so before.
+    pub(crate) fn set_sleeps_elsewhere(&self, sleeps: bool) -> bool {
+        // Relaxed: the counter of the parked, which is changed after it and before it, carries it along. The occupant alone writes it.
+        let before = self.sleeps_elsewhere.load(Ordering::Relaxed);
         self.sleeps_elsewhere.store(sleeps, Ordering::Relaxed);
+        before
+    }
+
+    /// Does what the occupant spawns go to the shared queue? Others do not look into an extra seat's deque; and somebody who counts as parked does not get to
+    /// its own, and everybody else may be parked, too: the shared queue's posters ask.
+    pub(crate) fn spawns_to_all(&self) -> bool {
+        self.is_extra || self.counted_parked.get()
     }
 
     /// Has the parked occupant been told to wake up, and will it look around?

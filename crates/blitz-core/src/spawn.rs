@@ -71,7 +71,7 @@ pub(crate) fn spawn_in(pool: &Pool, func: impl FnOnce() + Send + 'static) {
 }
 
 pub(crate) fn spawn_fifo_in(pool: &Pool, func: impl FnOnce() + Send + 'static) {
-    let Some(seat) = pool.current_seat().filter(|seat| !seat.is_extra()) else {
+    let Some(seat) = pool.current_seat().filter(|seat| !seat.spawns_to_all()) else {
         // The shared queue is first in, first out.
         return spawn_in(pool, func);
     };
@@ -127,7 +127,7 @@ pub(crate) fn spawn_unless_ended<F: FnOnce() + Send + 'static>(
         pool.release();
         match pool.current_seat() {
             // From an extra seat, nobody gets to it on the way.
-            Some(seat) if quietly && !seat.is_extra() => seat.push_task(make(pool, root, run)),
+            Some(seat) if quietly && !seat.spawns_to_all() => seat.push_task(make(pool, root, run)),
             _ => submit(pool, root, run),
         }
     }
@@ -166,7 +166,7 @@ unsafe fn submit(pool: &Pool, context: *const Context, run: impl FnOnce()) {
     let task = unsafe { make(pool, context, run) };
     match pool.current_seat() {
         // SAFETY: the caller occupies the seat; the rest is passed on.
-        Some(seat) if !seat.is_extra() => unsafe {
+        Some(seat) if !seat.spawns_to_all() => unsafe {
             seat.push_task(task);
             pool.task_posted(context);
         },

@@ -207,31 +207,60 @@ pub(crate) unsafe fn help<A: Awaited + ?Sized>(seat: &Seat, awaited: &A) -> bool
 
 /// Sleeps in `sleep`, and counts as parked meanwhile.
 fn asleep<R>(seat: &Seat, sleep: impl FnOnce() -> R) -> R {
-    let pool = seat.pool();
-    pool.count_parked(seat, true);
-    if pool.is_stuck() {
-        rescue::start(pool);
-    }
+    let _parked = CountedParked::new(seat);
     seat.stats.parked.one();
     let asleep = trace::span(Kind::Sleep, 0);
     let slept = sleep();
     asleep.end();
-    pool.count_parked(seat, false);
     slept
 }
 
+/// The occupant of a seat counts as parked until this is dropped: once, however deep.
+struct CountedParked<'a> {
+    seat: &'a Seat,
+    before: bool,
+}
+
+impl<'a> CountedParked<'a> {
+    fn new(seat: &'a Seat) -> Self {
+        let before = seat.counted_parked.replace(true);
+        let pool = seat.pool();
+        if !before {
+            pool.count_parked(seat, true);
+        }
+        if pool.is_stuck() {
+            rescue::start(pool);
+        }
+        CountedParked { seat, before }
+    }
+}
+
+impl Drop for CountedParked<'_> {
+    fn drop(&mut self) {
+        if !self.before {
+            self.seat.pool().count_parked(self.seat, false);
+        }
+        self.seat.counted_parked.set(self.before);
+    }
+}
+
 /// The occupant of `seat` sleeps in `sleep`, which is not the engine's, in the middle of something that it runs. It helps nobody
-/// meanwhile, also not with what it waits for: that may be a task in a queue of this pool. If everybody does so, the pool is stuck.
+/// meanwhile, also not with what it waits for: that may be a task in a queue of this pool. If everybody does so, the pool is stuck. (If `sleep`
+/// computes in the pool after all, a rescue thread too many may be started.)
 pub(crate) fn sleep_elsewhere<R>(seat: &Seat, sleep: impl FnOnce() -> R) -> R {
+    struct Elsewhere<'a>(&'a Seat, bool);
+    impl Drop for Elsewhere<'_> {
+        fn drop(&mut self) {
+            self.0.set_sleeps_elsewhere(self.1);
+        }
+    }
     let _waiting_is_no_work = profile::pause();
     if seat.offers_work() || seat.stack.thief().sees_private() {
         // The tasks may have come without a word, and the forks may have been too short to wake anybody for.
         seat.pool().wake_if_nobody_searches();
     }
-    seat.set_sleeps_elsewhere(true);
-    let slept = asleep(seat, sleep);
-    seat.set_sleeps_elsewhere(false);
-    slept
+    let _elsewhere = Elsewhere(seat, seat.set_sleeps_elsewhere(true));
+    asleep(seat, sleep)
 }
 
 struct Wait<'a, A: ?Sized> {

@@ -4,6 +4,7 @@ use crate::blocking::RunOnce;
 use crate::context;
 use crate::scheduler::Shared;
 use crate::task::{self, JoinHandle, Queued, Schedule, Task};
+use blitz_core::companion::sleep_elsewhere;
 use blitz_core::demand::{outlasts_a_wake, recall, record, ticks};
 use std::sync::Arc;
 
@@ -132,5 +133,6 @@ pub fn block_in_place<R>(work: impl FnOnce() -> R) -> R {
     if let Some(shared) = context::current() {
         shared.caller_blocks();
     }
-    crate::coop::without_budget(work)
+    // It may wait for a computation in the engine's queues, and so may all others.
+    sleep_elsewhere(|| crate::coop::without_budget(work))
 }

@@ -346,3 +346,52 @@ fn a_timer_does_not_wait_for_all_tasks_that_block_and_were_there_before() {
         });
     });
 }
+
+#[test]
+fn computations_run_while_all_workers_block_with_a_word() {
+    let _alone = alone();
+    within_a_minute(|| {
+        for workers in [1, 2] {
+            let runtime = runtime(workers);
+            // Each waits for the one that is started after it, in a computation or in a task.
+            let (mut tell, first) = mpsc::channel::<usize>();
+            let mut links = Vec::new();
+            for link in 0..12 {
+                let (next_tell, hears) = mpsc::channel();
+                let tells = std::mem::replace(&mut tell, next_tell);
+                let pass = move || tells.send(hears.recv().unwrap() + 1).unwrap();
+                let handle = runtime.handle();
+                links.push(match link % 2 {
+                    0 => handle.spawn_cpu(move || block_in_place(pass)),
+                    _ => runtime.spawn(async move { block_in_place(pass) }),
+                });
+            }
+            tell.send(0).unwrap();
+            assert_eq!(first.recv().unwrap(), 12);
+            runtime.block_on(async {
+                for link in links {
+                    link.await.unwrap();
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn a_computation_that_is_started_while_its_worker_blocks_is_run() {
+    let _alone = alone();
+    within_a_minute(|| {
+        let runtime = runtime(1);
+        let handle = runtime.handle().clone();
+        let task = runtime.spawn(async move {
+            block_in_place(|| {
+                let (tell, hears) = mpsc::channel();
+                let computation = handle.spawn_cpu(move || tell.send(42).unwrap());
+                (hears.recv().unwrap(), computation)
+            })
+        });
+        let (answer, computation) = runtime.block_on(task).unwrap();
+        runtime.block_on(computation).unwrap();
+        assert_eq!(answer, 42);
+    });
+}

@@ -28,7 +28,7 @@ pub fn run(_: &Stress, seed: u64) -> Result<(), String> {
 /// Everybody waits for a message, adds one, and passes it on; the first to be started is the last to hear.
 fn relay(runtime: &Runtime, dice: &mut Dice) -> Result<(), String> {
     let length = dice.between(1, 24);
-    let way = dice.below(4);
+    let way = dice.below(5);
     let (first, mut hears) = channel::<usize>();
     let mut handles = Vec::new();
     let mut links = Vec::new();
@@ -38,7 +38,7 @@ fn relay(runtime: &Runtime, dice: &mut Dice) -> Result<(), String> {
         hears = next;
     }
     for link in links.into_iter().rev() {
-        let way = if way == 3 { dice.below(2) } else { way };
+        let way = if way == 4 { dice.below(4) } else { way };
         handles.push(start(runtime.handle(), way, link));
     }
     std::thread::sleep(dice.micros(300));
@@ -69,8 +69,9 @@ fn start(handle: &Handle, way: usize, (hears, tells): Link) -> JoinHandle<Result
     match way {
         0 => handle.spawn_blocking(pass),
         1 => handle.spawn(async move { blitz_io::block_in_place(pass) }),
+        2 => handle.spawn_cpu(move || blitz_io::block_in_place(pass)),
         _ => {
-            // A computation that waits for the runtime. (One that waits for another by itself needs as many threads as there are of them.)
+            // A computation that waits for the runtime.
             let inside = handle.clone();
             handle.spawn_cpu(move || {
                 let passed = inside.block_on(inside.spawn_blocking(pass));

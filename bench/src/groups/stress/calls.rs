@@ -88,6 +88,7 @@ impl Call {
     }
 
     /// One task for each of the first items, and one for the rest.
+    #[allow(clippy::needless_lifetimes, reason = "the closures borrow the count")]
     fn each<'a>(self, count: &'a AtomicU64, mut spawn: impl FnMut(Box<dyn FnOnce() + Send + 'a>)) {
         let alone = self.size.min(50);
         for item in 0..alone {

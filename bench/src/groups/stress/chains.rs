@@ -195,7 +195,7 @@ impl<'a> Terminal<'a> {
                 )
             }
             1 => {
-                let last = positions.last().map(|found| found.0);
+                let last = positions.next_back().map(|found| found.0);
                 same(
                     "position_last",
                     items.position_last(|item| item == wanted),

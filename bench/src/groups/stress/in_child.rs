@@ -13,8 +13,10 @@ pub const CHILD: &str = "stress-child";
 #[cfg(unix)]
 const PATIENCE: u32 = 40;
 
+type Run = fn(u64) -> Result<(), String>;
+
 /// What a child can be asked for.
-const IN_CHILD: [(&str, fn(u64) -> Result<(), String>); 2] = [
+const IN_CHILD: [(&str, Run); 2] = [
     (super::descriptors::NAME, super::descriptors::child),
     (super::forks::NAME, super::forks::child),
 ];
