@@ -332,11 +332,12 @@ impl<'a> Worker<'a> {
 
     /// Is there anything that keeps the thread from sleeping?
     ///
-    /// Work of the pool is none of its business while a guest has its seat, but then it leaves a note, and somebody else has to look.
+    /// Work of the pool is none of its business while a guest has its seat, but then it leaves a note, and somebody else has to look: from the moment when
+    /// nobody relies on this thread any more, because it is `asleep`.
     ///
     /// Forks that have to be forced count as others do: whoever left the search before us may have relied on us (see `pass_the_word_on`). In a crowd somebody
     /// else goes on.
-    fn must_stay_awake(&self, leaves_crowd: bool) -> bool {
+    fn must_stay_awake(&self, leaves_crowd: bool, asleep: bool) -> bool {
         if self.companion_has_work() || self.pool.is_over() {
             return true;
         }
@@ -345,7 +346,8 @@ impl<'a> Worker<'a> {
             return false;
         }
         let taken = self.seat.occupancy.want();
-        if taken {
+        if taken && asleep {
+            // Not before: it would be news to ourselves, too, and we would never fall asleep.
             self.pool.wake_if_nobody_searches();
         }
         !taken
@@ -486,14 +488,14 @@ impl<'a> Worker<'a> {
         let announced = self.pool.sleep.announce_sleepy();
         self.hesitation_us = 0;
         self.hesitate_until = 0;
-        if self.must_stay_awake(leaves_crowd) {
+        if self.must_stay_awake(leaves_crowd, false) {
             return;
         }
         self.seat.occupancy.stand_up();
         self.meet_companion();
         let index = self.seat.index;
         let asleep = trace::span(Kind::Sleep, 0);
-        let has_work = || self.must_stay_awake(leaves_crowd);
+        let has_work = || self.must_stay_awake(leaves_crowd, true);
         let attended = self
             .companion
             .as_ref()

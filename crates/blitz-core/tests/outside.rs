@@ -201,3 +201,35 @@ fn a_name_does_not_keep_guests_out_of_the_global_pool() {
     let again = ThreadPoolBuilder::new().build_global();
     assert!(again.is_err(), "it is in use");
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_thread_whose_seat_is_taken_sleeps_although_there_is_work() {
+    fn cpu_time() -> Duration {
+        let mut time = libc::timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        // SAFETY: the kernel fills it in.
+        unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
+        Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+    }
+    let pool = guests(1);
+    let before = pool.broadcast(|_| cpu_time())[0];
+    let here = thread::current().id();
+    while pool.install(|| thread::current().id()) != here {
+        thread::yield_now();
+    }
+    // A guest has the only seat when its thread is woken for a broadcast.
+    pool.install(|| {
+        assert_eq!(thread::current().id(), here);
+        thread::scope(|s| {
+            s.spawn(|| pool.spawn_broadcast(|_| ()));
+        });
+        thread::sleep(Duration::from_millis(300));
+    });
+    let (sender, receiver) = mpsc::channel();
+    pool.spawn(move || sender.send(cpu_time()).unwrap());
+    let spent = receiver.recv().unwrap() - before;
+    assert!(spent < Duration::from_millis(20), "{spent:?} of CPU time");
+}

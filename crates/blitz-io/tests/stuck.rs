@@ -395,3 +395,22 @@ fn a_computation_that_is_started_while_its_worker_blocks_is_run() {
         assert_eq!(answer, 42);
     });
 }
+
+#[test]
+fn tasks_of_two_runtimes_may_block_on_each_other() {
+    let _alone = alone();
+    fn there_and_back(here: &Handle, there: &Handle, depth: usize) -> usize {
+        if depth == 0 {
+            return 0;
+        }
+        let (next, after) = (there.clone(), here.clone());
+        let task = there.spawn(async move { there_and_back(&next, &after, depth - 1) });
+        there.block_on(task).unwrap() + 1
+    }
+    within_a_minute(|| {
+        let (one, two) = (runtime(1), runtime(1));
+        let (here, there) = (one.handle().clone(), two.handle().clone());
+        let task = one.spawn(async move { there_and_back(&here, &there, 30) });
+        assert_eq!(one.block_on(task).unwrap(), 30);
+    });
+}
