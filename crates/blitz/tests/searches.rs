@@ -176,6 +176,57 @@ fn a_loop_without_end_that_passes_nothing_on_can_be_cancelled() {
 }
 
 #[test]
+fn a_sum_or_product_of_results_ends_a_piece_at_an_error() {
+    // More numbers than can ever be seen, and one of each ten thousand is an error.
+    let numbers = || (0..u64::MAX).into_par_iter();
+    let checked = |n: u64| if n % 10_000 == 9_999 { Err(n) } else { Ok(1) };
+    ends(move || assert_eq!(numbers().map(checked).sum::<Result<u64, _>>(), Err(9_999)));
+    ends(move || {
+        assert_eq!(
+            numbers().map(checked).product::<Result<u64, _>>(),
+            Err(9_999)
+        )
+    });
+    ends(move || {
+        let some = numbers().map(move |n| checked(n).ok());
+        assert_eq!(some.sum::<Option<u64>>(), None);
+    });
+    ends(move || {
+        let odd = numbers().filter(|n| n % 2 == 1).map(checked);
+        assert_eq!(odd.sum::<Result<u64, _>>(), Err(9_999));
+    });
+    ends(move || {
+        let twice = numbers().flat_map_iter(move |n| [Ok(1), checked(n)]);
+        assert_eq!(twice.product::<Result<u64, _>>(), Err(9_999));
+    });
+    ends(|| {
+        let pieces = [0, 1]
+            .par_iter()
+            .flat_map_iter(|&n| (0u64..).map(move |i| (n, i)));
+        let total = pieces.map(|(n, i)| if i == 1000 { Err(n) } else { Ok(i) });
+        assert_eq!(total.sum::<Result<u64, _>>(), Err(0));
+    });
+    ends(|| {
+        let bridged = (0u64..)
+            .par_bridge()
+            .map(|n| if n < 1000 { Ok(1) } else { Err(()) });
+        assert_eq!(bridged.sum::<Result<u64, _>>(), Err(()));
+    });
+}
+
+#[test]
+fn no_item_is_made_behind_the_error_that_ends_a_sum() {
+    // One piece: it cannot be cut.
+    let items = (0..100).into_par_iter().with_min_len(100);
+    let seen = AtomicUsize::new(0);
+    let total = items
+        .inspect(|_| _ = seen.fetch_add(1, Relaxed))
+        .map(|n| if n == 10 { Err(n) } else { Ok(n) });
+    assert_eq!(total.sum::<Result<i32, _>>(), Err(10));
+    assert_eq!(seen.into_inner(), 11);
+}
+
+#[test]
 fn a_stop_is_noticed_within_a_piece_of_dear_items() {
     // Each of two pieces is as long as it can be. Who looks up only at its end sees all of its items.
     const PIECE: usize = 1000;

@@ -561,6 +561,9 @@ pub trait ParallelIterator: Sized + Send {
     ///
     /// Sums of floats depend on the order of additions in their last bits, and that order on who took part.
     ///
+    /// Of `Result`s (and `Option`s) the first error comes out. A thread that meets one leaves the rest of its piece alone, but
+    /// others go on with theirs. [`try_reduce`](Self::try_reduce) stops them all, at any error.
+    ///
     /// # Examples
     ///
     /// ```
@@ -574,7 +577,7 @@ pub trait ParallelIterator: Sized + Send {
         sum::sum(self)
     }
 
-    /// Multiplies the items.
+    /// Multiplies the items; with errors as in [`sum`](Self::sum).
     ///
     /// # Examples
     ///

@@ -2,6 +2,10 @@
 //!
 //! Each block is handed to the type's own `Sum` or `Product`, so that a block of integers is added up as fast as the
 //! sequential loop would.
+//!
+//! Some types do not want all items: a `Result` is done with the first error. Such a `Sum` leaves its iterator before the end
+//! ([`UntilTheEnd`] notices), and the piece is over. Other pieces go on, so the error of the first item that has one comes out,
+//! as if the items had been added up one after the other.
 
 use super::ParallelIterator;
 use super::plumbing::Folder;
@@ -92,6 +96,7 @@ where
     fn begin(self) -> Running<S, K> {
         Running {
             total: <K as Totals<T, S>>::of(std::iter::empty()),
+            full: false,
             kind: PhantomData,
         }
     }
@@ -104,20 +109,9 @@ where
 
 struct Running<S, K> {
     total: S,
+    /// The type's own `Sum` or `Product` has left an iterator before its end: it wants no more.
+    full: bool,
     kind: PhantomData<K>,
-}
-
-impl<S, K> Running<S, K> {
-    #[inline]
-    fn plus(self, more: S) -> Self
-    where
-        K: Totals<S, S>,
-    {
-        Running {
-            total: K::of([self.total, more].into_iter()),
-            kind: PhantomData,
-        }
-    }
 }
 
 impl<T, S, K> Folder<T> for Running<S, K>
@@ -128,7 +122,7 @@ where
 
     #[inline]
     fn consume(self, item: T) -> Self {
-        self.plus(<K as Totals<T, S>>::of(std::iter::once(item)))
+        self.consume_iter(Some(item))
     }
 
     #[inline]
@@ -136,7 +130,16 @@ where
     where
         I: IntoIterator<Item = T>,
     {
-        self.plus(<K as Totals<T, S>>::of(iter.into_iter()))
+        let mut ended = false;
+        let more = <K as Totals<T, S>>::of(UntilTheEnd {
+            iter: iter.into_iter(),
+            ended: &mut ended,
+        });
+        Running {
+            total: <K as Totals<S, S>>::of([self.total, more].into_iter()),
+            full: self.full || !ended,
+            kind: PhantomData,
+        }
     }
 
     #[inline]
@@ -146,6 +149,44 @@ where
 
     #[inline]
     fn full(&self) -> bool {
-        false
+        self.full
+    }
+}
+
+/// The items of an iterator, and a note whether somebody has seen its end. Asking for one more item afterwards would tell as
+/// well, but make an item that nobody wants.
+struct UntilTheEnd<'e, I> {
+    iter: I,
+    ended: &'e mut bool,
+}
+
+impl<I> Iterator for UntilTheEnd<'_, I>
+where
+    I: Iterator,
+{
+    type Item = I::Item;
+
+    #[inline]
+    fn next(&mut self) -> Option<I::Item> {
+        let item = self.iter.next();
+        if item.is_none() {
+            *self.ended = true;
+        }
+        item
+    }
+
+    #[inline]
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.iter.size_hint()
+    }
+
+    #[inline]
+    fn fold<B, F>(self, first: B, op: F) -> B
+    where
+        F: FnMut(B, I::Item) -> B,
+    {
+        let last = self.iter.fold(first, op);
+        *self.ended = true;
+        last
     }
 }
