@@ -170,6 +170,42 @@ fn items_that_become_dear_within_a_loop_are_shared() {
 }
 
 #[test]
+fn dear_keys_of_a_few_rows_are_computed_at_the_same_time() {
+    for rows in [4, 8, 16, 64, 200] {
+        let row_numbers: Vec<usize> = (0..rows).collect();
+        pool().install(|| {
+            let meeting = Meeting::default();
+            let by_number = blitz::ops::par_group_by_index(&row_numbers, rows, |row| {
+                meeting.attend();
+                *row
+            });
+            assert!(meeting.has_taken_place(), "{rows} rows are grouped");
+            assert_eq!(by_number.1, row_numbers);
+        });
+    }
+    for rows in [8, 16, 64, 200] {
+        let mut row_numbers: Vec<usize> = (0..rows).collect();
+        pool().install(|| {
+            let meeting = Meeting::default();
+            blitz::ops::par_dedup_by_key(&mut row_numbers, |row| {
+                // The first ones are timed, and alone.
+                if *row <= rows.div_ceil(16) {
+                    take_long();
+                } else {
+                    meeting.attend();
+                }
+                row / 2
+            });
+            assert!(
+                meeting.has_taken_place(),
+                "{rows} rows lose what is repeated"
+            );
+            assert_eq!(row_numbers, (0..rows).step_by(2).collect::<Vec<_>>());
+        });
+    }
+}
+
+#[test]
 fn clones_for_a_loop_are_made_at_the_same_time() {
     #[derive(Default)]
     struct Slow<'m> {

@@ -6,8 +6,9 @@ use crate::slice::keep;
 ///
 /// Equality must be transitive: an element goes if it equals the one before it, or the last one before it that stays.
 ///
-/// Work: `O(n)`. Span: `O(n / t)` for `t` threads, and moving what stays together. In place: allocates next to nothing. If
-/// comparisons are as cheap as those of integers, memory sets the pace, and the calling thread does it alone.
+/// Work: `O(n)`. Span: `O(n / t)` for `t` threads, and moving what stays together. In place: allocates next to nothing, or a byte
+/// per element if comparisons are dear. If they are as cheap as those of integers, memory sets the pace, and the calling thread
+/// does it alone.
 ///
 /// # Panics
 /// With the panics of the comparison. Elements may be in another order then, and the vector may be empty.

@@ -11,6 +11,7 @@ use crate::engine::primitives::SyncPtr;
 use crate::iter::{IntoParallelIterator, ParallelIterator};
 use crate::ops::build::build;
 use crate::ops::pack::{block, block_starts};
+use crate::slice::ParallelSliceMut;
 use std::mem::needs_drop;
 use std::ops::Range;
 use std::ptr;
@@ -105,11 +106,14 @@ where
 /// memory allows.
 const CHEAP_NS: f64 = 1.5;
 
+/// Next to comparisons that take more than this, moving the elements does not count.
+const DEAR_NS: f64 = 200.0;
+
 /// Removes every element that is the `same` as the one before it.
 ///
-/// The vector is cut into stripes, each of which sorts out its repeated elements by itself; then what the stripes keep is moved
-/// together. Nothing is dropped before everything is in its place. If `same` panics, elements are in some order; those that need
-/// no dropping are gone.
+/// The first comparisons are timed. If they are dear, the others are shared one by one. If not, the vector is cut into stripes, each
+/// of which sorts out its repeated elements by itself; then what the stripes keep is moved together. Nothing is dropped before everything is in its place.
+/// If `same` panics, elements are in some order; those that need no dropping may be gone.
 pub(crate) fn dedup<T, F>(v: &mut Vec<T>, same: &F)
 where
     T: Send,
@@ -121,13 +125,15 @@ where
         return v.dedup_by(|x, before| same(before, x));
     }
     let clock = Instant::now();
-    let first_repeats = v[..=first]
-        .windows(2)
-        .filter(|pair| same(&pair[0], &pair[1]));
-    std::hint::black_box(first_repeats.count());
-    let ns = clock.elapsed().as_nanos() as f64 / first as f64 * len as f64;
+    let first_repeats = v[..=first].windows(2);
+    let first_repeats: Vec<bool> = first_repeats.map(|pair| same(&pair[0], &pair[1])).collect();
+    let ns_each = clock.elapsed().as_nanos() as f64 / first as f64;
+    let ns = ns_each * len as f64;
     if ns < WORTH_HELP_NS.max(CHEAP_NS * len as f64) {
         return v.dedup_by(|x, before| same(before, x));
+    }
+    if ns_each > DEAR_NS {
+        return dedup_dear(v, first_repeats, same);
     }
     let count = ((ns / STRIPE_NS) as usize).clamp(2, 4 * threads).min(len);
     let border = |i: usize| (len as u128 * i as u128 / count as u128) as usize;
@@ -167,6 +173,30 @@ where
         end += kept;
     }
     v.truncate(end);
+}
+
+/// [`dedup`] for dear comparisons: each is made once, and nothing moves before all are. The first ones are made already.
+fn dedup_dear<T, F>(v: &mut Vec<T>, first_repeats: Vec<bool>, same: &F)
+where
+    T: Send,
+    F: Fn(&T, &T) -> bool + Sync,
+{
+    // Elements need not be `Sync`, so that at any time each is in one pair at most.
+    let flags = |pairs: &mut [T]| -> Vec<bool> {
+        let pairs = pairs.par_chunks_exact_mut(2);
+        pairs.map(|pair| same(&pair[0], &pair[1])).collect()
+    };
+    let rest = &mut v[first_repeats.len()..];
+    let odd = flags(rest);
+    let even = flags(&mut rest[1..]);
+    let rest_repeats = (0..odd.len() + even.len()).map(|i| match i % 2 {
+        0 => odd[i / 2],
+        _ => even[i / 2],
+    });
+    let mut repeats = std::iter::once(false)
+        .chain(first_repeats)
+        .chain(rest_repeats);
+    v.retain(|_| repeats.next() == Some(false));
 }
 
 /// Brings repeated elements behind the others, which stay in order; returns the number of the others. The first element counts as

@@ -3,7 +3,9 @@
 use crate::engine::current_num_threads;
 use crate::engine::primitives::SyncPtr;
 use crate::iter::IndexedParallelIterator;
-use crate::iter::{IntoParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
+use crate::iter::{
+    IntoParallelIterator, IntoParallelRefIterator, IntoParallelRefMutIterator, ParallelIterator,
+};
 use crate::ops::collect::bucket_starts;
 use crate::ops::pieces::pieces_of_at_least;
 use std::ops::Range;
@@ -108,7 +110,8 @@ fn count<T>(rows: &[T], counts: &mut [usize], bucket: &impl Fn(&T) -> usize) {
 ///
 /// Bucket `b` is `rows[starts[b]..starts[b + 1]]`. This is a stable counting sort of the rows by bucket.
 ///
-/// Work: `O(n + tb)` for `t` threads and `b` buckets, and two calls of `bucket` per row. Span: `O(tb + n / t)`.
+/// Work: `O(n + tb)` for `t` threads and `b` buckets, and two calls of `bucket` per row; one if there are few rows. Span:
+/// `O(tb + n / t)`.
 ///
 /// # Panics
 /// When `bucket` returns a number that is not below `buckets`, or another one when asked again.
@@ -123,18 +126,16 @@ where
     T: Sync,
     F: Fn(&T) -> usize + Sync,
 {
-    // Short slices are not worth a table per thread; the plain counting sort asks for no pool.
     let worth_a_table = v.len() / buckets.max(1 << 14);
-    let stripes = match worth_a_table {
-        0 | 1 => 1,
-        _ => match current_num_threads() {
-            1 => 1,
-            threads => worth_a_table.min(4 * threads),
-        },
-    };
-    if stripes == 1 {
-        return counting_sort(v, buckets, &bucket);
+    if worth_a_table <= 1 {
+        // A short slice is not worth a table per thread, but its rows may be dear to ask. So each is asked once, by all threads.
+        let bucket_of: Vec<usize> = v.par_iter().map(&bucket).collect();
+        return counting_sort(&bucket_of, buckets, &|bucket| *bucket);
     }
+    let stripes = match current_num_threads() {
+        1 => return counting_sort(v, buckets, &bucket),
+        threads => worth_a_table.min(4 * threads),
+    };
     let stripe = |i: usize| -> Range<usize> {
         let border = |i| (v.len() as u128 * i as u128 / stripes as u128) as usize;
         border(i)..border(i + 1)
