@@ -125,11 +125,12 @@ fn a_current_thread_runtime_may_end_while_another_thread_is_in_it() {
 }
 
 /// Of the whole process.
+/// Of the calling thread.
 fn cpu_time() -> Duration {
     // SAFETY: a valid clock, and a place for its time.
     let time = unsafe {
         let mut time: libc::timespec = std::mem::zeroed();
-        libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut time);
+        libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time);
         time
     };
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)

@@ -414,3 +414,55 @@ fn tasks_of_two_runtimes_may_block_on_each_other() {
         assert_eq!(one.block_on(task).unwrap(), 30);
     });
 }
+
+#[test]
+fn tasks_may_block_in_current_thread_runtimes_of_their_own() {
+    let _alone = alone();
+    within_a_minute(|| {
+        let runtime = runtime(2);
+        let outer = runtime.handle().clone();
+        // As blocking clients do: each task has a runtime, and waits in it for a task of the outer one.
+        let tasks: Vec<_> = (0..12)
+            .map(|number| {
+                let outer = outer.clone();
+                runtime.spawn(async move {
+                    let inner = Builder::new_current_thread().build().unwrap();
+                    inner.block_on(async { outer.spawn(async move { number }).await.unwrap() })
+                })
+            })
+            .collect();
+        runtime.block_on(async {
+            for (number, task) in tasks.into_iter().enumerate() {
+                assert_eq!(task.await.unwrap(), number);
+            }
+        });
+    });
+}
+
+#[test]
+fn tasks_may_wait_for_the_end_of_other_runtimes() {
+    let _alone = alone();
+    within_a_minute(|| {
+        let runtime = runtime(1);
+        let outer = runtime.handle().clone();
+        let tasks: Vec<_> = (0..6)
+            .map(|number| {
+                let outer = outer.clone();
+                runtime.spawn(async move {
+                    let inner = common::runtime(1);
+                    let task = outer.spawn(async {});
+                    inner.spawn(async move { task.await.unwrap() });
+                    if number % 2 == 0 {
+                        assert!(inner.drain(Duration::from_secs(50)));
+                    }
+                    drop(inner);
+                })
+            })
+            .collect();
+        runtime.block_on(async {
+            for task in tasks {
+                task.await.unwrap();
+            }
+        });
+    });
+}

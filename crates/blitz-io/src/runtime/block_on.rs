@@ -42,6 +42,8 @@ impl Wake for MainWaker {
 
 /// Polls `future` and runs the runtime's tasks, on the calling thread.
 pub(super) fn block_on_current<F: Future>(shared: &Arc<Shared>, future: F) -> F::Output {
+    // If it is another runtime's worker, that one has to do without it.
+    shared.caller_waits_for_us();
     let future = pin!(future);
     let main = Arc::new(MainWaker {
         woken: AtomicBool::new(true),

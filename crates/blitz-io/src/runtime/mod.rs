@@ -14,7 +14,7 @@ use crate::context;
 use crate::scheduler::Shared;
 use crate::task::JoinHandle;
 use blitz_core::ThreadPool;
-use blitz_core::companion::PoolHandle;
+use blitz_core::companion::{PoolHandle, sleep_elsewhere};
 use std::fmt;
 use std::future::Future;
 use std::io;
@@ -119,7 +119,8 @@ impl Runtime {
     pub fn drain(&self, limit: Duration) -> bool {
         let owned = &self.handle.shared.owned;
         if self.handle.shared.pool().is_some() {
-            return owned.wait_until_empty(Some(limit));
+            self.handle.shared.caller_waits_for_us();
+            return sleep_elsewhere(|| owned.wait_until_empty(Some(limit)));
         }
         // Somebody has to run them. The limit goes by the runtime's clock.
         let drained = async { crate::time::timeout(limit, owned.empty()).await };
@@ -155,7 +156,11 @@ impl Runtime {
         shared.empty_after_the_end();
         // A worker cannot wait for the poll that it is in itself, or for one that may wait for it. They end on their own.
         let may_wait = !shared.is_my_thread() && !shared.pool().is_some_and(PoolHandle::is_current);
-        let mut through = may_wait && shared.owned.wait_until_empty(left());
+        if may_wait {
+            // Perhaps it is another runtime's worker.
+            shared.caller_waits_for_us();
+        }
+        let mut through = may_wait && sleep_elsewhere(|| shared.owned.wait_until_empty(left()));
         if shared.is_alone() {
             drop(self.pool.take());
             // Computations may still wait for a timer or a socket: the relief thread serves them to the end.

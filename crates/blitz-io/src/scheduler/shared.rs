@@ -98,6 +98,11 @@ impl Shared {
         self.scheduler.caller_blocks(&self.blocking);
     }
 
+    /// The calling thread is about to wait for this runtime; if it is another one's worker, others have to serve there.
+    pub(crate) fn caller_waits_for_us(&self) {
+        self.scheduler.others_lose_caller(&self.blocking);
+    }
+
     /// The calling thread sleeps in `sleep`. If it is a worker, in the middle of something, others serve meanwhile, also what is in the
     /// engine's queues: it may wait for that.
     pub(crate) fn caller_sleeps(&self, sleep: &dyn Fn()) {

@@ -534,13 +534,17 @@ impl Scheduler {
     /// The calling thread is about to block, or to be busy for long, in a task of the runtime with these blocking threads, or beside it. If it is a
     /// worker, somebody else has to serve.
     pub(super) fn caller_blocks(&self, blocking: &Arc<BlockingPool>) {
+        self.others_lose_caller(blocking);
+        self.loses_caller(blocking);
+    }
+
+    /// The calling thread is about to wait for this runtime: if it is a worker of another one, that has to do without it.
+    pub(super) fn others_lose_caller(&self, blocking: &Arc<BlockingPool>) {
         let (own, _) = WORKER.get();
         if !own.is_null() && !std::ptr::eq(own, self) {
-            // It waits for this runtime, and another one loses a thread.
             // SAFETY: the thread is a worker there, and holds it as long as it is.
             unsafe { &*own }.loses_caller(blocking);
         }
-        self.loses_caller(blocking);
     }
 
     /// If the calling thread is a worker here, others have to serve.
