@@ -3,9 +3,9 @@
 //! Each block is handed to the type's own `Sum` or `Product`, so that a block of integers is added up as fast as the
 //! sequential loop would.
 //!
-//! Some types do not want all items: a `Result` is done with the first error. Such a `Sum` leaves its iterator before the end
-//! ([`UntilTheEnd`] notices), and the piece is over. Other pieces go on, so the error of the first item that has one comes out,
-//! as if the items had been added up one after the other.
+//! Some types do not want all items: a `Result` is done with the first error. Such a `Sum` leaves its iterator before the end,
+//! and the piece is over. Other pieces go on, so the error of the first item that has one comes out, as if the items had been added
+//! up one after the other.
 
 use super::ParallelIterator;
 use super::plumbing::Folder;
@@ -130,11 +130,14 @@ where
     where
         I: IntoIterator<Item = T>,
     {
+        // Who asks for items behind the last one has seen the end. To ask for one more item here would tell as well, but make an
+        // item that nobody wants.
         let mut ended = false;
-        let more = <K as Totals<T, S>>::of(UntilTheEnd {
-            iter: iter.into_iter(),
-            ended: &mut ended,
+        let end = std::iter::from_fn(|| {
+            ended = true;
+            None
         });
+        let more = <K as Totals<T, S>>::of(iter.into_iter().chain(end));
         Running {
             total: <K as Totals<S, S>>::of([self.total, more].into_iter()),
             full: self.full || !ended,
@@ -150,43 +153,5 @@ where
     #[inline]
     fn full(&self) -> bool {
         self.full
-    }
-}
-
-/// The items of an iterator, and a note whether somebody has seen its end. Asking for one more item afterwards would tell as
-/// well, but make an item that nobody wants.
-struct UntilTheEnd<'e, I> {
-    iter: I,
-    ended: &'e mut bool,
-}
-
-impl<I> Iterator for UntilTheEnd<'_, I>
-where
-    I: Iterator,
-{
-    type Item = I::Item;
-
-    #[inline]
-    fn next(&mut self) -> Option<I::Item> {
-        let item = self.iter.next();
-        if item.is_none() {
-            *self.ended = true;
-        }
-        item
-    }
-
-    #[inline]
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        self.iter.size_hint()
-    }
-
-    #[inline]
-    fn fold<B, F>(self, first: B, op: F) -> B
-    where
-        F: FnMut(B, I::Item) -> B,
-    {
-        let last = self.iter.fold(first, op);
-        *self.ended = true;
-        last
     }
 }
