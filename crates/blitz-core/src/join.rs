@@ -243,6 +243,12 @@ where
                 return without_fork(seat.is_some(), expected, a, b);
             }
         }
+    } else if expected.is_some_and(wake::outlasts_a_wake) {
+        // Known to be long, and private: what is public was perhaps not worth a wake.
+        // SAFETY: `stack` is this thread's.
+        if let Some(seat) = unsafe { Seat::from_stack(stack) } {
+            wake::after_private_push(seat);
+        }
     }
     let pending = Pending {
         stack,

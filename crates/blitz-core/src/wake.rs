@@ -58,6 +58,17 @@ pub(crate) fn after_push(seat: &Seat, pushed: Pushed, job: *const Job, expected:
     });
 }
 
+/// A fork that is known to be long has been pushed beside others that are public already: somebody has to be awake to ask for it.
+///
+/// Does not unwind, as above.
+#[cold]
+#[inline(never)]
+pub(crate) fn after_private_push(seat: &Seat) {
+    without_unwinding("a panic behind a fork", || {
+        seat.pool().wake_if_nobody_searches();
+    });
+}
+
 fn look_around(seat: &Seat, pushed: Pushed, job: *const Job, expected: Option<u64>) {
     let pool = seat.pool();
     if pool.global {
