@@ -30,6 +30,9 @@ use std::time::{Duration, Instant};
 /// A runtime lives on the *global* pool, beside whatever else runs there, other runtimes included, unless its
 /// [`Builder`] was asked for threads of its own. Dropping it leaves the pool as it is. Each runtime has its own tasks and its own threads for
 /// code that blocks.
+/// Default runtimes share their workers: tasks of one that block without a word, or more of them with a word than its
+/// [`max_blocking_threads`](Builder::max_blocking_threads), keep tasks of the others waiting. One that must not be kept waiting asks for
+/// [`worker_threads`](Builder::worker_threads) of its own.
 ///
 /// After a `fork`, a runtime of the parent is of no use in the child, where its threads are not: using it panics, dropping it does
 /// nothing. A new runtime works.
