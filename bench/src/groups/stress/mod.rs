@@ -1,7 +1,7 @@
 //! Group `stress`: random scenarios on Blitz until the time is up; any deviation ends with exit code 1.
 //!
 //! Several driver threads run scenarios side by side. Which one, and everything about it, follows from a seed; `--only NAME` leaves the others out.
-//! Each scenario is a file (see [`SCENARIOS`]): random programs (`vehicles`, with `program`; `tasks`), which are checked against their sequential reading
+//! Each scenario is a file (see `SCENARIOS`): random programs (`vehicles`, with `program`; `tasks`), which are checked against their sequential reading
 //! and whose closures and results are counted (`tracked`), and situations in which a promise could be broken: locks held outside, guests in small pools, ends in
 //! the middle of things, … What changes the whole process has one of its own (`in_child`).
 //!
