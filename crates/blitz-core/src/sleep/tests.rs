@@ -27,7 +27,10 @@ fn wait_until_all_sleep(pool: &Pool) {
         let counters = pool.sleep.counters();
         counters.sleeping() == pool.num_threads() && counters.inactive() == pool.num_threads()
     });
-    assert!(pool.sleep.parked.from(0).eq(0..pool.num_threads()));
+    // A thread is in the count a moment before it is among the parked.
+    wait_until("all parked", || {
+        pool.sleep.parked.from(0).eq(0..pool.num_threads())
+    });
 }
 
 /// A meeting that ends when as many threads have come as there are.
@@ -112,7 +115,9 @@ fn a_lone_sleeper_is_woken_wherever_it_sits() {
             pool.pool().sleep.counters().sleeping() == 1
         });
         for _ in 0..20 {
-            assert!(pool.pool().sleep.parked.from(77).eq([lone]));
+            wait_until("it is parked", || {
+                pool.pool().sleep.parked.from(77).eq([lone])
+            });
             let (sender, answer) = std::sync::mpsc::channel();
             pool.spawn(move || sender.send(crate::current_thread_index()).unwrap());
             assert_eq!(answer.recv_timeout(LIMIT).unwrap(), Some(lone));
