@@ -110,6 +110,22 @@ fn the_iterator_may_ask_for_unrelated_work_and_get_a_pull() {
 }
 
 #[test]
+fn a_pull_that_came_on_top_of_next_does_not_wait_for_threads_that_wait_for_that_next() {
+    in_pools(|pool| {
+        for _ in 0..200 {
+            let yielding = |n: u64| {
+                // A share of several pulls may come. If it were forked again, its thief would wait for this call to end, and
+                // this call for the thief.
+                (0..3).for_each(|_| drop(yield_now()));
+                work(n)
+            };
+            let count = pool.install(|| (0..20).map(yielding).par_bridge().map(work).count());
+            assert_eq!(count, 20);
+        }
+    });
+}
+
+#[test]
 fn a_panic_in_next_arrives_after_parallel_work_in_next() {
     in_pools(|pool| {
         let attempt = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {

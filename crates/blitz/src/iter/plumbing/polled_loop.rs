@@ -137,8 +137,9 @@ fn step_along<S, C>(
 /// A thread that finds the lock taken waits for a thread inside `next`. If `next` itself uses the pool, that thread may in
 /// turn wait, but only runs descendants of what it waits for, which cannot be a pull of this iterator; so it needs no
 /// lock to finish. The exception is a `next` that asks for unrelated work (`yield_now`), and gets a pull. So a thread that
-/// is inside any `next` never waits for a lock: if it cannot have it, it gives up pulling. Whoever has the lock is still
-/// there and goes on, so nothing is left over.
+/// is inside any `next` never waits for a lock: if it cannot have it, it gives up pulling. Nor does it fork the pulls it got:
+/// the thief of one would wait for the lock, and the fork for its thief. Whoever has the lock is still there and goes on, so
+/// nothing is left over.
 pub(crate) fn pull_in_turns<I, C>(iter: I, consumer: C) -> C::Result
 where
     I: Iterator<Item: Send> + Send,
@@ -200,7 +201,7 @@ where
     help_pull(current_num_threads(), expected, &iter, consumer, local);
 }
 
-/// Forks into `threads` pulls.
+/// Forks into `threads` pulls; into one if this thread is inside a `next`.
 fn help_pull<I, C>(
     threads: usize,
     expected: u64,
@@ -211,7 +212,7 @@ fn help_pull<I, C>(
     I: Iterator<Item: Send> + Send,
     C: UnindexedConsumer<I::Item>,
 {
-    if threads <= 1 {
+    if threads <= 1 || INSIDE_NEXT.get() > 0 {
         let pulled = Cell::new(0.0);
         local.feed(consumer, |folder| pull(iter, folder, &pulled));
         if pulled.get() > 0.0 {
