@@ -18,8 +18,6 @@
 // The model checker builds the protocols only: it has no statics, no thread-locals, no sockets.
 #[cfg(not(loom))]
 mod blocking;
-#[cfg_attr(loom, allow(dead_code))]
-pub mod channel;
 #[cfg(not(loom))]
 mod context;
 #[cfg_attr(loom, allow(dead_code))]

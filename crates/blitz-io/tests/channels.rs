@@ -2,7 +2,7 @@
 
 mod common;
 
-use blitz_io::channel::{mpmc, mpsc};
+use blitz_io::sync::{mpmc, mpsc};
 use blitz_io::{spawn, task::yield_now};
 use common::{run, run_on, runtime, soon};
 use std::collections::HashSet;

@@ -1,6 +1,6 @@
 //! Waiting on a channel allocates nothing.
 
-use blitz_io::channel::{broadcast, mpmc, mpsc, oneshot, watch};
+use blitz_io::sync::{broadcast, mpmc, mpsc, oneshot, watch};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::future::Future;

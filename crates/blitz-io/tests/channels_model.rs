@@ -3,7 +3,7 @@
 //! One thread polls all the futures by hand, so every outcome is determined, and the model predicts it: what is received, who has room, who has been
 //! woken.
 
-use blitz_io::channel::mpmc;
+use blitz_io::sync::mpmc;
 use proptest::prelude::*;
 use std::collections::VecDeque;
 use std::future::Future;

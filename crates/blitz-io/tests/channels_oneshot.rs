@@ -2,7 +2,7 @@
 
 mod common;
 
-use blitz_io::channel::oneshot::{self, TryRecvError};
+use blitz_io::sync::oneshot::{self, TryRecvError};
 use common::{run, soon};
 use std::future::Future;
 use std::pin::pin;

@@ -2,8 +2,8 @@
 
 mod common;
 
-use blitz_io::channel::broadcast::error::{RecvError, TryRecvError};
-use blitz_io::channel::{broadcast, watch};
+use blitz_io::sync::broadcast::error::{RecvError, TryRecvError};
+use blitz_io::sync::{broadcast, watch};
 use blitz_io::{spawn, task::yield_now};
 use common::{run, run_on, runtime, soon};
 use proptest::prelude::*;

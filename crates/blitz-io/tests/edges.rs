@@ -266,7 +266,7 @@ fn a_task_that_a_computation_has_woken_does_not_wait_for_its_end() {
     within_a_minute(|| {
         for workers in [1, 2] {
             let runtime = runtime(workers);
-            let (wake, woken) = blitz_io::channel::oneshot::channel();
+            let (wake, woken) = blitz_io::sync::oneshot::channel();
             let (answer, answered) = mpsc::channel();
             let task = runtime.spawn(async move {
                 woken.await.unwrap();

@@ -2,10 +2,10 @@
 
 mod common;
 
-use blitz_io::channel::{broadcast, mpmc, mpsc, watch};
 use blitz_io::io::{self, AsyncBufReadExt, AsyncWriteExt, BufReader};
 use blitz_io::net::{TcpListener, TcpStream};
 use blitz_io::stream::{self, Stream, StreamExt, StreamMap};
+use blitz_io::sync::{broadcast, mpmc, mpsc, watch};
 use blitz_io::time::{Instant, interval, sleep};
 use blitz_io::{Builder, join, select, spawn};
 use common::chaos::Random;

@@ -561,8 +561,8 @@ fn handles_and_runtimes_can_be_sent() {
 #[test]
 fn a_task_may_have_any_number_of_shields_side_by_side() {
     runtime(2).block_on(async {
-        let (opened, open) = blitz_io::channel::watch::channel(false);
-        let (begun, begins) = blitz_io::channel::oneshot::channel();
+        let (opened, open) = blitz_io::sync::watch::channel(false);
+        let (begun, begins) = blitz_io::sync::oneshot::channel();
         let task = spawn(async move {
             let section = |_| {
                 let mut open = open.clone();

@@ -303,7 +303,7 @@ fn a_timer_that_another_thread_sets_lets_a_paused_clock_jump() {
     run_on(
         || runtime,
         move || async move {
-            let (sender, receiver) = blitz_io::channel::oneshot::channel();
+            let (sender, receiver) = blitz_io::sync::oneshot::channel();
             std::thread::spawn(move || {
                 other.join().unwrap();
                 sender.send(()).unwrap();

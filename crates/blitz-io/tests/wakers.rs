@@ -2,8 +2,8 @@
 
 mod common;
 
-use blitz_io::channel::oneshot;
 use blitz_io::io::{AsyncReadExt, DuplexStream, duplex};
+use blitz_io::sync::oneshot;
 use blitz_io::task::LocalSet;
 use common::soon;
 use std::future::Future;

@@ -5,13 +5,13 @@
 //! much it has missed, and nobody else waits for it.
 
 use blitz_examples::Recipe;
-use blitz_io::channel::broadcast::{self, error::RecvError};
 use blitz_io::io::{AsyncBufReadExt, BufReader};
 use blitz_io::net::tcp::OwnedWriteHalf;
 use blitz_io::net::{TcpListener, TcpStream};
 use blitz_io::select;
 use blitz_io::shutdown::{Shutdown, WorkGuard};
 use blitz_io::sync::Barrier;
+use blitz_io::sync::broadcast::{self, error::RecvError};
 use blitz_io::task::JoinSet;
 use std::io;
 use std::net::SocketAddr;

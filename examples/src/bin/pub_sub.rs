@@ -5,8 +5,8 @@
 //! the right kind.
 
 use blitz_examples::{Random, Recipe};
-use blitz_io::channel::{broadcast, watch};
 use blitz_io::stream::{self, Stream, StreamMap};
+use blitz_io::sync::{broadcast, watch};
 use blitz_io::task::{JoinSet, yield_now};
 use std::collections::HashMap;
 use std::io;

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use blitz_io::task::{JoinSet, LocalSet, shield, spawn_local, yield_now};
-use blitz_io::{Builder, Handle, Runtime, channel::oneshot, sync};
+use blitz_io::{Builder, Handle, Runtime, sync, sync::oneshot};
 
 use super::program::{StressPanic, combine, mix};
 use super::tracked::Ledger;

@@ -6,8 +6,8 @@
 //! imported. To get at the items without another crate there is [`next`].
 //!
 //! What of this crate is a stream: [`Interval`](crate::time::Interval), [`Lines`](crate::io::Lines) and [`Split`](crate::io::Split),
-//! [`TcpListener::incoming`](crate::net::TcpListener::incoming), `Signal`, and the receivers of [`mpsc`](crate::channel::mpsc) and
-//! [`mpmc`](crate::channel::mpmc). [`broadcast`](broadcast()) and [`watch`](watch()) make streams of the receivers of those channels.
+//! [`TcpListener::incoming`](crate::net::TcpListener::incoming), `Signal`, and the receivers of [`mpsc`](crate::sync::mpsc) and
+//! [`mpmc`](crate::sync::mpmc). [`broadcast`](broadcast()) and [`watch`](watch()) make streams of the receivers of those channels.
 //!
 //! ```
 //! use blitz_io::io::AsyncBufReadExt;

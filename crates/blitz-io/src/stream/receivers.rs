@@ -1,7 +1,7 @@
 //! Receivers of channels as streams. Those of `mpsc` and `mpmc` are streams themselves; these wait with a future that has to stay somewhere.
 
-use crate::channel::broadcast::error::RecvError;
-use crate::channel::{broadcast, watch};
+use crate::sync::broadcast::error::RecvError;
+use crate::sync::{broadcast, watch};
 use futures_core::Stream;
 use pin_project_lite::pin_project;
 use std::future::Future;
@@ -14,7 +14,7 @@ use std::task::{Context, Poll, ready};
 /// One allocation, here. None per message.
 ///
 /// ```
-/// use blitz_io::channel::broadcast;
+/// use blitz_io::sync::broadcast;
 /// use blitz_io::stream;
 ///
 /// # let runtime = blitz_io::Runtime::new().unwrap();
@@ -50,7 +50,7 @@ pub fn broadcast<T: Clone>(
 /// One allocation, here. None per value.
 ///
 /// ```
-/// use blitz_io::channel::watch;
+/// use blitz_io::sync::watch;
 /// use blitz_io::stream;
 ///
 /// # let runtime = blitz_io::Runtime::new().unwrap();

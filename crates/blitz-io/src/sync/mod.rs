@@ -12,24 +12,40 @@
 //! | wait for each other | [`Barrier`] |
 //! | tell tasks, and the tasks below them, to stop | [`CancellationToken`] |
 //! | compute a value when it is first needed | [`OnceCell`] |
-//! | hand over messages | the channels of [`crate::channel`], which are here, too, where users of tokio look for them |
+//!
+//! # Channels
+//!
+//! | channel | senders | receivers | each message goes to |
+//! |---|---|---|---|
+//! | [`broadcast`] | many | many | all receivers |
+//! | [`mpmc`] | many | many | one of the receivers |
+//! | [`mpsc`] | many | one | the receiver |
+//! | [`oneshot`] | one | one | the receiver; there is one message |
+//! | [`watch`] | many | many | all receivers; they see the latest only |
+//!
+//! They, too, run on any executor, and a wait that is dropped loses no message: a wake that was meant for it goes to the next. Inside of a task of this
+//! crate every receive takes a unit of the task's budget, so that a loop over a channel that is always full lets other tasks run.
 
 mod barrier;
+pub mod broadcast;
 mod cancellation;
+mod channel;
 #[cfg(not(loom))]
 mod guard;
+pub mod mpmc;
+pub mod mpsc;
 #[cfg(not(loom))]
 mod mutex;
 mod notify;
 mod once_cell;
+pub mod oneshot;
 pub(crate) mod permits;
 #[cfg(not(loom))]
 mod rwlock;
 #[cfg(not(loom))]
 mod semaphore;
+pub mod watch;
 mod word;
-
-pub use crate::channel::{broadcast, mpmc, mpsc, oneshot, watch};
 
 pub use self::barrier::{Barrier, BarrierWaitResult};
 pub use self::cancellation::{
