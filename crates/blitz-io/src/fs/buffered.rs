@@ -50,7 +50,7 @@ impl Buffered {
     }
 
     pub(super) fn set_limit(&self, limit: usize) {
-        self.shared.with(|state| state.limit = limit.max(1));
+        self.shared.with(|state| state.limit = limit);
     }
 
     /// The file's position is shared with another one, whose reads may hold it for long: no reading on a worker.
@@ -133,10 +133,10 @@ impl Buffered {
             if state.under_way.is_some() {
                 return Err(state.wait(waker));
             }
-            if let Some(answer) = self.read_at_hand(state, room) {
+            let wanted = room.len().min(state.limit);
+            if let Some(answer) = self.read_at_hand(state, &mut room[..wanted]) {
                 return Err(Poll::Ready(answer));
             }
-            let wanted = room.len().min(state.limit);
             let buffer = state.unread.take_buffer();
             Ok((self.begin(state, Work::Read, waker), buffer, wanted))
         });

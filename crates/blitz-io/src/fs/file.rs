@@ -2,9 +2,10 @@
 
 use super::buffered::Buffered;
 use super::job::Call;
-use super::{OpenOptions, on_a_thread};
+use super::{FileTimes, OpenOptions, on_a_thread};
 use crate::net::macros::{readable_stream, writable_stream};
 use futures_io::AsyncSeek;
+use std::fmt;
 use std::fs::{Metadata, Permissions};
 use std::future::poll_fn;
 use std::io::{self, SeekFrom};
@@ -12,6 +13,7 @@ use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::SystemTime;
 
 /// An open file.
 ///
@@ -43,7 +45,6 @@ use std::task::{Context, Poll};
 /// # std::fs::remove_file(&path)?;
 /// # std::io::Result::Ok(()) }).unwrap();
 /// ```
-#[derive(Debug)]
 pub struct File {
     io: Buffered,
     /// What `start_seek` has asked for, and the last position that is known.
@@ -83,7 +84,7 @@ impl File {
     ///
     /// # Panics
     /// Outside of a runtime.
-    pub async fn create_new(path: impl AsRef<Path>) -> io::Result<Self> {
+    pub async fn create_new<P: AsRef<Path>>(path: P) -> io::Result<Self> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create_new(true);
         options.open(path).await
@@ -181,6 +182,24 @@ impl File {
             .await
     }
 
+    /// Changes when the file was read and written last, as far as `times` says. Call [`flush`](File::flush) before: a write that a thread has not come
+    /// to yet would change it again.
+    ///
+    /// # Errors
+    /// Those of [`std::fs::File::set_times`].
+    pub async fn set_times(&self, times: FileTimes) -> io::Result<()> {
+        self.with_file(move |file| file.set_times(times.into_std()))
+            .await
+    }
+
+    /// Changes when the file was written last; see [`set_times`](Self::set_times).
+    ///
+    /// # Errors
+    /// Those of [`std::fs::File::set_modified`].
+    pub async fn set_modified(&self, time: SystemTime) -> io::Result<()> {
+        self.set_times(FileTimes::new().set_modified(time)).await
+    }
+
     /// Another one for the same file. They share the position, but not the buffers: flush one before the other is used.
     ///
     /// # Errors
@@ -189,16 +208,21 @@ impl File {
         self.settled().await;
         let file = self.with_file(std::fs::File::try_clone).await?;
         let clone = File::from_std(file);
-        clone.set_limit(self.max_buf_size());
+        clone.io.set_limit(self.max_buf_size());
         self.io.position_is_shared();
         clone.io.position_is_shared();
         Ok(clone)
     }
 
     /// The most that one call to the system reads or writes; what is written while one is under way is kept up to the same limit. 2 MiB
-    /// at first, at least 1.
-    pub fn set_max_buf_size(&mut self, size: usize) {
-        self.set_limit(size);
+    /// at first.
+    ///
+    /// # Panics
+    /// If it is 0.
+    #[track_caller]
+    pub fn set_max_buf_size(&mut self, max_buf_size: usize) {
+        assert!(max_buf_size > 0, "`max_buf_size` must be greater than 0");
+        self.io.set_limit(max_buf_size);
     }
 
     /// See [`set_max_buf_size`](Self::set_max_buf_size).
@@ -228,10 +252,6 @@ impl File {
     /// As for [`seek`](Self::seek).
     pub async fn stream_position(&mut self) -> io::Result<u64> {
         self.seek(SeekFrom::Current(0)).await
-    }
-
-    fn set_limit(&self, size: usize) {
-        self.io.set_limit(size);
     }
 
     async fn settled(&self) {
@@ -284,6 +304,15 @@ impl tokio::io::AsyncSeek for File {
     }
 }
 
+/// As tokio's prints itself.
+impl fmt::Debug for File {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("tokio::fs::File")
+            .field("std", &self.io.file)
+            .finish()
+    }
+}
+
 impl From<std::fs::File> for File {
     fn from(file: std::fs::File) -> Self {
         Self::from_std(file)
@@ -291,15 +320,65 @@ impl From<std::fs::File> for File {
 }
 
 #[cfg(unix)]
-impl std::os::fd::AsFd for File {
-    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
-        self.io.file.as_fd()
+mod descriptor {
+    use super::File;
+    use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+
+    impl AsFd for File {
+        fn as_fd(&self) -> BorrowedFd<'_> {
+            self.io.file.as_fd()
+        }
+    }
+
+    impl AsRawFd for File {
+        fn as_raw_fd(&self) -> RawFd {
+            self.io.file.as_raw_fd()
+        }
+    }
+
+    impl From<OwnedFd> for File {
+        fn from(descriptor: OwnedFd) -> Self {
+            Self::from_std(descriptor.into())
+        }
+    }
+
+    impl FromRawFd for File {
+        unsafe fn from_raw_fd(descriptor: RawFd) -> Self {
+            // SAFETY: the caller promises that it is open, and nobody else's.
+            Self::from_std(unsafe { std::fs::File::from_raw_fd(descriptor) })
+        }
     }
 }
 
-#[cfg(unix)]
-impl std::os::fd::AsRawFd for File {
-    fn as_raw_fd(&self) -> std::os::fd::RawFd {
-        self.io.file.as_raw_fd()
+#[cfg(windows)]
+mod handle {
+    use super::File;
+    use std::os::windows::io::{
+        AsHandle, AsRawHandle, BorrowedHandle, FromRawHandle, OwnedHandle, RawHandle,
+    };
+
+    impl AsHandle for File {
+        fn as_handle(&self) -> BorrowedHandle<'_> {
+            self.io.file.as_handle()
+        }
+    }
+
+    impl AsRawHandle for File {
+        fn as_raw_handle(&self) -> RawHandle {
+            self.io.file.as_raw_handle()
+        }
+    }
+
+    impl From<OwnedHandle> for File {
+        fn from(handle: OwnedHandle) -> Self {
+            Self::from_std(handle.into())
+        }
+    }
+
+    impl FromRawHandle for File {
+        unsafe fn from_raw_handle(handle: RawHandle) -> Self {
+            // SAFETY: the caller promises that it is open, and nobody else's.
+            Self::from_std(unsafe { std::fs::File::from_raw_handle(handle) })
+        }
     }
 }

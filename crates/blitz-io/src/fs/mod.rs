@@ -27,6 +27,8 @@ mod dir_builder;
 #[cfg(not(loom))]
 mod file;
 #[cfg(not(loom))]
+mod file_times;
+#[cfg(not(loom))]
 mod functions;
 #[cfg(not(loom))]
 mod immediate;
@@ -42,6 +44,8 @@ pub(crate) use self::buffered::Buffered;
 pub use self::dir_builder::DirBuilder;
 #[cfg(not(loom))]
 pub use self::file::File;
+#[cfg(not(loom))]
+pub use self::file_times::FileTimes;
 #[cfg(all(unix, not(loom)))]
 pub use self::functions::symlink;
 #[cfg(not(loom))]

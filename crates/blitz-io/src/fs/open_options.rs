@@ -37,10 +37,6 @@ macro_rules! switches {
 
 impl OpenOptions {
     /// Everything is off.
-    #[allow(
-        clippy::new_without_default,
-        reason = "as in the standard library, which has none either"
-    )]
     pub fn new() -> Self {
         Self(std::fs::OpenOptions::new())
     }
@@ -74,6 +70,41 @@ impl OpenOptions {
         self
     }
 
+    /// What the process may do with the file, instead of what the other options say.
+    #[cfg(windows)]
+    pub fn access_mode(&mut self, access: u32) -> &mut Self {
+        std::os::windows::fs::OpenOptionsExt::access_mode(&mut self.0, access);
+        self
+    }
+
+    /// What others may do with the file meanwhile.
+    #[cfg(windows)]
+    pub fn share_mode(&mut self, share: u32) -> &mut Self {
+        std::os::windows::fs::OpenOptionsExt::share_mode(&mut self.0, share);
+        self
+    }
+
+    /// More flags for the system call.
+    #[cfg(windows)]
+    pub fn custom_flags(&mut self, flags: u32) -> &mut Self {
+        std::os::windows::fs::OpenOptionsExt::custom_flags(&mut self.0, flags);
+        self
+    }
+
+    /// The attributes of a file that is made.
+    #[cfg(windows)]
+    pub fn attributes(&mut self, attributes: u32) -> &mut Self {
+        std::os::windows::fs::OpenOptionsExt::attributes(&mut self.0, attributes);
+        self
+    }
+
+    /// Whom the server of a named pipe may act for.
+    #[cfg(windows)]
+    pub fn security_qos_flags(&mut self, flags: u32) -> &mut Self {
+        std::os::windows::fs::OpenOptionsExt::security_qos_flags(&mut self.0, flags);
+        self
+    }
+
     /// Opens a file.
     ///
     /// # Errors
@@ -92,5 +123,11 @@ impl OpenOptions {
 impl From<std::fs::OpenOptions> for OpenOptions {
     fn from(options: std::fs::OpenOptions) -> Self {
         Self(options)
+    }
+}
+
+impl Default for OpenOptions {
+    fn default() -> Self {
+        Self::new()
     }
 }
