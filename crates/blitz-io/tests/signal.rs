@@ -51,6 +51,21 @@ fn a_signal_between_registration_and_await_is_heard() {
 }
 
 #[test]
+fn a_signal_that_comes_while_nobody_listens_is_heard_by_the_next_one_unless_the_runtime_has_had_time_to_see_it()
+ {
+    run_on(current_thread, || async {
+        drop(signal(spare(10)).unwrap());
+        raise(spare(10));
+        let mut next = signal(spare(10)).unwrap();
+        assert_eq!(soon(next.recv()).await, Some(()));
+        drop(next);
+        raise(spare(10));
+        blitz_io::time::sleep(std::time::Duration::from_millis(1)).await;
+        assert!(is_silent(&mut signal(spare(10)).unwrap()), "long ago");
+    });
+}
+
+#[test]
 fn several_signals_before_a_look_are_heard_as_one() {
     run(|| async {
         let mut listener = signal(spare(1)).unwrap();

@@ -3,12 +3,12 @@
 //! Each signal has a bell. A handler *rings* it: one atomic addition, no lock, nothing that could be interrupted half-way. Then it writes to
 //! a pipe. Whoever reads the pipe *answers*: empties it, and wakes the listeners of all bells that have rung since the last time.
 //!
-//! **No signal is missed.** A listener notes the count when it is made. It has something to hear whenever the count is another one, whether or
-//! not it has been polled before.
+//! **No signal is missed.** A listener notes a count when it is made: that of the last ring that has reached anybody. It has something to hear whenever the
+//! count is another one, whether or not it has been polled before. So it also hears a ring just before it, if nobody else was there.
 //!
 //! **No wake-up is lost.** The count goes up before the byte is written, and the answer looks at counts after it has emptied the pipe. So a
 //! byte that is swallowed together with others (or that did not fit) stands for a ring that the answer sees. A listener leaves its waker under the
-//! lock, after another look at the count: if it is before the answer, the answer finds the waker; if it is after, it sees
+//! lock, after a look at the count there: if it is before the answer, the answer finds the waker; if it is after, it sees
 //! the count that the answer has seen.
 
 use crate::primitives::{AtomicUsize, Mutex, Ordering};
@@ -28,7 +28,7 @@ mod models;
 pub(super) enum Flaw {
     /// Note the count at the first poll only.
     ListensLate,
-    /// Leave a waker without another look at the count.
+    /// Look at the count, and leave a waker in another step.
     WaitsBlindly,
     /// Look at the counts, and empty the pipe afterwards.
     EmptiesLate,
@@ -52,6 +52,8 @@ struct Bell {
 struct Listeners {
     /// The count at the last answer.
     answered: usize,
+    /// The count of the last ring that somebody has heard, or that has been answered although nobody was there to hear it.
+    settled: usize,
     wakers: Slab<Option<Waker>>,
 }
 
@@ -93,7 +95,10 @@ impl Bells {
     }
 
     fn wake_those_with_news(&self) {
-        self.wake(|listeners, rung| std::mem::replace(&mut listeners.answered, rung) != rung);
+        self.wake(|listeners, rung| {
+            listeners.settled = rung;
+            std::mem::replace(&mut listeners.answered, rung) != rung
+        });
     }
 
     /// Wakes everybody.
@@ -137,10 +142,10 @@ pub(super) struct Listener<B: Deref<Target = Bells>> {
 }
 
 impl<B: Deref<Target = Bells>> Listener<B> {
-    /// Hears every ring from now on.
+    /// Hears every ring from now on, and one just before that has reached nobody yet.
     pub(super) fn new(bells: B, number: usize) -> Self {
         Listener {
-            heard: bells.bells[number].count(),
+            heard: bells.bells[number].locked(|listeners| listeners.settled),
             bells,
             number,
             place: None,
@@ -159,16 +164,20 @@ impl<B: Deref<Target = Bells>> Listener<B> {
         if bells.flaws.has(Flaw::ListensLate) && place.is_none() {
             *heard = bell.count();
         }
-        let mut news = || {
+        let mut news = |listeners: &mut Listeners| {
             let count = bell.count();
-            std::mem::replace(heard, count) != count
+            let news = std::mem::replace(heard, count) != count;
+            if news {
+                listeners.settled = count;
+            }
+            news
         };
-        if news() {
+        if bells.flaws.has(Flaw::WaitsBlindly) && bell.locked(&mut news) {
             return Poll::Ready(());
         }
         leave(cx.waker(), |waker| {
             bell.locked(|listeners| {
-                if !bells.flaws.has(Flaw::WaitsBlindly) && news() {
+                if !bells.flaws.has(Flaw::WaitsBlindly) && news(listeners) {
                     return Some(Poll::Ready(()));
                 }
                 let place = *place.get_or_insert_with(|| listeners.wakers.insert(None));

@@ -30,7 +30,7 @@ pub mod unix;
 /// Waits until somebody presses Ctrl-C (SIGINT).
 ///
 /// From the first call on, and until the process ends, Ctrl-C does not end the process any more: it is for the program to do that. A Ctrl-C
-/// between two calls is not heard; to hear all, keep a [listener](unix::signal).
+/// between two calls is heard by nobody; to hear all, keep a [listener](unix::signal).
 ///
 /// # Errors
 /// If the system refuses the handler or the pipe.

@@ -13,7 +13,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 
-/// See the module's documentation. Lives as long as a listener.
+/// See the module's documentation. Lives as long as its runtime, once that has had a listener: a signal that comes while there is none is answered, too, and not
+/// kept for the next one.
 pub(super) struct Relay {
     /// A descriptor of its own, so that runtimes, and relays of one runtime that follow each other, do not get in each other's way.
     end: Registered<Descriptor<File>>,
@@ -46,7 +47,7 @@ impl Relay {
         relays.retain(|relay| relay.strong_count() > 0);
         relays.push(Arc::downgrade(&relay));
         drop(relays);
-        relay.answer(&Waker::from(Arc::new(Ear(Arc::downgrade(&relay)))));
+        relay.answer(&Waker::from(Arc::new(Ear(Arc::clone(&relay)))));
         Ok(relay)
     }
 
@@ -76,14 +77,13 @@ impl Relay {
     }
 }
 
-/// What the driver wakes.
-struct Ear(Weak<Relay>);
+/// What the driver wakes, and keeps until it ends. It keeps the relay, which keeps the driver's handle: the driver takes the waker out when it ends.
+struct Ear(Arc<Relay>);
 
 impl Wake for Ear {
     fn wake(self: Arc<Self>) {
-        if let Some(relay) = self.0.upgrade() {
-            relay.answer(&Waker::from(self));
-        }
+        let relay = Arc::clone(&self.0);
+        relay.answer(&Waker::from(self));
     }
 }
 

@@ -59,6 +59,19 @@ kinds! {
     window_change = SIGWINCH;
 }
 
+#[cfg(any(
+    target_os = "dragonfly",
+    target_os = "freebsd",
+    target_os = "macos",
+    target_os = "netbsd",
+    target_os = "openbsd",
+    target_os = "illumos"
+))]
+kinds! {
+    /// SIGINFO: somebody asks how far it is.
+    info = SIGINFO;
+}
+
 impl SignalKind {
     /// By its number.
     pub const fn from_raw(signal: c_int) -> Self {
