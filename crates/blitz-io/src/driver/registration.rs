@@ -74,6 +74,12 @@ impl<S: mio::event::Source> Registered<S> {
         Arc::ptr_eq(&self.handle, handle)
     }
 
+    /// Whether its runtime has ended.
+    #[cfg(unix)]
+    pub(crate) fn is_closed(&self) -> bool {
+        self.source.readiness().get().is_closed()
+    }
+
     /// The token of its events.
     #[cfg(test)]
     pub(super) fn key(&self) -> usize {

@@ -96,10 +96,10 @@ impl Child {
 
     /// Waits until the process has ended. Closes its standard input first, which it may wait for.
     ///
-    /// May be cancelled, and called again.
+    /// May be cancelled, and called again, also in another runtime than the one that has spawned it.
     ///
     /// # Errors
-    /// If the runtime has been shut down, or somebody else has waited for the process.
+    /// If the runtime has been shut down and this is not called in another one, or if somebody else has waited for the process.
     pub async fn wait(&mut self) -> io::Result<ExitStatus> {
         drop(self.stdin.take());
         poll_fn(|cx| self.poll_wait(cx)).await
@@ -107,7 +107,7 @@ impl Child {
 
     fn poll_wait(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<ExitStatus>> {
         if let Life::Unreaped(child, watch) = &mut self.life {
-            let status = ready!(watch.poll(cx, || child.try_wait()))?;
+            let status = ready!(watch.poll(cx, child))?;
             self.life = Life::Over(status);
         }
         Poll::Ready(self.known())
@@ -134,17 +134,14 @@ impl Child {
         }
     }
 
-    /// Kills the process (SIGKILL), and does not wait for its end.
+    /// Kills the process (SIGKILL), and does not wait for its end. One that has been waited for needs no killing: that is no error.
     ///
     /// # Errors
-    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if it has been waited for.
+    /// Those of [`std::process::Child::kill`].
     pub fn start_kill(&mut self) -> io::Result<()> {
         match &mut self.life {
             Life::Unreaped(child, _) => child.kill(),
-            _ => Err(io::Error::new(
-                io::ErrorKind::InvalidInput,
-                "cannot kill a process that has ended",
-            )),
+            Life::Over(_) | Life::GivenAway => Ok(()),
         }
     }
 

@@ -26,13 +26,16 @@ pub struct Command {
     kill_on_drop: bool,
 }
 
-/// Defines methods that pass their argument on to the standard library's command.
+/// Defines methods that pass their arguments on to the standard library's command. The type parameters are tokio's, in tokio's order.
 macro_rules! passed_on {
-    ($($(#[$doc:meta])* $name:ident($argument:ident: $type:ty);)*) => {
+    ($(
+        $(#[$doc:meta])*
+        $name:ident$(<$($parameter:ident: $bound:path),+>)?($($argument:ident: $type:ty),*);
+    )*) => {
         impl Command {$(
             $(#[$doc])*
-            pub fn $name(&mut self, $argument: $type) -> &mut Self {
-                self.std.$name($argument);
+            pub fn $name$(<$($parameter: $bound),+>)?(&mut self, $($argument: $type),*) -> &mut Self {
+                self.std.$name($($argument),*);
                 self
             }
         )*}
@@ -41,46 +44,55 @@ macro_rules! passed_on {
 
 passed_on! {
     /// Adds an argument.
-    arg(argument: impl AsRef<OsStr>);
-    /// Adds arguments.
-    args(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>);
-    /// Sets variables of its environment.
-    envs(variables: impl IntoIterator<Item = (impl AsRef<OsStr>, impl AsRef<OsStr>)>);
+    arg<S: AsRef<OsStr>>(argument: S);
+    /// Sets a variable of its environment.
+    env<K: AsRef<OsStr>, V: AsRef<OsStr>>(name: K, value: V);
     /// Does not pass a variable of our own environment on.
-    env_remove(name: impl AsRef<OsStr>);
+    env_remove<K: AsRef<OsStr>>(name: K);
+    /// Starts with an empty environment.
+    env_clear();
     /// The directory that it starts in.
-    current_dir(directory: impl AsRef<Path>);
+    current_dir<P: AsRef<Path>>(directory: P);
     /// Its standard input; ours, if nothing is said.
-    stdin(stdin: impl Into<Stdio>);
+    stdin<T: Into<Stdio>>(stdin: T);
     /// Its standard output; ours, if nothing is said.
-    stdout(stdout: impl Into<Stdio>);
+    stdout<T: Into<Stdio>>(stdout: T);
     /// Its standard error; ours, if nothing is said.
-    stderr(stderr: impl Into<Stdio>);
+    stderr<T: Into<Stdio>>(stderr: T);
     /// Its user.
     uid(user: u32);
     /// Its group.
     gid(group: u32);
     /// What it is told to be its own name.
-    arg0(name: impl AsRef<OsStr>);
+    arg0<S: AsRef<OsStr>>(name: S);
     /// The group of processes that it joins; 0 for one of its own.
     process_group(group: i32);
 }
 
 impl Command {
     /// Runs a program, which is looked for as the standard library does.
-    pub fn new(program: impl AsRef<OsStr>) -> Self {
+    pub fn new<S: AsRef<OsStr>>(program: S) -> Self {
         std::process::Command::new(program).into()
     }
 
-    /// Sets a variable of its environment.
-    pub fn env(&mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> &mut Self {
-        self.std.env(name, value);
+    /// Adds arguments.
+    pub fn args<I, S>(&mut self, arguments: I) -> &mut Self
+    where
+        I: IntoIterator<Item = S>,
+        S: AsRef<OsStr>,
+    {
+        self.std.args(arguments);
         self
     }
 
-    /// Starts with an empty environment.
-    pub fn env_clear(&mut self) -> &mut Self {
-        self.std.env_clear();
+    /// Sets variables of its environment.
+    pub fn envs<I, K, V>(&mut self, variables: I) -> &mut Self
+    where
+        I: IntoIterator<Item = (K, V)>,
+        K: AsRef<OsStr>,
+        V: AsRef<OsStr>,
+    {
+        self.std.envs(variables);
         self
     }
 
@@ -88,10 +100,10 @@ impl Command {
     ///
     /// # Safety
     /// As [`CommandExt::pre_exec`]: the child is a copy of one thread of this process, in which locks may be held that nobody will ever release.
-    pub unsafe fn pre_exec(
-        &mut self,
-        prepare: impl FnMut() -> io::Result<()> + Send + Sync + 'static,
-    ) -> &mut Self {
+    pub unsafe fn pre_exec<F>(&mut self, prepare: F) -> &mut Self
+    where
+        F: FnMut() -> io::Result<()> + Send + Sync + 'static,
+    {
         // SAFETY: the caller promises what it asks for.
         unsafe { self.std.pre_exec(prepare) };
         self

@@ -6,7 +6,7 @@ use crate::signal::unix::{Signal, SignalKind, signal};
 use std::io;
 #[cfg(any(target_os = "linux", target_os = "android"))]
 use std::os::fd::OwnedFd;
-use std::process::ExitStatus;
+use std::process::{Child, ExitStatus};
 use std::task::{Context, Poll, ready};
 
 /// Watches one process.
@@ -25,7 +25,7 @@ impl Watch {
     /// # Panics
     /// If the thread is in no runtime.
     #[track_caller]
-    pub(super) fn new(child: &std::process::Child) -> io::Result<Self> {
+    pub(super) fn new(child: &Child) -> io::Result<Self> {
         #[cfg(any(target_os = "linux", target_os = "android"))]
         if let Some(descriptor) = open(child)? {
             let descriptor = Descriptor(descriptor);
@@ -42,25 +42,52 @@ impl Watch {
         signal(SignalKind::child()).map(Watch::Signal)
     }
 
-    /// Waits until `try_wait` returns a status, which it does when the process has ended.
+    /// Waits until the child, which is the one that is watched, has ended, and reaps it. If the runtime that has watched it so far has ended, the one that
+    /// this thread is in does.
     pub(super) fn poll(
         &mut self,
         cx: &mut Context<'_>,
-        mut try_wait: impl FnMut() -> io::Result<Option<ExitStatus>>,
+        child: &mut Child,
     ) -> Poll<io::Result<ExitStatus>> {
+        if let Some(status) = ready!(self.poll_where_it_is(cx, child))? {
+            return Poll::Ready(Ok(status));
+        }
+        if crate::context::current().is_some() {
+            *self = Self::new(child)?;
+            if let Some(status) = ready!(self.poll_where_it_is(cx, child))? {
+                return Poll::Ready(Ok(status));
+            }
+        }
+        let gone = "the runtime that waits for the process has been shut down";
+        Poll::Ready(Err(io::Error::other(gone)))
+    }
+
+    /// As [`poll`](Self::poll); `None` if the runtime that watches has ended.
+    fn poll_where_it_is(
+        &mut self,
+        cx: &mut Context<'_>,
+        child: &mut Child,
+    ) -> Poll<io::Result<Option<ExitStatus>>> {
         match self {
             #[cfg(any(target_os = "linux", target_os = "android"))]
-            Watch::Descriptor(descriptor) => descriptor.poll_io(Way::Read, cx, |_| {
-                try_wait()?.ok_or_else(|| io::ErrorKind::WouldBlock.into())
-            }),
+            Watch::Descriptor(descriptor) => {
+                let status = ready!(descriptor.poll_io(Way::Read, cx, |_| {
+                    child
+                        .try_wait()?
+                        .ok_or_else(|| io::ErrorKind::WouldBlock.into())
+                }));
+                match status {
+                    Err(_) if descriptor.is_closed() => Poll::Ready(Ok(None)),
+                    status => Poll::Ready(status.map(Some)),
+                }
+            }
             // The listener is older than the question, so an end after the question is heard.
             Watch::Signal(signal) => loop {
-                if let Some(status) = try_wait()? {
-                    return Poll::Ready(Ok(status));
+                if let Some(status) = child.try_wait()? {
+                    return Poll::Ready(Ok(Some(status)));
                 }
                 if ready!(signal.poll_recv(cx)).is_none() {
-                    let gone = "the runtime that waits for the process has been shut down";
-                    return Poll::Ready(Err(io::Error::other(gone)));
+                    return Poll::Ready(Ok(None));
                 }
             },
         }
@@ -69,7 +96,7 @@ impl Watch {
 
 /// A descriptor for a child, which is readable when the child has ended. `None` if this kernel has none, or does not hand them out.
 #[cfg(any(target_os = "linux", target_os = "android"))]
-fn open(child: &std::process::Child) -> io::Result<Option<OwnedFd>> {
+fn open(child: &Child) -> io::Result<Option<OwnedFd>> {
     use std::os::fd::FromRawFd;
 
     let no_flags: libc::c_uint = 0;

@@ -3,7 +3,8 @@
 //! An orphan is its own waker. It leaves itself with whatever watches the process, and is kept alive by that alone; when the process ends, the driver's
 //! thread wakes it, which reaps the process and lets go of everything. No task, no thread, no polling.
 //!
-//! If the runtime ends first, the orphan is told, and its process is put on a list that the next one to spawn a process looks through.
+//! If the runtime ends first, the orphan is told. It moves to the runtime that the thread is in which ends the other one; if there is none, its process is put
+//! on a list that the next one to spawn a process looks through.
 
 use super::exit::Watch;
 use crate::coop;
@@ -27,7 +28,7 @@ impl Orphan {
             return;
         };
         let mut cx = Context::from_waker(&waker);
-        match coop::without_budget(|| watch.poll(&mut cx, || child.try_wait())) {
+        match coop::without_budget(|| watch.poll(&mut cx, child)) {
             Poll::Pending => {}
             Poll::Ready(result) => {
                 let through = place.take();

@@ -27,7 +27,7 @@ fn without_descriptors_for_processes_the_signal_tells_of_their_ends() {
         while let Some((mut child, mut watch)) = watched.pop() {
             assert!(child.try_wait().unwrap().is_none());
             drop(child.stdin.take());
-            let end = poll_fn(|cx| watch.poll(cx, || child.try_wait()));
+            let end = poll_fn(|cx| watch.poll(cx, &mut child));
             let end = timeout(Duration::from_secs(30), end).await.unwrap();
             assert!(end.unwrap().success());
         }
