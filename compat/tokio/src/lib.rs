@@ -3,3 +3,6 @@
 #![forbid(unsafe_code)]
 
 pub use blitz_io::*;
+
+/// The attributes name their crate, and here it is called `tokio`.
+pub use blitz_io_macros::{tokio_main as main, tokio_test as test};

@@ -47,6 +47,12 @@ pub trait Companion: Send + Sync + 'static {
     /// is making some right now?
     fn expects_more(&self, index: usize) -> bool;
 
+    /// The thread has found nothing to do and is going to sleep, here or elsewhere. May make work, which is then seen.
+    fn falls_asleep(&self, index: usize);
+
+    /// The thread has slept, or has found a reason not to.
+    fn is_awake(&self, index: usize);
+
     /// The thread is about to sleep: should it do so in [`Companion::block`]? At most one thread at a time may get
     /// `true`, and keeps it until [`Companion::unattend`].
     fn attend(&self, index: usize) -> bool;

@@ -485,6 +485,19 @@ impl<'a> Worker<'a> {
     fn sleep(&mut self, leaves_crowd: bool) {
         // A child of a fork on this thread that has come back here would sleep for ever.
         fork::assert_may_wait(self.pool.generation);
+        let companion = self.companion.clone();
+        let index = self.seat.index;
+        if let Some(companion) = &companion {
+            // Before the announcement: what it makes to do is seen.
+            companion.falls_asleep(index);
+        }
+        self.sleep_unless_needed(leaves_crowd);
+        if let Some(companion) = &companion {
+            companion.is_awake(index);
+        }
+    }
+
+    fn sleep_unless_needed(&mut self, leaves_crowd: bool) {
         let announced = self.pool.sleep.announce_sleepy();
         self.hesitation_us = 0;
         self.hesitate_until = 0;

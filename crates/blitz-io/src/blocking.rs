@@ -10,6 +10,7 @@
 
 use crate::context;
 use crate::driver::{ClockHold, Handle};
+use crate::runtime::hooks::{self, Hooks};
 use crate::task::{self, JoinHandle, Queued, Schedule, Task};
 use blitz_core::companion::forks;
 use std::cell::Cell;
@@ -31,9 +32,13 @@ pub(crate) struct BlockingPool {
     changed: Condvar,
     cap: usize,
     keep_alive: Duration,
-    name: String,
+    name: ThreadName,
     stack_size: Option<usize>,
+    hooks: Hooks,
 }
+
+/// What makes a name for each thread.
+type ThreadName = Box<dyn Fn() -> String + Send + Sync>;
 
 #[derive(Default)]
 struct Queue {
@@ -69,8 +74,9 @@ impl BlockingPool {
     pub(crate) fn new(
         cap: usize,
         keep_alive: Duration,
-        name: String,
+        name: ThreadName,
         stack_size: Option<usize>,
+        hooks: Hooks,
     ) -> Arc<Self> {
         Arc::new(BlockingPool {
             queue: Mutex::default(),
@@ -79,6 +85,7 @@ impl BlockingPool {
             keep_alive,
             name,
             stack_size,
+            hooks,
         })
     }
 
@@ -153,7 +160,7 @@ impl BlockingPool {
     fn start_thread(self: &Arc<Self>) {
         let pool = Arc::clone(self);
         let context = context::current();
-        let mut builder = std::thread::Builder::new().name(self.name.clone());
+        let mut builder = std::thread::Builder::new().name((self.name)());
         if let Some(size) = self.stack_size {
             builder = builder.stack_size(size);
         }
@@ -161,6 +168,7 @@ impl BlockingPool {
             if let Some(shared) = context {
                 context::enter_for_good(shared);
             }
+            hooks::call(&pool.hooks.start);
             pool.main();
             context::leave_for_good();
         });
@@ -215,8 +223,10 @@ impl BlockingPool {
                 break;
             }
         }
-        queue.threads -= 1;
         drop(queue);
+        // It still counts: whoever waits for its end waits for this, too.
+        hooks::call(&self.hooks.stop);
+        self.queue().threads -= 1;
         self.changed.notify_all();
     }
 

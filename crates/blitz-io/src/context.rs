@@ -39,7 +39,7 @@ impl Drop for AtEnd {
     }
 }
 
-const MISSING: &str = "there is no Blitz runtime here: call this inside of `Runtime::block_on` or a task, or hold the guard of `Handle::enter`";
+pub(crate) const MISSING: &str = "there is no reactor running, must be called from the context of a Tokio 1.x runtime (or of a Blitz one: inside of `Runtime::block_on` or a task, or with the guard of `Handle::enter`)";
 
 /// Calls `use_it` with the runtime that this thread is in.
 ///

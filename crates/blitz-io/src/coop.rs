@@ -5,8 +5,10 @@
 //! that completes takes one, and with none left an operation that could complete says `Pending` instead and wakes its own
 //! task: the others get their turn, and it goes on after them.
 
+use pin_project_lite::pin_project;
 use std::cell::Cell;
 use std::future::Future;
+use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -84,29 +86,118 @@ impl Unit {
 ///
 /// ```
 /// # use std::task::{Context, Waker};
-/// let mut future = std::pin::pin!(blitz_io::coop::unconstrained(async { 7 }));
+/// let mut future = std::pin::pin!(blitz_io::task::unconstrained(async { 7 }));
 /// let mut cx = Context::from_waker(Waker::noop());
 /// assert!(future.as_mut().poll(&mut cx).is_ready());
 /// # use std::future::Future;
 /// ```
-pub fn unconstrained<F: Future>(future: F) -> Unconstrained<F> {
+pub fn unconstrained<F>(future: F) -> Unconstrained<F> {
     Unconstrained { future }
 }
 
-/// See [`unconstrained`].
-#[derive(Debug)]
-#[must_use = "futures do nothing unless polled"]
-pub struct Unconstrained<F> {
-    future: F,
+pin_project! {
+    /// See [`unconstrained`].
+    #[must_use = "futures do nothing unless polled"]
+    pub struct Unconstrained<F> {
+        #[pin]
+        future: F,
+    }
 }
 
 impl<F: Future> Future for Unconstrained<F> {
     type Output = F::Output;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        // SAFETY: the future is pinned with the whole and never moved out of it.
-        let future = unsafe { self.map_unchecked_mut(|this| &mut this.future) };
+        let future = self.project().future;
         with_budget(UNLIMITED, || future.poll(cx))
+    }
+}
+
+/// Makes a future take part in its task's budget: it takes a unit when it is ready, and lets others run when none is left.
+///
+/// ```
+/// # async fn example(mut events: impl FnMut() -> std::future::Ready<u32>) -> u32 {
+/// blitz_io::task::coop::cooperative(events()).await
+/// # }
+/// ```
+#[inline]
+pub fn cooperative<F: Future>(future: F) -> Coop<F> {
+    Coop { future }
+}
+
+pin_project! {
+    /// See [`cooperative`].
+    #[must_use = "futures do nothing unless polled"]
+    pub struct Coop<F: Future> {
+        #[pin]
+        future: F,
+    }
+}
+
+impl<F: Future> Future for Coop<F> {
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let unit = ready!(take_unit(cx));
+        let polled = self.project().future.poll(cx);
+        if polled.is_pending() {
+            unit.refund();
+        }
+        polled
+    }
+}
+
+/// Is there something left of the budget of the task that runs here? Outside of tasks, always.
+#[inline]
+pub fn has_budget_remaining() -> bool {
+    LEFT.get() > 0
+}
+
+/// Wakes the task and says `Pending` if nothing is left of its budget. Takes nothing.
+#[doc(hidden)]
+#[inline]
+pub fn poll_budget_available(cx: &mut Context<'_>) -> Poll<()> {
+    if has_budget_remaining() {
+        return Poll::Ready(());
+    }
+    cx.waker().wake_by_ref();
+    Poll::Pending
+}
+
+/// Takes a unit of the task's budget, or wakes the task and says `Pending`. For hand-written futures.
+///
+/// The unit comes back when the value is dropped, unless [`made_progress`](RestoreOnPending::made_progress) was called.
+#[inline]
+pub fn poll_proceed(cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
+    let before = LEFT.get();
+    take_unit(cx).map(|_taken| RestoreOnPending {
+        before: Cell::new(before),
+        not_send: PhantomData,
+    })
+}
+
+/// A unit of the budget that comes back if nothing is done with it; see [`poll_proceed`].
+#[derive(Debug)]
+#[must_use = "the unit comes back when this is dropped"]
+pub struct RestoreOnPending {
+    /// What was left before, if it is to be restored.
+    before: Cell<u8>,
+    /// The budget is the thread's.
+    not_send: PhantomData<*mut ()>,
+}
+
+impl RestoreOnPending {
+    /// The operation has done something: the unit is used up.
+    pub fn made_progress(&self) {
+        self.before.set(UNLIMITED);
+    }
+}
+
+impl Drop for RestoreOnPending {
+    fn drop(&mut self) {
+        if self.before.get() != UNLIMITED {
+            LEFT.set(self.before.get());
+        }
     }
 }
 
@@ -117,7 +208,7 @@ impl<F: Future> Future for Unconstrained<F> {
 /// let mut sum = 0;
 /// for item in items {
 ///     sum += item;
-///     blitz_io::coop::consume_budget().await;
+///     blitz_io::task::consume_budget().await;
 /// }
 /// # sum }
 /// ```

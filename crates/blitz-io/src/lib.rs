@@ -21,7 +21,7 @@ mod blocking;
 #[cfg(not(loom))]
 mod context;
 #[cfg_attr(loom, allow(dead_code))]
-pub mod coop;
+mod coop;
 #[cfg(not(loom))]
 mod cpu;
 #[cfg_attr(loom, allow(dead_code, unused_imports))]
@@ -34,6 +34,9 @@ pub mod future;
 pub mod hyper;
 #[cfg(not(loom))]
 pub mod io;
+#[doc(hidden)]
+#[cfg(not(loom))]
+pub mod macros;
 #[cfg(all(test, loom))]
 mod modelling;
 #[cfg(not(loom))]
@@ -44,7 +47,7 @@ mod primitives;
 #[cfg(all(unix, not(loom)))]
 pub mod process;
 #[cfg(not(loom))]
-mod runtime;
+pub mod runtime;
 #[cfg_attr(loom, allow(dead_code))]
 mod scheduler;
 #[cfg(not(loom))]
@@ -69,7 +72,8 @@ mod waker_place;
 
 /// Runs an `async fn main` in a runtime on the global pool, which has one thread for each CPU.
 ///
-/// Arguments: `worker_threads = N` (a pool of the runtime's own), `flavor = "current_thread"`, `start_paused = true`.
+/// Arguments: `worker_threads = N` (a pool of the runtime's own), `flavor = "current_thread"` or `"local"`, `start_paused = true`,
+/// `name = ".."`, `crate = ".."`.
 ///
 /// ```
 /// #[blitz_io::main(worker_threads = 2)]
@@ -82,7 +86,7 @@ pub use blitz_io_macros::main;
 /// Makes an `async fn` a test that runs in a runtime of its own, on the test's thread.
 ///
 /// With `start_paused = true` the clock stands still and jumps to the next timer when there is nothing else to do;
-/// `worker_threads = N` asks for a runtime with threads.
+/// `flavor = "multi_thread"` asks for a runtime with threads.
 ///
 /// ```
 /// use std::time::Duration;
@@ -97,15 +101,17 @@ pub use blitz_io_macros::main;
 pub use blitz_io_macros::test;
 
 #[cfg(not(loom))]
-pub use blocking::spawn_blocking;
+pub use cpu::spawn_cpu;
 #[cfg(not(loom))]
-pub use cpu::{block_in_place, spawn_cpu};
-#[cfg(not(loom))]
-pub use runtime::{Builder, EnterGuard, Handle, Metrics, Runtime, WorkerMetrics};
+#[doc(no_inline)]
+pub use runtime::{Builder, Handle, Runtime};
 #[cfg(not(loom))]
 pub use scope::{Scope, ScopedJoinHandle, scope};
 #[cfg(not(loom))]
-pub use task::{JoinError, JoinHandle, spawn};
+pub use task::spawn;
+#[cfg(not(loom))]
+#[doc(no_inline)]
+pub use task::{JoinError, JoinHandle, block_in_place, spawn_blocking};
 
 // The book's chapters, as doc tests.
 #[cfg(doctest)]

@@ -6,13 +6,13 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 #[test]
-#[should_panic(expected = "worker_threads: a runtime needs at least one thread")]
+#[should_panic(expected = "Worker threads cannot be set to 0")]
 fn no_worker_threads() {
     Builder::new_multi_thread().worker_threads(0);
 }
 
 #[test]
-#[should_panic(expected = "max_blocking_threads: closures that block need at least one thread")]
+#[should_panic(expected = "Max blocking threads cannot be set to 0")]
 fn no_blocking_threads() {
     Builder::new_multi_thread().max_blocking_threads(0);
 }
@@ -132,58 +132,69 @@ fn complaint(source: &str) -> String {
 
 #[cfg(unix)]
 #[test]
+fn a_main_function_has_no_arguments() {
+    let text = complaint("#[blitz_io_macros::main]\nasync fn main(x: u32) { }\n");
+    assert!(
+        text.contains("the main function cannot accept arguments"),
+        "{text}"
+    );
+    let text = complaint("#[blitz_io_macros::test]\n#[test]\nasync fn f() { }\n");
+    assert!(text.contains("second test attribute is supplied"), "{text}");
+}
+
+#[cfg(unix)]
+#[test]
 fn attributes_say_what_is_wrong_with_them_where_it_is() {
     for (arguments, function, place, message) in [
-        ("", "fn f() {}", "2:1", "the function has to be `async`"),
         (
             "",
-            "async fn f(x: u32) { }",
-            "2:11",
-            "cannot have arguments",
+            "fn f() {}",
+            "2:1",
+            "the `async` keyword is missing from the function declaration",
         ),
-        ("", "async fn f();", "", "the function needs a body"),
+        ("", "async fn f();", "", "expected an `async fn`"),
         ("", "struct S;", "", "expected an `async fn`"),
         (
             "(flavor = \"fast\")",
             "async fn f() {}",
             "1:34",
-            "flavor: expected \"multi_thread\" or \"current_thread\"",
+            "No such runtime flavor `fast`. The runtime flavors are `current_thread`, `local`, and `multi_thread`.",
         ),
         (
             "(threads = 2)",
             "async fn f() {}",
             "1:25",
-            "unknown argument `threads`; there are `flavor`, `worker_threads` and `start_paused`",
+            "Unknown attribute threads is specified; expected one of: `flavor`, `worker_threads`, `start_paused`, `crate`, `unhandled_panic`, `name`.",
         ),
         (
             "(worker_threads)",
             "async fn f() {}",
             "1:25",
-            "expected `worker_threads = value`",
+            "The `worker_threads` attribute requires an argument.",
         ),
         (
             "(start_paused = 1)",
             "async fn f() {}",
             "1:40",
-            "start_paused: expected true or false",
+            "Failed to parse value of `start_paused` as bool.",
         ),
         (
             "(start_paused = true flavor = \"multi_thread\")",
             "async fn f() {}",
             "1:45",
-            "expected a comma",
+            "expected `,`",
         ),
         (
             "(worker_threads = 2, flavor = \"current_thread\")",
             "async fn f() {}",
-            "1:25",
-            "worker_threads: a current-thread runtime has no workers",
+            "1:42",
+            "The `worker_threads` option requires the `multi_thread` runtime flavor.",
         ),
         (
             "(worker_threads = 0)",
             "async fn f() {}",
             "1:42",
-            "worker_threads: a runtime needs at least one thread",
+            "`worker_threads` may not be 0.",
         ),
     ] {
         for attribute in ["main", "test"] {

@@ -28,7 +28,7 @@ fn runtimes() -> [fn() -> Runtime; 3] {
 /// As many tasks as there are workers, and some more, wait for the lock. Returns when some do.
 fn wait_for_lock(runtime: &Runtime, lock: &Arc<Mutex<u32>>) {
     let (tell, told) = mpsc::channel();
-    let workers = runtime.handle().metrics().workers.len() - 1;
+    let workers = runtime.handle().metrics().snapshot().workers.len() - 1;
     for count in 0..2 * workers + 2 {
         let (lock, tell) = (lock.clone(), tell.clone());
         let work = move || {

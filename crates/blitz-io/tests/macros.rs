@@ -10,7 +10,7 @@ async fn a_test_runs_on_its_own_thread() {
     assert_eq!(there.await.unwrap(), here);
 }
 
-#[blitz_io::test(worker_threads = 2)]
+#[blitz_io::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_test_may_have_workers() {
     let here = std::thread::current().id();
     let there = blitz_io::spawn(async { std::thread::current().id() });

@@ -136,7 +136,7 @@ fn a_unix_datagram_is_sent_when_there_is_room_again_although_others_had_filled_i
         let sent = spawn(async move { sender.send_to(b"late", &to).await });
         // It has found the queue full, and asks again now and then. Not all the time.
         let polls = || -> u64 {
-            let metrics = blitz_io::Handle::current().metrics();
+            let metrics = blitz_io::Handle::current().metrics().snapshot();
             metrics.workers.iter().map(|worker| worker.polled).sum()
         };
         sleep(Duration::from_millis(50)).await;

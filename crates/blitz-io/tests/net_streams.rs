@@ -232,7 +232,12 @@ fn bug_35_names_are_looked_up_without_blocking_the_workers() {
         // It waits for the thread that is there for that, and not in place of the worker.
         let look_up = spawn(blitz_io::net::lookup_host("localhost:80"));
         soon(async {
-            while blitz_io::Handle::current().metrics().blocking_queued == 0 {
+            while blitz_io::Handle::current()
+                .metrics()
+                .snapshot()
+                .blocking_queued
+                == 0
+            {
                 blitz_io::task::yield_now().await;
             }
         })

@@ -516,7 +516,7 @@ fn parts_that_run_out_of_budget_let_each_other_go_on() {
             let count = &counts[part];
             async move {
                 for _ in 0..1000 {
-                    blitz_io::coop::consume_budget().await;
+                    blitz_io::task::coop::consume_budget().await;
                     count.fetch_add(1, Ordering::Relaxed);
                 }
             }

@@ -346,7 +346,7 @@ fn bug_10_a_loop_of_ready_steps_lets_its_neighbours_run() {
         let stopper = spawn(async move { stop.store(true, Ordering::SeqCst) });
         let busy = spawn(async move {
             while !theirs.load(Ordering::SeqCst) {
-                blitz_io::coop::consume_budget().await;
+                blitz_io::task::coop::consume_budget().await;
             }
         });
         stopper.await.unwrap();

@@ -135,7 +135,7 @@ fn a_time_out_ends_a_future_that_is_never_out_of_work() {
     run(|| async {
         let endless = async {
             loop {
-                blitz_io::coop::consume_budget().await;
+                blitz_io::task::coop::consume_budget().await;
             }
         };
         let limited = spawn(async { timeout(millis(20), endless).await });

@@ -121,7 +121,7 @@ fn dropped_while_driven(runtime: Runtime, dice: &mut Dice) -> Result<(), String>
     std::thread::sleep(dice.micros(1500));
     match dice.below(3) {
         0 => runtime.shutdown_background(),
-        1 => drop(runtime.shutdown_timeout(dice.micros(500))),
+        1 => runtime.shutdown_timeout(dice.micros(500)),
         _ => drop(runtime),
     }
     for driver in drivers {

@@ -130,10 +130,10 @@ fn visit(handle: &Handle, task: impl Future<Output = ()> + Send + 'static) {
 fn end(runtime: Runtime, dice: &mut Dice) -> Result<(), String> {
     match dice.below(6) {
         0 => runtime.shutdown_background(),
-        1 => drop(runtime.shutdown_timeout(dice.micros(2000))),
+        1 => runtime.shutdown_timeout(dice.micros(2000)),
         2 => {
             let done = runtime.drain(dice.micros(500));
-            let left = runtime.shutdown_timeout(Duration::from_secs(40));
+            let left = runtime.shutdown_within(Duration::from_secs(40));
             if !left {
                 return Err(format!(
                     "a runtime (drained: {done}) has not ended within 40 seconds"

@@ -3,6 +3,7 @@
 
 use crate::coop;
 use crate::parking;
+use crate::runtime::hooks;
 use crate::scheduler::{Scheduler, Shared};
 use blitz_core::companion::sleep_elsewhere;
 use std::future::Future;
@@ -129,14 +130,19 @@ fn drive<F: Future>(shared: &Arc<Shared>, mut polled: Polled<'_, F>) -> F::Outpu
             unsafe { driver.look_inside() };
             continue;
         }
+        // What it wakes or spawns is seen by the last look.
+        hooks::call(&shared.hooks.park);
         // Announced before the last look; wakers do it the other way round.
         driver.announce_blocking(true);
         if goes_on(false) {
             driver.announce_blocking(false);
-            continue;
+        } else {
+            shared.assert_of_this_process();
+            shared.core(0).falls_asleep();
+            // SAFETY: entered.
+            sleep_elsewhere(|| unsafe { driver.block() });
+            shared.core(0).wakes_up();
         }
-        shared.assert_of_this_process();
-        // SAFETY: entered.
-        sleep_elsewhere(|| unsafe { driver.block() });
+        hooks::call(&shared.hooks.unpark);
     }
 }

@@ -1,6 +1,7 @@
 //! How to make a runtime.
 
-use super::Runtime;
+use super::hooks::Hooks;
+use super::{Identity, LocalOptions, LocalRuntime, Runtime};
 use crate::blocking::BlockingPool;
 use crate::driver;
 use crate::scheduler::{Reserves, Scheduler, Shared};
@@ -13,8 +14,10 @@ use std::time::Duration;
 
 /// Settings for a [`Runtime`].
 ///
-/// A multi-thread runtime lives on the global pool. One that is asked for a number of workers, for their name or stack size, or to go
-/// without relief thread or watcher, gets a pool of its own, which ends with it. So does one with a seed.
+/// A multi-thread runtime lives on the global pool. One that is asked for a number of workers, for their name or stack size, to call something
+/// when they start, stop or sleep, or to go without relief thread or watcher, gets a pool of its own, which ends with it. So does one with a seed.
+///
+/// Sockets and timers are there in any case: [`enable_all`](Builder::enable_all) and its parts need not be called.
 ///
 /// # How many threads
 /// The workers; one relief thread and one watcher for each pool, when they are needed; and for each runtime at most
@@ -36,6 +39,8 @@ pub struct Builder {
     current_thread: bool,
     workers: Option<usize>,
     name: Option<String>,
+    thread_name: Option<ThreadName>,
+    hooks: Hooks,
     stack_size: Option<usize>,
     blocking_cap: usize,
     keep_alive: Duration,
@@ -45,12 +50,30 @@ pub struct Builder {
     reserves: Reserves,
 }
 
+/// What threads are called.
+#[derive(Clone)]
+enum ThreadName {
+    Fixed(String),
+    Made(Arc<dyn Fn() -> String + Send + Sync>),
+}
+
+impl ThreadName {
+    fn get(&self) -> String {
+        match self {
+            ThreadName::Fixed(name) => name.clone(),
+            ThreadName::Made(make) => make(),
+        }
+    }
+}
+
 impl Builder {
     fn new(current_thread: bool) -> Self {
         Builder {
             current_thread,
             workers: None,
             name: None,
+            thread_name: None,
+            hooks: Hooks::default(),
             stack_size: None,
             blocking_cap: 512,
             keep_alive: Duration::from_secs(10),
@@ -81,15 +104,107 @@ impl Builder {
     pub fn worker_threads(&mut self, threads: usize) -> &mut Self {
         assert!(
             threads > 0,
-            "worker_threads: a runtime needs at least one thread"
+            "Worker threads cannot be set to 0: a runtime needs at least one thread"
         );
         self.workers = Some(threads);
         self
     }
 
-    /// The threads' name; workers get a number behind it.
-    pub fn thread_name(&mut self, name: impl Into<String>) -> &mut Self {
+    /// Lets the runtime have sockets and timers, which it has in any case.
+    pub fn enable_all(&mut self) -> &mut Self {
+        self
+    }
+
+    /// As [`enable_all`](Builder::enable_all).
+    pub fn enable_io(&mut self) -> &mut Self {
+        self
+    }
+
+    /// As [`enable_all`](Builder::enable_all).
+    pub fn enable_time(&mut self) -> &mut Self {
+        self
+    }
+
+    /// A name for the runtime, which [`Handle::name`](super::Handle::name) returns.
+    pub fn name(&mut self, name: impl Into<String>) -> &mut Self {
         self.name = Some(name.into());
+        self
+    }
+
+    /// The name of all threads.
+    pub fn thread_name(&mut self, name: impl Into<String>) -> &mut Self {
+        self.thread_name = Some(ThreadName::Fixed(name.into()));
+        self
+    }
+
+    /// What makes a name for each thread when it starts.
+    pub fn thread_name_fn<F>(&mut self, name: F) -> &mut Self
+    where
+        F: Fn() -> String + Send + Sync + 'static,
+    {
+        self.thread_name = Some(ThreadName::Made(Arc::new(name)));
+        self
+    }
+
+    /// Is called on each thread when it starts: workers, threads for blocking code, and the relief thread.
+    pub fn on_thread_start<F>(&mut self, call: F) -> &mut Self
+    where
+        F: Fn() + Send + Sync + 'static,
+    {
+        self.hooks.start = Some(Arc::new(call));
+        self
+    }
+
+    /// Is called on each thread before it ends.
+    pub fn on_thread_stop<F>(&mut self, call: F) -> &mut Self
+    where
+        F: Fn() + Send + Sync + 'static,
+    {
+        self.hooks.stop = Some(Arc::new(call));
+        self
+    }
+
+    /// Is called on a worker before it goes to sleep. It may wake and spawn tasks.
+    pub fn on_thread_park<F>(&mut self, call: F) -> &mut Self
+    where
+        F: Fn() + Send + Sync + 'static,
+    {
+        self.hooks.park = Some(Arc::new(call));
+        self
+    }
+
+    /// Is called on a worker after it has slept.
+    pub fn on_thread_unpark<F>(&mut self, call: F) -> &mut Self
+    where
+        F: Fn() + Send + Sync + 'static,
+    {
+        self.hooks.unpark = Some(Arc::new(call));
+        self
+    }
+
+    /// How many tasks a worker may run before it looks at the shared queue first. It is accepted and has no effect: workers find out
+    /// by themselves how many tasks make a millisecond.
+    ///
+    /// # Panics
+    /// If it is 0.
+    #[track_caller]
+    pub fn global_queue_interval(&mut self, tasks: u32) -> &mut Self {
+        assert!(tasks > 0, "global_queue_interval must be greater than 0");
+        self
+    }
+
+    /// How many tasks a worker may run before it looks at sockets and timers. It is accepted and has no effect: 64 if nobody else looks.
+    pub fn event_interval(&mut self, _tasks: u32) -> &mut Self {
+        self
+    }
+
+    /// How many events are fetched from the operating system at a time. It is accepted and has no effect.
+    pub fn max_io_events_per_tick(&mut self, _events: usize) -> &mut Self {
+        self
+    }
+
+    /// How many events are fetched at a time while tasks are waiting. It is accepted and has no effect.
+    pub fn max_io_events_per_busy_tick(&mut self, _events: usize) -> &mut Self {
         self
     }
 
@@ -112,7 +227,7 @@ impl Builder {
     pub fn max_blocking_threads(&mut self, threads: usize) -> &mut Self {
         assert!(
             threads > 0,
-            "max_blocking_threads: closures that block need at least one thread"
+            "Max blocking threads cannot be set to 0: closures that block need at least one thread"
         );
         self.blocking_cap = threads;
         self
@@ -138,7 +253,7 @@ impl Builder {
         self
     }
 
-    /// Measures how long polls take, for [`Metrics::poll_times`](crate::Metrics). Costs about 20 ns per poll.
+    /// Measures how long polls take, for [`Metrics::poll_times`](super::Metrics). Costs about 20 ns per poll.
     pub fn poll_times(&mut self, measure: bool) -> &mut Self {
         self.poll_times = measure;
         self
@@ -195,20 +310,26 @@ impl Builder {
                 "start_paused: only a current-thread runtime can have a paused clock (use Builder::new_current_thread)",
             ));
         }
-        let name = self.name.as_deref().unwrap_or("blitz-io");
-        if name.contains('\0') {
+        if matches!(&self.thread_name, Some(ThreadName::Fixed(name)) if name.contains('\0')) {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
                 "thread_name: the name of a thread cannot contain a NUL character",
             ));
         }
+        let given = self.thread_name.clone();
         let blocking = BlockingPool::new(
             self.blocking_cap,
             self.keep_alive,
-            format!("{name} blocking"),
+            Box::new(move || match &given {
+                Some(name) => name.get(),
+                None => "blitz-io blocking".to_owned(),
+            }),
             self.stack_size,
+            self.hooks.clone(),
         );
-        let shared = |scheduler, alone| Shared::new(scheduler, alone, blocking, self.poll_times);
+        let identity = Identity::new(self.name.clone());
+        let shared =
+            |scheduler, alone| Shared::new(scheduler, alone, blocking, identity, self.poll_times);
         if !self.current_thread && !self.asks_for_own_threads() {
             let scheduler = Scheduler::global()?;
             return Ok(Runtime::new_with(shared(scheduler, false), None));
@@ -224,7 +345,7 @@ impl Builder {
                 watcher: false,
                 stack_size: None,
             };
-            let scheduler = Scheduler::new(1, none, self.seed, driver);
+            let scheduler = Scheduler::new(1, none, self.seed, driver, self.hooks.clone());
             return Ok(Runtime::new_with(shared(scheduler, true), None));
         }
         // A thread in `block_on` computes by itself, in the pool, unless that would be on a stack of another size.
@@ -235,24 +356,44 @@ impl Builder {
         if let Some(size) = self.stack_size {
             pool = pool.stack_size(size);
         }
-        let worker_name = name.to_owned();
+        let given = self.thread_name.clone();
         let pool = pool
-            .thread_name(move |index| format!("{worker_name} {index}"))
+            .thread_name(move |index| match &given {
+                Some(name) => name.get(),
+                None => format!("blitz-io {index}"),
+            })
             .build()
             .map_err(|error| self.no_threads(&error))?;
         let threads = pool.current_num_threads();
-        let scheduler = Scheduler::new(threads, self.reserves, self.seed, driver);
+        let hooks = self.hooks.clone();
+        let scheduler = Scheduler::new(threads, self.reserves, self.seed, driver, hooks);
         scheduler.set_pool(pool.handle());
         let companion: Arc<dyn Companion> = scheduler.clone();
         assert!(pool.attach(&companion), "a new pool has no companion");
         Ok(Runtime::new_with(shared(scheduler, true), Some(pool)))
     }
 
+    /// Makes a runtime that stays on this thread, whose tasks need not be `Send`.
+    ///
+    /// # Errors
+    /// As for [`build`](Builder::build).
+    ///
+    /// # Panics
+    /// If it was to be a multi-thread runtime.
+    #[track_caller]
+    pub fn build_local(&mut self, _options: LocalOptions) -> io::Result<LocalRuntime> {
+        assert!(
+            self.current_thread,
+            "Only current_thread is supported when building a local runtime"
+        );
+        self.build().map(LocalRuntime::new_with)
+    }
+
     /// Does the runtime need workers that are not the global pool's?
     fn asks_for_own_threads(&self) -> bool {
         let own_reserves = !self.reserves.relief || !self.reserves.watcher;
-        let named = self.name.is_some() || self.stack_size.is_some();
-        self.workers.is_some() || named || own_reserves || self.seed != 0
+        let own_kind = self.thread_name.is_some() || self.stack_size.is_some() || self.hooks.any();
+        self.workers.is_some() || own_kind || own_reserves || self.seed != 0
     }
 }
 

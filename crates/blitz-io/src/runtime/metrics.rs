@@ -1,7 +1,9 @@
 //! What a runtime has done so far.
 
-use crate::scheduler::Shared;
+use crate::scheduler::{Core, Shared};
 use blitz_core::demand::{ticks, ticks_per_us};
+use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -28,6 +30,87 @@ impl PollTimes {
     }
 }
 
+/// A way to a runtime's numbers, as they are when they are asked for; see [`Handle::metrics`](crate::Handle::metrics).
+///
+/// Those of the workers and of the shared queue are the pool's: on the global pool, of all runtimes together.
+///
+/// ```
+/// let runtime = blitz_io::Builder::new_multi_thread().worker_threads(3).build().unwrap();
+/// assert_eq!(runtime.metrics().num_workers(), 3);
+/// assert_eq!(runtime.metrics().snapshot().spawned, 0);
+/// ```
+#[derive(Clone)]
+pub struct RuntimeMetrics {
+    shared: Arc<Shared>,
+}
+
+impl RuntimeMetrics {
+    pub(super) fn of(shared: Arc<Shared>) -> Self {
+        RuntimeMetrics { shared }
+    }
+
+    /// How many workers there are; 1 if it is a current-thread runtime.
+    pub fn num_workers(&self) -> usize {
+        self.shared.workers()
+    }
+
+    /// How many tasks are not through.
+    pub fn num_alive_tasks(&self) -> usize {
+        self.shared.owned.len()
+    }
+
+    /// How many tasks are in the shared queue.
+    pub fn global_queue_depth(&self) -> usize {
+        self.shared.injector.len()
+    }
+
+    /// How long a worker has been running tasks.
+    ///
+    /// # Panics
+    /// If there is no such worker.
+    #[track_caller]
+    pub fn worker_total_busy_duration(&self, worker: usize) -> Duration {
+        Duration::from_nanos(self.worker(worker).counts.busy_ns.load(Ordering::Relaxed))
+    }
+
+    /// How often a worker has gone to sleep.
+    ///
+    /// # Panics
+    /// If there is no such worker.
+    #[track_caller]
+    pub fn worker_park_count(&self, worker: usize) -> u64 {
+        self.worker(worker).counts.parked.load(Ordering::Relaxed)
+    }
+
+    /// How often a worker has gone to sleep or woken up: odd while it sleeps.
+    ///
+    /// # Panics
+    /// If there is no such worker.
+    #[track_caller]
+    pub fn worker_park_unpark_count(&self, worker: usize) -> u64 {
+        let counts = &self.worker(worker).counts;
+        let woken = counts.unparked.load(Ordering::Acquire);
+        counts.parked.load(Ordering::Relaxed) + woken
+    }
+
+    #[track_caller]
+    fn worker(&self, index: usize) -> &Core {
+        assert!(index < self.num_workers(), "there is no worker {index}");
+        self.shared.core(index)
+    }
+
+    /// All numbers at once, and more of them.
+    pub fn snapshot(&self) -> Metrics {
+        Metrics::of(&self.shared)
+    }
+}
+
+impl fmt::Debug for RuntimeMetrics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RuntimeMetrics").finish_non_exhaustive()
+    }
+}
+
 /// Numbers of one worker.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -36,7 +119,7 @@ pub struct WorkerMetrics {
     pub polled: u64,
     /// Tasks taken from other workers.
     pub stolen: u64,
-    /// Times it slept in the driver.
+    /// Times it went to sleep.
     pub parked: u64,
     /// Tasks that ran right after the one that woke them.
     pub lifo_hits: u64,
@@ -46,7 +129,7 @@ pub struct WorkerMetrics {
     pub overflows: u64,
 }
 
-/// Numbers of a runtime; see [`Handle::metrics`](crate::Handle::metrics).
+/// All numbers of a runtime, as they were at one moment; see [`RuntimeMetrics::snapshot`].
 ///
 /// Those of the workers and of the shared queue are the pool's: on the global pool, of all runtimes together.
 #[derive(Debug, Clone, PartialEq, Eq)]

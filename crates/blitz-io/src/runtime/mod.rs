@@ -1,15 +1,22 @@
-//! Runtimes: what owns the threads, the driver and the tasks.
+//! Runtimes: what owns the threads, the driver and the tasks. Names and meanings are tokio's, and there is a little more.
 
 mod block_on;
 mod builder;
 mod drivers;
+mod handle;
+pub(crate) mod hooks;
+mod identity;
+mod local;
 pub(crate) mod metrics;
 
 pub use builder::Builder;
 pub(crate) use drivers::Drivers;
-pub use metrics::{Metrics, WorkerMetrics};
+pub use handle::{EnterGuard, Handle, TryCurrentError};
+pub(crate) use identity::Identity;
+pub use identity::{Id, RuntimeFlavor, worker_index};
+pub use local::{LocalOptions, LocalRuntime};
+pub use metrics::{Metrics, RuntimeMetrics, WorkerMetrics};
 
-use crate::blocking::Duty;
 use crate::context;
 use crate::scheduler::Shared;
 use crate::task::JoinHandle;
@@ -18,6 +25,7 @@ use blitz_core::companion::{PoolHandle, sleep_elsewhere};
 use std::fmt;
 use std::future::Future;
 use std::io;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -50,12 +58,6 @@ pub struct Runtime {
     pool: Option<ThreadPool>,
 }
 
-/// A way to a runtime that does not keep it running. Cheap to clone.
-#[derive(Clone)]
-pub struct Handle {
-    shared: Arc<Shared>,
-}
-
 impl Runtime {
     /// A runtime on the global pool, which has one thread for each CPU and is started now if need be.
     ///
@@ -83,11 +85,13 @@ impl Runtime {
     }
 
     /// As [`Handle::block_on`].
+    #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         self.handle.block_on(future)
     }
 
     /// As [`Handle::spawn`].
+    #[track_caller]
     pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
     where
         F: Future + Send + 'static,
@@ -97,10 +101,12 @@ impl Runtime {
     }
 
     /// As [`Handle::spawn_blocking`].
-    pub fn spawn_blocking<T: Send + 'static>(
-        &self,
-        work: impl FnOnce() -> T + Send + 'static,
-    ) -> JoinHandle<T> {
+    #[track_caller]
+    pub fn spawn_blocking<F, R>(&self, work: F) -> JoinHandle<R>
+    where
+        F: FnOnce() -> R + Send + 'static,
+        R: Send + 'static,
+    {
         self.handle.spawn_blocking(work)
     }
 
@@ -130,15 +136,25 @@ impl Runtime {
         self.block_on(drained).is_ok()
     }
 
-    /// Drops every future, and waits for what is running just then, including closures that block, but not longer than `limit`.
-    /// `false`: something still runs, and will end on its own.
-    pub fn shutdown_timeout(mut self, limit: Duration) -> bool {
+    /// Drops every future, and waits for what is running just then, including closures that block, but not longer than `limit`. What
+    /// still runs then ends on its own.
+    pub fn shutdown_timeout(self, limit: Duration) {
+        self.shutdown_within(limit);
+    }
+
+    /// As [`Runtime::shutdown_timeout`], and says whether everything has ended. `false`: something still runs.
+    pub fn shutdown_within(mut self, limit: Duration) -> bool {
         self.end(Some(limit))
     }
 
     /// As [`Runtime::shutdown_timeout`], without waiting. May be called inside of a task.
     pub fn shutdown_background(self) {
         self.shutdown_timeout(Duration::ZERO);
+    }
+
+    /// As [`Handle::metrics`].
+    pub fn metrics(&self) -> RuntimeMetrics {
+        self.handle.metrics()
     }
 
     fn end(&mut self, limit: Option<Duration>) -> bool {
@@ -191,119 +207,25 @@ impl Drop for Runtime {
     }
 }
 
+// A panic leaves no task, queue or list in a state that others could not go on from: tasks panic all the time.
+impl UnwindSafe for Runtime {}
+impl RefUnwindSafe for Runtime {}
+
+/// What operations of a runtime that has ended say; [`is_rt_shutdown_err`] knows it by this.
+pub(crate) const SHUT_DOWN: &str = "A Tokio 1.x context was found, but it is being shutdown.";
+
+/// Does the error say that the runtime of a socket, say, has ended?
+pub fn is_rt_shutdown_err(error: &io::Error) -> bool {
+    let is_it = |inner: &(dyn std::error::Error + Send + Sync + 'static)| {
+        inner.source().is_none() && inner.to_string() == SHUT_DOWN
+    };
+    error.kind() == io::ErrorKind::Other && error.get_ref().is_some_and(is_it)
+}
+
 impl fmt::Debug for Runtime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Runtime")
             .field("workers", &self.handle.shared.workers())
             .finish_non_exhaustive()
-    }
-}
-
-impl Handle {
-    /// The runtime that the calling code runs in.
-    ///
-    /// # Panics
-    /// If it runs in none.
-    #[track_caller]
-    pub fn current() -> Self {
-        context::with(|shared| Handle {
-            shared: Arc::clone(shared),
-        })
-    }
-
-    /// The runtime that the calling code runs in, if any.
-    pub fn try_current() -> Option<Self> {
-        context::current().map(|shared| Handle { shared })
-    }
-
-    /// Runs a future on the calling thread, and returns its output. Tasks that it spawns run on the runtime's threads.
-    ///
-    /// May be called anywhere, also in a closure of [`spawn_cpu`](crate::spawn_cpu) or of a parallel iterator: while the
-    /// thread waits, the runtime's other threads (and if all are busy, the relief thread) serve the tasks.
-    ///
-    /// # Panics
-    /// Inside of a task of the same current-thread runtime: its one thread would wait for itself.
-    #[track_caller]
-    pub fn block_on<F: Future>(&self, future: F) -> F::Output {
-        self.shared.assert_of_this_process();
-        let _entered = context::enter(Arc::clone(&self.shared));
-        if self.shared.pool().is_some() {
-            return block_on::block_on(&self.shared, future);
-        }
-        self.assert_may_block();
-        block_on::block_on_current(&self.shared, future)
-    }
-
-    /// The caller is about to wait for this runtime's tasks.
-    ///
-    /// # Panics
-    /// If it is one of them, and nobody else could run the others.
-    #[track_caller]
-    pub(crate) fn assert_may_block(&self) {
-        assert!(
-            self.shared.pool().is_some() || self.shared.my_core().is_none(),
-            "block_on inside of a task of a current-thread runtime: its thread would wait for itself; await the future instead",
-        );
-    }
-
-    /// Runs a future as a task; see [`spawn`](crate::spawn).
-    pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
-    where
-        F: Future + Send + 'static,
-        F::Output: Send + 'static,
-    {
-        JoinHandle::new(self.shared.spawn(future))
-    }
-
-    /// Runs a closure that blocks; see [`spawn_blocking`](crate::spawn_blocking).
-    pub fn spawn_blocking<T: Send + 'static>(
-        &self,
-        work: impl FnOnce() -> T + Send + 'static,
-    ) -> JoinHandle<T> {
-        self.shared.assert_of_this_process();
-        let _entered = context::enter(Arc::clone(&self.shared));
-        self.shared.blocking.spawn(Duty::MayBeCancelled, work)
-    }
-
-    /// Runs a computation; see [`spawn_cpu`](crate::spawn_cpu).
-    pub fn spawn_cpu<T: Send + 'static>(
-        &self,
-        work: impl FnOnce() -> T + Send + 'static,
-    ) -> JoinHandle<T> {
-        crate::cpu::spawn_cpu_in(&self.shared, work)
-    }
-
-    /// Makes this the calling thread's runtime until the guard is dropped, so that sockets and timers can be made.
-    pub fn enter(&self) -> EnterGuard<'_> {
-        EnterGuard {
-            _entered: context::enter(Arc::clone(&self.shared)),
-            _handle: std::marker::PhantomData,
-        }
-    }
-
-    /// What the runtime has done so far.
-    pub fn metrics(&self) -> Metrics {
-        Metrics::of(&self.shared)
-    }
-}
-
-impl fmt::Debug for Handle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Handle")
-            .field("workers", &self.shared.workers())
-            .finish_non_exhaustive()
-    }
-}
-
-/// See [`Handle::enter`]. Guards may be dropped in any order: the thread is in the runtime of the last one made that is still there.
-#[must_use = "the runtime is left when the guard is dropped"]
-pub struct EnterGuard<'a> {
-    _entered: context::Entered,
-    _handle: std::marker::PhantomData<(&'a Handle, *const ())>,
-}
-
-impl fmt::Debug for EnterGuard<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("EnterGuard")
     }
 }

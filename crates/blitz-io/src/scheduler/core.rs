@@ -79,7 +79,12 @@ pub(crate) struct Counts {
     pub(crate) slot_hits: AtomicU64,
     pub(crate) batches: AtomicU64,
     pub(crate) overflows: AtomicU64,
+    /// How often it has gone to sleep.
     pub(crate) parked: AtomicU64,
+    /// How often it has woken up.
+    pub(crate) unparked: AtomicU64,
+    /// How long it has been in slices.
+    pub(crate) busy_ns: AtomicU64,
 }
 
 /// One more, or some: a plain store, since only the owner writes. Returns what it was before.
@@ -171,6 +176,19 @@ impl Core {
         let progress = self.progress() + 2;
         self.progress.store(progress, Ordering::Relaxed);
         (progress >> 1) as u32
+    }
+
+    /// The owner goes to sleep.
+    pub(crate) fn falls_asleep(&self) {
+        add(&self.counts.parked, 1);
+    }
+
+    /// The owner has slept.
+    pub(crate) fn wakes_up(&self) {
+        let counts = &self.counts;
+        // Release: whoever sees this sees that it had gone to sleep before.
+        let slept = counts.parked.load(Ordering::Relaxed);
+        counts.unparked.store(slept, Ordering::Release);
     }
 
     /// Tasks in the ring, about.

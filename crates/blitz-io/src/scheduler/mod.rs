@@ -28,6 +28,8 @@ mod watch;
 #[cfg(not(loom))]
 mod workers;
 
+#[cfg(not(loom))]
+pub(crate) use self::core::Core;
 #[cfg_attr(loom, allow(unused_imports))]
 pub(crate) use owned::Owned;
 #[cfg(not(loom))]

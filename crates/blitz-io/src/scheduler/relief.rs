@@ -27,6 +27,7 @@ use super::core::Core;
 use super::refusal::Refusal;
 use super::workers::{Reserves, Scheduler};
 use crate::blocking::BlockingPool;
+use crate::runtime::hooks;
 use blitz_core::companion::{PoolHandle, StandIn, Steering};
 use blitz_core::demand::{ticks, ticks_per_us};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
@@ -256,6 +257,12 @@ impl Relief {
     // ---- the thread -------------------------------------------------------------------------
 
     fn main(&self, scheduler: &Scheduler) {
+        hooks::call(&scheduler.hooks.start);
+        self.relieve(scheduler);
+        hooks::call(&scheduler.hooks.stop);
+    }
+
+    fn relieve(&self, scheduler: &Scheduler) {
         super::urgency::ask_for_short_turns();
         let index = scheduler.workers();
         // What a task forks here goes to the pool, and runs here if nobody takes it: all workers may wait for a lock that the task holds.

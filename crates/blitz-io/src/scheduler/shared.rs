@@ -9,6 +9,7 @@ use super::owned::Owned;
 use super::{core, workers::Scheduler};
 use crate::blocking::BlockingPool;
 use crate::context;
+use crate::runtime::Identity;
 use crate::runtime::metrics::PollTimes;
 use crate::task::{self, Queued, Schedule, Task};
 use blitz_core::companion::sleep_elsewhere;
@@ -26,6 +27,7 @@ pub(crate) struct Shared {
     pub(crate) owned: Owned,
     pub(crate) blocking: Arc<BlockingPool>,
     ended: AtomicBool,
+    pub(crate) identity: Identity,
     pub(crate) poll_times: Option<PollTimes>,
 }
 
@@ -48,6 +50,7 @@ impl Shared {
         scheduler: Arc<Scheduler>,
         is_alone: bool,
         blocking: Arc<BlockingPool>,
+        identity: Identity,
         poll_times: bool,
     ) -> Arc<Self> {
         let shared = Arc::new(Shared {
@@ -55,6 +58,7 @@ impl Shared {
             owned: Owned::new(scheduler.workers()),
             blocking,
             ended: AtomicBool::new(false),
+            identity,
             poll_times: poll_times.then(PollTimes::default),
             scheduler,
         });

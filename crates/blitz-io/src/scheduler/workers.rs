@@ -21,6 +21,7 @@ use crate::context;
 use crate::driver;
 use crate::future;
 use crate::runtime::Drivers;
+use crate::runtime::hooks::{self, Hooks};
 use crate::task::Queued;
 use blitz_core::companion::{Companion, PoolHandle, forks, notice_forks};
 use blitz_core::demand::{ticks, ticks_per_us};
@@ -56,6 +57,7 @@ pub(crate) struct Scheduler {
     /// The runtimes whose tasks run here, the oldest first.
     runtimes: Mutex<Vec<Weak<Shared>>>,
     pool: OnceLock<PoolHandle>,
+    pub(crate) hooks: Hooks,
     /// In which process it was made, as a number of forks.
     generation: u64,
 }
@@ -125,6 +127,7 @@ impl Scheduler {
         reserves: Reserves,
         seed: u64,
         (driver, handle): (driver::Driver, Arc<driver::Handle>),
+        hooks: Hooks,
     ) -> Arc<Self> {
         notice_forks();
         let reliefs = usize::from(reserves.relief);
@@ -143,6 +146,7 @@ impl Scheduler {
             present: AtomicUsize::new(1),
             runtimes: Mutex::default(),
             pool: OnceLock::new(),
+            hooks,
             generation: forks(),
         })
     }
@@ -158,7 +162,13 @@ impl Scheduler {
             io::Error::other(format!("the global pool cannot be started: {error}"))
         })?;
         let driver = driver::new(driver::Clock::new(false))?;
-        let scheduler = Self::new(pool.num_threads(), Reserves::DEFAULT, 0, driver);
+        let scheduler = Self::new(
+            pool.num_threads(),
+            Reserves::DEFAULT,
+            0,
+            driver,
+            Hooks::default(),
+        );
         let companion: Arc<dyn Companion> = scheduler.clone();
         scheduler.set_pool(pool.clone());
         if !pool.attach(&companion) {
@@ -467,6 +477,7 @@ impl Scheduler {
         core::add(&core.counts.polled, u64::from(polled));
         let elapsed_ns = clock.saturating_sub(start) * 1000 / ticks_per_us().max(1);
         core.learn(u64::from(polled), elapsed_ns);
+        core::add(&core.counts.busy_ns, elapsed_ns);
         core.set_serving(false);
         core.slice_ends();
         polled > 0
@@ -594,9 +605,11 @@ impl Companion for Scheduler {
     fn thread_started(&self, index: usize) {
         self.present.fetch_add(1, Ordering::AcqRel);
         self.enter_worker(index);
+        hooks::call(&self.hooks.start);
     }
 
     fn thread_stopped(&self, _index: usize) {
+        hooks::call(&self.hooks.stop);
         Scheduler::leave_worker((std::ptr::null(), 0));
         self.leave();
     }
@@ -622,8 +635,17 @@ impl Companion for Scheduler {
         self.driver.needs_attendant()
     }
 
-    fn block(&self, index: usize) -> bool {
-        core::add(&self.core(index).counts.parked, 1);
+    fn falls_asleep(&self, index: usize) {
+        hooks::call(&self.hooks.park);
+        self.core(index).falls_asleep();
+    }
+
+    fn is_awake(&self, index: usize) {
+        self.core(index).wakes_up();
+        hooks::call(&self.hooks.unpark);
+    }
+
+    fn block(&self, _index: usize) -> bool {
         // SAFETY: `attend` returned `true` to this thread.
         unsafe { self.driver.block() }
     }

@@ -2,6 +2,7 @@
 
 use super::cell::{self, Queued, Schedule, Task};
 use super::join_handle::JoinHandle;
+use crate::runtime::Runtime;
 use crate::scheduler::Owned;
 use crate::waker_place::leave;
 use std::cell::RefCell;
@@ -92,12 +93,21 @@ impl Schedule for Arc<LocalShared> {
     }
 }
 
-/// Makes the set the thread's current one, until dropped.
-struct Entered(Option<Arc<LocalShared>>);
+/// The set is the thread's current one until this is dropped; see [`LocalSet::enter`].
+pub struct LocalEnterGuard {
+    before: Option<Arc<LocalShared>>,
+    not_send: PhantomData<Rc<()>>,
+}
 
-impl Drop for Entered {
+impl Drop for LocalEnterGuard {
     fn drop(&mut self) {
-        CURRENT.with(|current| drop(current.replace(self.0.take())));
+        CURRENT.with(|current| drop(current.replace(self.before.take())));
+    }
+}
+
+impl fmt::Debug for LocalEnterGuard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LocalEnterGuard").finish()
     }
 }
 
@@ -113,9 +123,19 @@ impl LocalSet {
         }
     }
 
-    fn enter(&self) -> Entered {
+    /// Until the guard is dropped, [`spawn_local`] on this thread spawns into the set.
+    pub fn enter(&self) -> LocalEnterGuard {
         let ours = Some(Arc::clone(&self.shared));
-        Entered(CURRENT.with(|current| current.replace(ours)))
+        LocalEnterGuard {
+            before: CURRENT.with(|current| current.replace(ours)),
+            not_send: PhantomData,
+        }
+    }
+
+    /// Runs a future, and the set's tasks meanwhile, in the runtime.
+    #[track_caller]
+    pub fn block_on<F: Future>(&self, runtime: &Runtime, future: F) -> F::Output {
+        runtime.block_on(self.run_until(future))
     }
 
     /// Spawns a task into the set. It runs while the set is polled.

@@ -16,26 +16,49 @@ mod state;
 #[cfg(not(loom))]
 mod yield_now;
 
+#[cfg(not(loom))]
+pub use crate::blocking::spawn_blocking;
+#[cfg(not(loom))]
+pub use crate::cpu::block_in_place;
 #[cfg(all(test, loom))]
 pub(crate) use cell::new_with_flaws;
 #[cfg_attr(loom, allow(unused_imports))]
 pub(crate) use cell::{Header, Links, Queued, Schedule, Task, new};
+#[cfg(not(loom))]
+pub use coop::{consume_budget, unconstrained};
 pub use error::JoinError;
 #[cfg(not(loom))]
 pub use join_handle::{AbortHandle, Id, JoinHandle};
 #[cfg(not(loom))]
 pub use join_set::JoinSet;
 #[cfg(not(loom))]
-pub use local_key::{LocalKey, TaskLocalFuture};
+pub use local_key::LocalKey;
 #[cfg(not(loom))]
-pub use local_set::{LocalSet, spawn_local};
+pub use local_set::{LocalEnterGuard, LocalSet, spawn_local};
 #[cfg(not(loom))]
 pub use shield::{Shield, shield};
 #[cfg(all(test, loom))]
 pub(crate) use state::Flaw as StateFlaw;
 pub(crate) use state::MOST_SHARDS;
 #[cfg(not(loom))]
-pub use yield_now::{YieldNow, yield_now};
+pub use yield_now::yield_now;
+
+/// How much a task may do in one poll before it must let others have the thread.
+#[cfg(not(loom))]
+pub mod coop {
+    #[doc(hidden)]
+    pub use crate::coop::{Coop, RestoreOnPending};
+    pub use crate::coop::{
+        Unconstrained, consume_budget, cooperative, has_budget_remaining, poll_proceed,
+        unconstrained,
+    };
+}
+
+/// Futures of this module's functions that have names.
+#[cfg(not(loom))]
+pub mod futures {
+    pub use super::local_key::TaskLocalFuture;
+}
 
 #[cfg(not(loom))]
 use crate::context;

@@ -1,0 +1,189 @@
+//! The way to a runtime, from anywhere.
+
+use super::{Id, RuntimeFlavor, RuntimeMetrics, block_on};
+use crate::blocking::Duty;
+use crate::context;
+use crate::scheduler::Shared;
+use crate::task::JoinHandle;
+use std::fmt;
+use std::future::Future;
+use std::panic::{RefUnwindSafe, UnwindSafe};
+use std::sync::Arc;
+
+/// A way to a runtime that does not keep it running. Cheap to clone.
+#[derive(Clone)]
+pub struct Handle {
+    pub(super) shared: Arc<Shared>,
+}
+
+impl Handle {
+    /// The runtime that the calling code runs in.
+    ///
+    /// # Panics
+    /// If it runs in none.
+    #[track_caller]
+    pub fn current() -> Self {
+        context::with(|shared| Handle {
+            shared: Arc::clone(shared),
+        })
+    }
+
+    /// The runtime that the calling code runs in.
+    ///
+    /// # Errors
+    /// If it runs in none.
+    pub fn try_current() -> Result<Self, TryCurrentError> {
+        let current = context::current().map(|shared| Handle { shared });
+        current.ok_or(TryCurrentError(()))
+    }
+
+    /// Runs a future on the calling thread, and returns its output. Tasks that it spawns run on the runtime's threads.
+    ///
+    /// May be called anywhere, also in a closure of [`spawn_cpu`](crate::spawn_cpu) or of a parallel iterator: while the
+    /// thread waits, the runtime's other threads (and if all are busy, the relief thread) serve the tasks.
+    ///
+    /// # Panics
+    /// Inside of a task of the same current-thread runtime: its one thread would wait for itself.
+    #[track_caller]
+    pub fn block_on<F: Future>(&self, future: F) -> F::Output {
+        self.shared.assert_of_this_process();
+        let _entered = context::enter(Arc::clone(&self.shared));
+        if self.shared.pool().is_some() {
+            return block_on::block_on(&self.shared, future);
+        }
+        self.assert_may_block();
+        block_on::block_on_current(&self.shared, future)
+    }
+
+    /// The caller is about to wait for this runtime's tasks.
+    ///
+    /// # Panics
+    /// If it is one of them, and nobody else could run the others.
+    #[track_caller]
+    pub(crate) fn assert_may_block(&self) {
+        assert!(
+            self.shared.pool().is_some() || self.shared.my_core().is_none(),
+            "block_on inside of a task of a current-thread runtime: its thread would wait for itself; await the future instead",
+        );
+    }
+
+    /// Runs a future as a task; see [`spawn`](crate::spawn).
+    #[track_caller]
+    pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        JoinHandle::new(self.shared.spawn(future))
+    }
+
+    /// Runs a closure that blocks; see [`spawn_blocking`](crate::spawn_blocking).
+    #[track_caller]
+    pub fn spawn_blocking<F, R>(&self, work: F) -> JoinHandle<R>
+    where
+        F: FnOnce() -> R + Send + 'static,
+        R: Send + 'static,
+    {
+        self.shared.assert_of_this_process();
+        let _entered = context::enter(Arc::clone(&self.shared));
+        self.shared.blocking.spawn(Duty::MayBeCancelled, work)
+    }
+
+    /// Runs a computation; see [`spawn_cpu`](crate::spawn_cpu).
+    pub fn spawn_cpu<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> JoinHandle<T> {
+        crate::cpu::spawn_cpu_in(&self.shared, work)
+    }
+
+    /// Makes this the calling thread's runtime until the guard is dropped, so that sockets and timers can be made.
+    pub fn enter(&self) -> EnterGuard<'_> {
+        EnterGuard {
+            _entered: context::enter(Arc::clone(&self.shared)),
+            _handle: std::marker::PhantomData,
+        }
+    }
+
+    /// What the runtime has done so far.
+    pub fn metrics(&self) -> RuntimeMetrics {
+        RuntimeMetrics::of(Arc::clone(&self.shared))
+    }
+
+    /// Does it have threads of its own, or use the caller's?
+    pub fn runtime_flavor(&self) -> RuntimeFlavor {
+        match self.shared.pool() {
+            Some(_) => RuntimeFlavor::MultiThread,
+            None => RuntimeFlavor::CurrentThread,
+        }
+    }
+
+    /// The runtime's number, which no other one of this process has.
+    pub fn id(&self) -> Id {
+        self.shared.identity.id()
+    }
+
+    /// The name that its [`Builder`](super::Builder::name) gave it.
+    pub fn name(&self) -> Option<&str> {
+        self.shared.identity.name()
+    }
+}
+
+// As for `Runtime`.
+impl UnwindSafe for Handle {}
+impl RefUnwindSafe for Handle {}
+
+impl fmt::Debug for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handle")
+            .field("workers", &self.shared.workers())
+            .finish_non_exhaustive()
+    }
+}
+
+/// See [`Handle::enter`]. Guards may be dropped in any order: the thread is in the runtime of the last one made that is still there.
+#[must_use = "the runtime is left when the guard is dropped"]
+pub struct EnterGuard<'a> {
+    _entered: context::Entered,
+    _handle: std::marker::PhantomData<&'a Handle>,
+}
+
+// SAFETY: a shared guard gives access to nothing.
+unsafe impl Sync for EnterGuard<'_> {}
+
+impl fmt::Debug for EnterGuard<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("EnterGuard")
+    }
+}
+
+/// The calling code runs in no runtime. See [`Handle::try_current`].
+pub struct TryCurrentError(());
+
+impl TryCurrentError {
+    /// Always: there is no other reason.
+    pub fn is_missing_context(&self) -> bool {
+        true
+    }
+
+    /// Never: which runtime a thread is in is known until its very end.
+    pub fn is_thread_local_destroyed(&self) -> bool {
+        false
+    }
+}
+
+impl fmt::Debug for TryCurrentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TryCurrentError")
+            .field("kind", &format_args!("NoContext"))
+            .finish()
+    }
+}
+
+impl fmt::Display for TryCurrentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(context::MISSING)
+    }
+}
+
+impl std::error::Error for TryCurrentError {}

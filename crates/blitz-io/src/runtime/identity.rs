@@ -1,0 +1,60 @@
+//! Which runtime it is, and of what kind.
+
+use crate::scheduler::Scheduler;
+use std::fmt;
+use std::num::NonZeroU64;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A runtime's number. No other runtime of the process has it, whether it still runs or not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Id(NonZeroU64);
+
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A runtime's number and, if it has one, its name.
+#[derive(Debug)]
+pub(crate) struct Identity {
+    id: Id,
+    name: Option<String>,
+}
+
+impl Identity {
+    pub(crate) fn new(name: Option<String>) -> Self {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        let number = LAST.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
+        let id = Id(NonZeroU64::new(number).expect("nobody makes that many"));
+        Identity { id, name }
+    }
+
+    pub(super) fn id(&self) -> Id {
+        self.id
+    }
+
+    pub(super) fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+}
+
+/// What threads a runtime runs its tasks on.
+#[derive(Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RuntimeFlavor {
+    /// On the one that is in [`Runtime::block_on`](super::Runtime::block_on).
+    CurrentThread,
+    /// On those of a pool.
+    MultiThread,
+}
+
+/// Which of its runtime's workers the calling thread is, if it is one.
+///
+/// On the global pool, which several runtimes may share, it is the pool's thread.
+pub fn worker_index() -> Option<usize> {
+    Scheduler::of_worker(|scheduler| {
+        let (_, index) = scheduler.my_core()?;
+        (index < scheduler.workers()).then_some(index)
+    })?
+}
