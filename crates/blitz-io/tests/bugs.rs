@@ -7,6 +7,7 @@
 //! * 38 (a deque that frees a buffer which thieves still read): the ring here does not grow, and the engine's deques retire
 //!   buffers, in models of their own.
 
+use blitz_io::io::{AsyncReadExt, AsyncWriteExt};
 use blitz_io::task::yield_now;
 use blitz_io::time::{sleep, timeout};
 use blitz_io::{Builder, Runtime, spawn};

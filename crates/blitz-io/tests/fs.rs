@@ -3,6 +3,7 @@
 mod common;
 
 use blitz_io::fs::{self, File};
+use blitz_io::io::{self, AsyncReadExt, AsyncSeekExt, AsyncWriteExt};
 use blitz_io::{Builder, spawn, spawn_blocking};
 use common::{run, run_on, runtime, soon};
 use futures_core::Stream;
@@ -351,7 +352,7 @@ fn bug_35_file_operations_that_a_runtime_leaves_behind_are_errors_and_nobody_han
 fn bug_35_the_async_file_compiles_and_has_the_traits() {
     fn has_the_traits<F>(file: F) -> F
     where
-        F: futures_io::AsyncRead + futures_io::AsyncWrite + futures_io::AsyncSeek,
+        F: io::AsyncRead + io::AsyncWrite + io::AsyncSeek,
         F: Send + Sync + Unpin + std::fmt::Debug,
     {
         file
@@ -362,12 +363,11 @@ fn bug_35_the_async_file_compiles_and_has_the_traits() {
         let mut file = has_the_traits(file);
         let written = poll_fn(|cx| {
             let slices = [std::io::IoSlice::new(b"tra"), std::io::IoSlice::new(b"its")];
-            futures_io::AsyncWrite::poll_write_vectored(Pin::new(&mut file), cx, &slices)
+            io::AsyncWrite::poll_write_vectored(Pin::new(&mut file), cx, &slices)
         });
         assert_eq!(written.await.unwrap(), 6);
-        let sought = poll_fn(|cx| {
-            futures_io::AsyncSeek::poll_seek(Pin::new(&mut file), cx, SeekFrom::End(-3))
-        });
+        io::AsyncSeek::start_seek(Pin::new(&mut file), SeekFrom::End(-3)).unwrap();
+        let sought = poll_fn(|cx| io::AsyncSeek::poll_complete(Pin::new(&mut file), cx));
         assert_eq!(soon(sought).await.unwrap(), 3);
         let mut buffer = [0; 8];
         assert_eq!(soon(file.read(&mut buffer)).await.unwrap(), 3);

@@ -6,6 +6,7 @@
 
 mod common;
 
+use blitz_io::io::{AsyncReadExt, AsyncWriteExt};
 use blitz_io::net::{TcpListener, TcpStream};
 use blitz_io::spawn;
 use blitz_io::time::{Duration, sleep, timeout};

@@ -5,7 +5,7 @@ mod common;
 
 use blitz_io::io::{
     self, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncSeek, AsyncSeekExt, AsyncWrite,
-    AsyncWriteExt, BufReader, BufStream, BufWriter, DuplexStream, SeekFrom,
+    AsyncWriteExt, BufReader, BufStream, BufWriter, DuplexStream, ReadBuf, SeekFrom,
 };
 use blitz_io::task::yield_now;
 use blitz_io::{join, select, spawn};
@@ -71,10 +71,11 @@ proptest! {
                         length
                     }
                     1 => {
-                        let middle = buffer.len() / 2;
-                        let (left, right) = buffer.split_at_mut(middle);
-                        let mut slices = [left, right].map(std::io::IoSliceMut::new);
-                        reader.read_vectored(&mut slices).await.unwrap()
+                        let mut memory = vec![std::mem::MaybeUninit::uninit(); buffer.len()];
+                        let mut part = ReadBuf::uninit(&mut memory);
+                        let length = reader.read_buf(&mut part).await.unwrap();
+                        buffer[..length].copy_from_slice(part.filled());
+                        length
                     }
                     _ => reader.read(&mut buffer).await.unwrap(),
                 };
@@ -168,7 +169,7 @@ proptest! {
         block_on(async {
             let mut reader = Chaos::new(&bytes[..], seed, 40);
             let mut head = Vec::new();
-            let mut taken = reader.by_ref().take(limit);
+            let mut taken = (&mut reader).take(limit);
             taken.read_to_end(&mut head).await.unwrap();
             assert_eq!(taken.limit(), limit - cut as u64);
             assert_eq!(head, &bytes[..cut]);
@@ -369,7 +370,7 @@ impl AsyncWrite for Counts {
         Poll::Ready(Ok(()))
     }
 
-    fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.poll_flush(cx)
     }
 }
@@ -416,7 +417,7 @@ fn a_writer_that_takes_nothing_ends_the_copy() {
         fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
             Poll::Ready(Ok(()))
         }
-        fn poll_close(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
             Poll::Ready(Ok(()))
         }
     }
@@ -444,9 +445,11 @@ impl AsyncRead for Memory {
     fn poll_read(
         mut self: Pin<&mut Self>,
         _: &mut Context<'_>,
-        buffer: &mut [u8],
-    ) -> Poll<io::Result<usize>> {
-        Poll::Ready(std::io::Read::read(&mut self.0, buffer))
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let length = std::io::Read::read(&mut self.0, buf.initialize_unfilled())?;
+        buf.advance(length);
+        Poll::Ready(Ok(()))
     }
 }
 
@@ -461,18 +464,18 @@ impl AsyncWrite for Memory {
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
     }
-    fn poll_close(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
     }
 }
 
 impl AsyncSeek for Memory {
-    fn poll_seek(
-        mut self: Pin<&mut Self>,
-        _: &mut Context<'_>,
-        to: SeekFrom,
-    ) -> Poll<io::Result<u64>> {
-        Poll::Ready(std::io::Seek::seek(&mut self.0, to))
+    fn start_seek(mut self: Pin<&mut Self>, to: SeekFrom) -> io::Result<()> {
+        std::io::Seek::seek(&mut self.0, to).map(drop)
+    }
+
+    fn poll_complete(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<u64>> {
+        Poll::Ready(Ok(self.0.position()))
     }
 }
 

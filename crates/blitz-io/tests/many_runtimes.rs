@@ -2,6 +2,7 @@
 
 mod common;
 
+use blitz_io::io::{AsyncReadExt, AsyncWriteExt};
 use blitz_io::net::{TcpListener, TcpStream};
 use blitz_io::time::sleep;
 use blitz_io::{Builder, Handle, Runtime};

@@ -4,13 +4,12 @@
 
 mod common;
 
-use blitz_io::io::AsyncReadExt;
+use blitz_io::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use blitz_io::net::{TcpListener, TcpStream, UnixDatagram, UnixStream};
 use blitz_io::process::ChildStdout;
 use blitz_io::spawn;
 use blitz_io::time::{Duration, Instant, sleep};
 use common::{run, soon};
-use futures_io::AsyncRead;
 use std::io::Write;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 

@@ -1,6 +1,6 @@
 //! The traits of other ecosystems: sockets are read and written through them as through their own methods.
 
-#![cfg(any(feature = "tokio-io", feature = "hyper"))]
+#![cfg(any(feature = "futures-io", feature = "tokio-io", feature = "hyper"))]
 
 mod common;
 
@@ -133,6 +133,49 @@ mod hyper_rt {
             timer.reset(&mut sleep, timer.now() + Duration::from_secs(3));
             sleep.await;
             assert_eq!(begin.elapsed(), Duration::from_secs(105));
+        });
+    }
+}
+
+#[cfg(feature = "futures-io")]
+mod futures_io_traits {
+    use super::*;
+    use blitz_io::io::{BufReader, duplex};
+    use blitz_io::net::UnixStream;
+    use futures_io::{AsyncBufRead, AsyncRead, AsyncWrite};
+
+    async fn exchange(
+        mut here: impl AsyncRead + AsyncWrite + Unpin,
+        mut there: impl AsyncBufRead + AsyncWrite + Unpin,
+    ) {
+        let slices = [IoSlice::new(b""), IoSlice::new(MESSAGE)];
+        let written = poll_fn(|cx| Pin::new(&mut here).poll_write_vectored(cx, &slices));
+        assert_eq!(written.await.unwrap(), MESSAGE.len());
+        poll_fn(|cx| Pin::new(&mut here).poll_close(cx))
+            .await
+            .unwrap();
+        let got = poll_fn(|cx| {
+            let bytes = std::task::ready!(Pin::new(&mut there).poll_fill_buf(cx)).unwrap();
+            std::task::Poll::Ready(bytes.to_vec())
+        });
+        assert_eq!(soon(got).await, MESSAGE);
+        Pin::new(&mut there).consume(MESSAGE.len());
+        poll_fn(|cx| Pin::new(&mut there).poll_write(cx, b"answer"))
+            .await
+            .unwrap();
+        let mut buffer = [0; 64];
+        let read = soon(poll_fn(|cx| Pin::new(&mut here).poll_read(cx, &mut buffer)));
+        let length = read.await.unwrap();
+        assert_eq!(&buffer[..length], b"answer");
+    }
+
+    #[test]
+    fn streams_of_all_kinds_implement_the_traits_of_futures_io() {
+        run(|| async {
+            let (here, there) = duplex(64);
+            exchange(here, BufReader::new(there)).await;
+            let (here, there) = UnixStream::pair().unwrap();
+            exchange(here, BufReader::new(there)).await;
         });
     }
 }

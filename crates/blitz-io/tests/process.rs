@@ -3,6 +3,7 @@
 
 mod common;
 
+use blitz_io::io::{AsyncReadExt, AsyncWriteExt};
 use blitz_io::process::{Child, Command, Stdio};
 use blitz_io::{Builder, Runtime, spawn};
 use common::{run, run_on, runtime, soon};

@@ -3,7 +3,7 @@
 
 mod common;
 
-use blitz_io::io::{self, AsyncBufReadExt, BufReader};
+use blitz_io::io::{self, AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use common::{run, runtime};
 use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};

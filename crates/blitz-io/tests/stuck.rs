@@ -2,6 +2,7 @@
 
 mod common;
 
+use blitz_io::io::{AsyncReadExt, AsyncWriteExt};
 use blitz_io::net::UnixStream;
 use blitz_io::time::sleep;
 use blitz_io::{Builder, Handle, block_in_place, spawn_blocking};

@@ -5,7 +5,7 @@
 //! much it has missed, and nobody else waits for it.
 
 use blitz_examples::Recipe;
-use blitz_io::io::{AsyncBufReadExt, BufReader};
+use blitz_io::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use blitz_io::net::tcp::OwnedWriteHalf;
 use blitz_io::net::{TcpListener, TcpStream};
 use blitz_io::select;

@@ -4,6 +4,7 @@
 //! the runtime, which would otherwise cut them off.
 
 use blitz_examples::Recipe;
+use blitz_io::io::{AsyncReadExt, AsyncWriteExt};
 use blitz_io::net::{TcpListener, TcpStream};
 use blitz_io::task::JoinSet;
 use std::io;

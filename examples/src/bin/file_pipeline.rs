@@ -6,6 +6,7 @@
 use blitz::prelude::*;
 use blitz_examples::{Random, Recipe};
 use blitz_io::fs::{self, File};
+use blitz_io::io::{AsyncReadExt, AsyncWriteExt};
 use blitz_io::task::JoinSet;
 use std::io;
 use std::path::{Path, PathBuf};

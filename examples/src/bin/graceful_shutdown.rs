@@ -5,7 +5,7 @@
 //! real program a signal would call it.
 
 use blitz_examples::Recipe;
-use blitz_io::io::{AsyncBufReadExt, BufReader};
+use blitz_io::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use blitz_io::net::{TcpListener, TcpStream};
 use blitz_io::select;
 use blitz_io::shutdown::{Shutdown, WorkGuard};

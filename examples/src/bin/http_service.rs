@@ -5,6 +5,7 @@
 
 use blitz::prelude::*;
 use blitz_examples::Recipe;
+use blitz_io::io::{AsyncReadExt, AsyncWriteExt};
 use blitz_io::net::{TcpListener, TcpStream};
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};

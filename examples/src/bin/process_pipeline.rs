@@ -20,6 +20,7 @@ fn main() {
 #[cfg(unix)]
 mod pipeline {
     use blitz_examples::{Random, Recipe};
+    use blitz_io::io::{AsyncReadExt, AsyncWriteExt};
     use blitz_io::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
     use std::io;
     use std::sync::Arc;

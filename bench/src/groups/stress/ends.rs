@@ -1,6 +1,7 @@
 //! Scenario `ends`: pools and runtimes end while they are used: dropped, told to end in the background, with a time limit, in their own
 //! tasks, while other threads are in `block_on`. Whatever was going on, nothing is left of it, nobody waits for ever, and other runtimes go on.
 
+use blitz_io::io::{AsyncReadExt, AsyncWriteExt};
 use std::future::{Future, pending};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;

@@ -12,7 +12,7 @@ use crate::blocking::Duty;
 use crate::net::stream::{Incoming, Outgoing};
 use crate::{context, coop};
 use std::fs::File;
-use std::io::{self, IoSlice, IoSliceMut, Read, Seek, SeekFrom, Write};
+use std::io::{self, IoSlice, Read, Seek, SeekFrom, Write};
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
@@ -211,31 +211,12 @@ fn start(job: Job, duty: Duty, run: impl FnOnce(Job) + Send + 'static) {
 }
 
 impl Incoming for Buffered {
-    fn poll_read(&self, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
-        let length = buffer.len();
-        // SAFETY: the same memory; only initialised bytes are written to it.
-        let room = unsafe { std::slice::from_raw_parts_mut(buffer.as_mut_ptr().cast(), length) };
+    fn poll_read(
+        &self,
+        cx: &mut Context<'_>,
+        room: &mut [MaybeUninit<u8>],
+    ) -> Poll<io::Result<usize>> {
         self.poll_read_some(cx, room)
-    }
-
-    fn poll_read_uninit(
-        &self,
-        cx: &mut Context<'_>,
-        buffer: &mut [MaybeUninit<u8>],
-    ) -> Poll<io::Result<usize>> {
-        self.poll_read_some(cx, buffer)
-    }
-
-    /// Into the first one that has room: the others would need another copy.
-    fn poll_read_vectored(
-        &self,
-        cx: &mut Context<'_>,
-        buffers: &mut [IoSliceMut<'_>],
-    ) -> Poll<io::Result<usize>> {
-        match buffers.iter_mut().find(|buffer| !buffer.is_empty()) {
-            Some(buffer) => self.poll_read(cx, buffer),
-            None => Poll::Ready(Ok(0)),
-        }
     }
 }
 

@@ -4,7 +4,6 @@ use super::buffered::Buffered;
 use super::job::Call;
 use super::{FileTimes, OpenOptions, on_a_thread};
 use crate::net::macros::{readable_stream, writable_stream};
-use futures_io::AsyncSeek;
 use std::fmt;
 use std::fs::{Metadata, Permissions};
 use std::future::poll_fn;
@@ -17,10 +16,11 @@ use std::time::SystemTime;
 
 /// An open file.
 ///
-/// It is read and written with its own methods, or through the traits of `futures-io` (and of tokio with the feature `tokio-io`).
+/// It is read and written with the methods of [`AsyncReadExt`](crate::io::AsyncReadExt), [`AsyncWriteExt`](crate::io::AsyncWriteExt) and
+/// [`AsyncSeekExt`](crate::io::AsyncSeekExt).
 ///
-/// **A write is finished when it is flushed.** [`write`](File::write) copies the bytes and leaves the rest to a thread; it does not wait, unless
-/// that thread is behind by more than a [buffer](File::set_max_buf_size). [`flush`](File::flush) waits until the system has everything, and
+/// **A write is finished when it is flushed.** [`write`](crate::io::AsyncWriteExt::write) copies the bytes and leaves the rest to a thread; it does not wait, unless
+/// that thread is behind by more than a [buffer](File::set_max_buf_size). [`flush`](crate::io::AsyncWriteExt::flush) waits until the system has everything, and
 /// [`sync_all`](File::sync_all) until the disk does. A write that fails is reported by the next `write`, `flush`, `shutdown` or `sync`; what was written
 /// after it and before the report is not written. Bytes that have been accepted are written even if the file is dropped, or the
 /// runtime ends; only an error of theirs is then lost.
@@ -32,6 +32,7 @@ use std::time::SystemTime;
 /// # let runtime = blitz_io::Runtime::new().unwrap();
 /// # runtime.block_on(async {
 /// use blitz_io::fs::File;
+/// use blitz_io::io::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt};
 /// use std::io::SeekFrom;
 ///
 /// let path = std::env::temp_dir().join(format!("blitz-io-file-{}", std::process::id()));
@@ -48,7 +49,6 @@ use std::time::SystemTime;
 pub struct File {
     io: Buffered,
     /// What `start_seek` has asked for, and the last position that is known.
-    #[cfg_attr(not(feature = "tokio-io"), allow(dead_code))]
     seeking: (Option<SeekFrom>, u64),
 }
 
@@ -230,30 +230,6 @@ impl File {
         self.io.limit()
     }
 
-    /// Moves the position, after what has been written so far; returns the distance from the beginning.
-    ///
-    /// # Errors
-    /// Those of [`std::io::Seek::seek`].
-    pub async fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        poll_fn(|cx| self.io.poll_call(cx, Call::Seek(to))).await
-    }
-
-    /// Moves the position to the beginning.
-    ///
-    /// # Errors
-    /// As for [`seek`](Self::seek).
-    pub async fn rewind(&mut self) -> io::Result<()> {
-        self.seek(SeekFrom::Start(0)).await.map(drop)
-    }
-
-    /// The position: where the next byte is read or written.
-    ///
-    /// # Errors
-    /// As for [`seek`](Self::seek).
-    pub async fn stream_position(&mut self) -> io::Result<u64> {
-        self.seek(SeekFrom::Current(0)).await
-    }
-
     async fn settled(&self) {
         poll_fn(|cx| self.io.poll_settled(cx)).await;
     }
@@ -274,33 +250,45 @@ impl File {
 readable_stream!([] File, this => this.io);
 writable_stream!([] File, this => this.io);
 
-impl AsyncSeek for File {
+/// Implements a trait of seeking in two steps.
+macro_rules! seek {
+    ($($trait:ident)::+) => {
+        impl $($trait)::+ for File {
+            fn start_seek(mut self: Pin<&mut Self>, to: SeekFrom) -> io::Result<()> {
+                self.seeking.0 = Some(to);
+                Ok(())
+            }
+
+            fn poll_complete(
+                mut self: Pin<&mut Self>,
+                cx: &mut Context<'_>,
+            ) -> Poll<io::Result<u64>> {
+                match self.seeking.0 {
+                    Some(to) => {
+                        let position = std::task::ready!(self.io.poll_call(cx, Call::Seek(to)));
+                        self.seeking.0 = None;
+                        self.seeking.1 = position?;
+                    }
+                    None => std::task::ready!(self.io.poll_idle(cx)),
+                }
+                Poll::Ready(Ok(self.seeking.1))
+            }
+        }
+    };
+}
+
+seek!(crate::io::AsyncSeek);
+#[cfg(feature = "tokio-io")]
+seek!(tokio::io::AsyncSeek);
+
+#[cfg(feature = "futures-io")]
+impl futures_io::AsyncSeek for File {
     fn poll_seek(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         to: SeekFrom,
     ) -> Poll<io::Result<u64>> {
         self.io.poll_call(cx, Call::Seek(to))
-    }
-}
-
-#[cfg(feature = "tokio-io")]
-impl tokio::io::AsyncSeek for File {
-    fn start_seek(mut self: Pin<&mut Self>, to: SeekFrom) -> io::Result<()> {
-        self.seeking.0 = Some(to);
-        Ok(())
-    }
-
-    fn poll_complete(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<u64>> {
-        match self.seeking.0 {
-            Some(to) => {
-                let position = std::task::ready!(self.io.poll_call(cx, Call::Seek(to)));
-                self.seeking.0 = None;
-                self.seeking.1 = position?;
-            }
-            None => std::task::ready!(self.io.poll_idle(cx)),
-        }
-        Poll::Ready(Ok(self.seeking.1))
     }
 }
 

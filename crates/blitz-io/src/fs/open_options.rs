@@ -10,6 +10,7 @@ use std::path::Path;
 /// # let runtime = blitz_io::Runtime::new().unwrap();
 /// # runtime.block_on(async {
 /// use blitz_io::fs::OpenOptions;
+/// use blitz_io::io::AsyncWriteExt;
 ///
 /// let path = std::env::temp_dir().join(format!("blitz-io-options-{}", std::process::id()));
 /// for line in ["one\n", "two\n"] {

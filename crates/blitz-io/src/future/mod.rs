@@ -17,14 +17,15 @@
 //! | `TcpListener::accept`, `UnixListener::accept` | safe: the connection goes to the next `accept` |
 //! | `TcpStream::connect` | safe: the attempt is given up |
 //! | `readable`, `writable`, `ready` | safe |
-//! | `read`, `read_vectored`, `fill_buf` | safe: nothing has been read |
-//! | `write`, `write_vectored` | safe: nothing has been written |
+//! | `read`, `read_buf`, `fill_buf` | safe: nothing has been read |
+//! | `write`, `write_vectored`, `write_buf` | safe: nothing has been written |
 //! | `recv`, `recv_from`, `send`, `send_to` of datagram sockets | safe |
 //! | `Lines::next_line`, `Split::next_segment` | safe: a part of a line stays in the reader |
 //! | `read_until` | the part that has come is in the buffer already; call it again with the same buffer |
 //! | `read_to_end` | the part that has come is in the vector already; call it again with the same vector |
 //! | `read_exact`, `read_line`, `read_to_string`, `read_u32` … | **not safe**: what has been read is gone |
 //! | `write_all`, `write_u32` …, `copy`, `copy_bidirectional` | **not safe**: how far it got is not known |
+//! | `write_all_buf` | what is left in the buffer has not been written; call it again with the same buffer |
 //! | `flush`, `shutdown` | safe: to be called again |
 //! | `fs::File::read`, `write`, `ReadDir::next_entry` | safe: what a thread reads meanwhile is there for the next call |
 //! | functions of `fs`, `File::seek`, `set_len` | done or not done |

@@ -1,9 +1,9 @@
 //! A reader with a buffer.
 
-use super::BUFFER;
-use futures_io::{AsyncBufRead, AsyncRead, AsyncSeek};
+use super::seek_state::SeekState;
+use super::{AsyncBufRead, AsyncRead, AsyncSeek, BUFFER, ReadBuf};
 use pin_project_lite::pin_project;
-use std::io::{self, IoSliceMut, SeekFrom};
+use std::io::{self, SeekFrom};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -35,6 +35,7 @@ pin_project! {
         // What has been read ahead is at `start..end`.
         start: usize,
         end: usize,
+        seek: SeekState,
     }
 }
 
@@ -59,6 +60,7 @@ impl<R> BufReader<R> {
             buffer: vec![0; capacity].into_boxed_slice(),
             start: 0,
             end: 0,
+            seek: SeekState::Idle,
         }
     }
 
@@ -74,43 +76,22 @@ impl<R> BufReader<R> {
 }
 
 inner_access!([R] BufReader<R>, R, reader);
-delegate_write!([W: futures_io::AsyncWrite] BufReader<W>, reader);
-
-impl<R: AsyncRead> BufReader<R> {
-    /// Lets `take` have what is in the buffer, and consumes what it says.
-    fn poll_from_buffer(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        take: impl FnOnce(&mut &[u8]) -> io::Result<usize>,
-    ) -> Poll<io::Result<usize>> {
-        let mut bytes = ready!(self.as_mut().poll_fill_buf(cx))?;
-        let length = take(&mut bytes)?;
-        self.consume(length);
-        Poll::Ready(Ok(length))
-    }
-}
+delegate_write!([W: crate::io::AsyncWrite] BufReader<W>, reader);
 
 impl<R: AsyncRead> AsyncRead for BufReader<R> {
     fn poll_read(
-        self: Pin<&mut Self>,
+        mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-        buffer: &mut [u8],
-    ) -> Poll<io::Result<usize>> {
-        if self.bypasses(buffer.len()) {
-            return self.project().reader.poll_read(cx, buffer);
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if self.bypasses(buf.remaining()) {
+            return self.project().reader.poll_read(cx, buf);
         }
-        self.poll_from_buffer(cx, |bytes| io::Read::read(bytes, buffer))
-    }
-
-    fn poll_read_vectored(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffers: &mut [IoSliceMut<'_>],
-    ) -> Poll<io::Result<usize>> {
-        if self.bypasses(buffers.iter().map(|buffer| buffer.len()).sum()) {
-            return self.project().reader.poll_read_vectored(cx, buffers);
-        }
-        self.poll_from_buffer(cx, |bytes| io::Read::read_vectored(bytes, buffers))
+        let ahead = ready!(self.as_mut().poll_fill_buf(cx))?;
+        let length = ahead.len().min(buf.remaining());
+        buf.put_slice(&ahead[..length]);
+        self.consume(length);
+        Poll::Ready(Ok(()))
     }
 }
 
@@ -118,8 +99,9 @@ impl<R: AsyncRead> AsyncBufRead for BufReader<R> {
     fn poll_fill_buf(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<&[u8]>> {
         let this = self.project();
         if this.start == this.end {
-            *this.end = ready!(this.reader.poll_read(cx, this.buffer))?;
-            *this.start = 0;
+            let mut buffer = ReadBuf::new(this.buffer);
+            ready!(this.reader.poll_read(cx, &mut buffer))?;
+            (*this.start, *this.end) = (0, buffer.filled().len());
         }
         Poll::Ready(Ok(&this.buffer[*this.start..*this.end]))
     }
@@ -131,25 +113,38 @@ impl<R: AsyncRead> AsyncBufRead for BufReader<R> {
 }
 
 impl<R: AsyncSeek> AsyncSeek for BufReader<R> {
-    /// Forgets what has been read ahead.
-    fn poll_seek(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        to: SeekFrom,
-    ) -> Poll<io::Result<u64>> {
-        let this = self.project();
-        let to = match to {
+    /// Only notes where to: the reader may be busy.
+    fn start_seek(self: Pin<&mut Self>, position: SeekFrom) -> io::Result<()> {
+        *self.project().seek = SeekState::Wanted(position);
+        Ok(())
+    }
+
+    /// Forgets what has been read ahead, once it is there.
+    fn poll_complete(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<u64>> {
+        let mut this = self.project();
+        while let SeekState::Wanted(position) = *this.seek {
+            ready!(this.reader.as_mut().poll_complete(cx))?;
             // The reader is as much further on as has been read ahead.
-            SeekFrom::Current(offset) => {
-                let ahead = (*this.end - *this.start) as i64;
-                let too_far = || io::Error::from(io::ErrorKind::InvalidInput);
-                SeekFrom::Current(offset.checked_sub(ahead).ok_or_else(too_far)?)
-            }
-            absolute => absolute,
-        };
-        let place = ready!(this.reader.poll_seek(cx, to))?;
-        (*this.start, *this.end) = (0, 0);
-        Poll::Ready(Ok(place))
+            let ahead = (*this.end - *this.start) as i64;
+            let position = match position {
+                SeekFrom::Current(distance) => match distance.checked_sub(ahead) {
+                    Some(distance) => SeekFrom::Current(distance),
+                    None => {
+                        // Too much for one number: first back to where the user is.
+                        this.reader.as_mut().start_seek(SeekFrom::Current(-ahead))?;
+                        (*this.start, *this.end) = (0, 0);
+                        continue;
+                    }
+                },
+                absolute => absolute,
+            };
+            this.seek.begin(this.reader.as_mut(), position)?;
+        }
+        let place = ready!(this.reader.poll_complete(cx));
+        if this.seek.end() && place.is_ok() {
+            (*this.start, *this.end) = (0, 0);
+        }
+        Poll::Ready(place)
     }
 }
 

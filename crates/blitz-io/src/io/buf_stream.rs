@@ -64,6 +64,6 @@ impl<S> BufStream<S> {
     }
 }
 
-delegate_read!([S: futures_io::AsyncRead] BufStream<S>, stream);
-delegate_buf_read!([S: futures_io::AsyncRead] BufStream<S>, stream);
-delegate_write!([S: futures_io::AsyncWrite] BufStream<S>, stream);
+delegate_read!([S: crate::io::AsyncRead] BufStream<S>, stream);
+delegate_buf_read!([S: crate::io::AsyncRead] BufStream<S>, stream);
+delegate_write!([S: crate::io::AsyncWrite] BufStream<S>, stream);

@@ -1,7 +1,7 @@
 //! A writer with a buffer.
 
-use super::BUFFER;
-use futures_io::{AsyncSeek, AsyncWrite};
+use super::seek_state::SeekState;
+use super::{AsyncSeek, AsyncWrite, BUFFER};
 use pin_project_lite::pin_project;
 use std::io::{self, IoSlice, SeekFrom};
 use std::pin::Pin;
@@ -40,6 +40,7 @@ pin_project! {
         capacity: usize,
         // How much of the buffer has been written.
         written: usize,
+        seek: SeekState,
     }
 }
 
@@ -56,6 +57,7 @@ impl<W> BufWriter<W> {
             buffer: Vec::with_capacity(capacity),
             capacity,
             written: 0,
+            seek: SeekState::Idle,
         }
     }
 
@@ -81,6 +83,32 @@ impl<W: AsyncWrite> BufWriter<W> {
         Poll::Ready(Ok(()))
     }
 
+    /// For a writer that takes one slice at a time: as many of them as there is room for, or else the first alone.
+    fn poll_write_slices(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffers: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let mut slices = buffers.iter().filter(|slice| !slice.is_empty());
+        let Some(first) = slices.next() else {
+            return Poll::Ready(Ok(0));
+        };
+        if ready!(self.as_mut().poll_room(cx, first.len()))? {
+            return self.project().writer.poll_write(cx, first);
+        }
+        let this = self.project();
+        this.buffer.extend_from_slice(first);
+        let mut taken = first.len();
+        for slice in slices {
+            if this.buffer.len() + slice.len() > *this.capacity {
+                break;
+            }
+            this.buffer.extend_from_slice(slice);
+            taken += slice.len();
+        }
+        Poll::Ready(Ok(taken))
+    }
+
     /// Makes room for a write of this length, and says whether it is to bypass the buffer.
     fn poll_room(
         mut self: Pin<&mut Self>,
@@ -95,8 +123,8 @@ impl<W: AsyncWrite> BufWriter<W> {
 }
 
 inner_access!([W] BufWriter<W>, W, writer);
-delegate_read!([R: futures_io::AsyncRead] BufWriter<R>, writer);
-delegate_buf_read!([R: futures_io::AsyncBufRead] BufWriter<R>, writer);
+delegate_read!([R: crate::io::AsyncRead] BufWriter<R>, writer);
+delegate_buf_read!([R: crate::io::AsyncBufRead] BufWriter<R>, writer);
 
 impl<W: AsyncWrite> AsyncWrite for BufWriter<W> {
     fn poll_write(
@@ -116,6 +144,9 @@ impl<W: AsyncWrite> AsyncWrite for BufWriter<W> {
         cx: &mut Context<'_>,
         buffers: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
+        if !self.writer.is_write_vectored() {
+            return self.poll_write_slices(cx, buffers);
+        }
         let length = buffers
             .iter()
             .fold(0_usize, |sum, buffer| sum.saturating_add(buffer.len()));
@@ -129,26 +160,39 @@ impl<W: AsyncWrite> AsyncWrite for BufWriter<W> {
         Poll::Ready(Ok(length))
     }
 
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         ready!(self.as_mut().poll_flush_buffer(cx))?;
         self.project().writer.poll_flush(cx)
     }
 
-    fn poll_close(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         ready!(self.as_mut().poll_flush_buffer(cx))?;
-        self.project().writer.poll_close(cx)
+        self.project().writer.poll_shutdown(cx)
     }
 }
 
 impl<W: AsyncWrite + AsyncSeek> AsyncSeek for BufWriter<W> {
-    /// Writes what is in the buffer before.
-    fn poll_seek(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        to: SeekFrom,
-    ) -> Poll<io::Result<u64>> {
-        ready!(self.as_mut().poll_flush_buffer(cx))?;
-        self.project().writer.poll_seek(cx, to)
+    /// Only notes where to: what is in the buffer has to be written before.
+    fn start_seek(self: Pin<&mut Self>, position: SeekFrom) -> io::Result<()> {
+        *self.project().seek = SeekState::Wanted(position);
+        Ok(())
+    }
+
+    fn poll_complete(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<u64>> {
+        if let SeekState::Wanted(position) = self.seek {
+            ready!(self.as_mut().poll_flush_buffer(cx))?;
+            let mut this = self.as_mut().project();
+            ready!(this.writer.as_mut().poll_complete(cx))?;
+            this.seek.begin(this.writer, position)?;
+        }
+        let this = self.project();
+        let place = ready!(this.writer.poll_complete(cx));
+        this.seek.end();
+        Poll::Ready(place)
     }
 }
 

@@ -1,6 +1,6 @@
 //! One reader after the other.
 
-use futures_io::{AsyncBufRead, AsyncRead};
+use super::{AsyncBufRead, AsyncRead, ReadBuf};
 use pin_project_lite::pin_project;
 use std::io;
 use std::pin::Pin;
@@ -42,18 +42,19 @@ impl<A: AsyncRead, B: AsyncRead> AsyncRead for Chain<A, B> {
     fn poll_read(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-        buffer: &mut [u8],
-    ) -> Poll<io::Result<usize>> {
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         let this = self.project();
         if !*this.first_is_over {
-            let length = ready!(this.first.poll_read(cx, buffer))?;
+            let room = buf.remaining();
+            ready!(this.first.poll_read(cx, buf))?;
             // Nothing into an empty buffer is not the end.
-            if length > 0 || buffer.is_empty() {
-                return Poll::Ready(Ok(length));
+            if room == 0 || buf.remaining() < room {
+                return Poll::Ready(Ok(()));
             }
             *this.first_is_over = true;
         }
-        this.second.poll_read(cx, buffer)
+        this.second.poll_read(cx, buf)
     }
 }
 

@@ -3,9 +3,8 @@
 //! What has been read and not yet written is in a buffer of fixed size; nothing more is read before there is room. When
 //! the reader has nothing at the moment, the writer is flushed: what has come must not wait in somebody's buffer for what has not.
 
-use super::BUFFER;
+use super::{AsyncBufRead, AsyncRead, AsyncWrite, BUFFER, ReadBuf};
 use crate::coop;
-use futures_io::{AsyncBufRead, AsyncRead, AsyncWrite};
 use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
@@ -168,9 +167,11 @@ impl Copier {
         loop {
             ready!(turns.poll_next(cx));
             if self.start == self.end && !self.read_all {
-                let Poll::Ready(length) = reader.as_mut().poll_read(cx, &mut self.buffer)? else {
+                let mut buffer = ReadBuf::new(&mut self.buffer);
+                let Poll::Ready(()) = reader.as_mut().poll_read(cx, &mut buffer)? else {
                     return poll_flush_once(&mut self.flushed, writer, cx);
                 };
+                let length = buffer.filled().len();
                 (self.start, self.end) = (0, length);
                 self.read_all = length == 0;
             }

@@ -4,9 +4,8 @@
 //! its own direction and nothing else, so two such peers cannot block each other through us. The end of one direction is passed on, and
 //! the other goes on until it ends too.
 
-use super::BUFFER;
 use super::copy::Copier;
-use futures_io::{AsyncRead, AsyncWrite};
+use super::{AsyncRead, AsyncWrite, BUFFER};
 use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
@@ -107,7 +106,7 @@ impl Direction {
                     Self::Closes(ready!(copier.poll(cx, reader.as_mut(), writer.as_mut()))?)
                 }
                 Self::Closes(copied) => {
-                    ready!(writer.as_mut().poll_close(cx))?;
+                    ready!(writer.as_mut().poll_shutdown(cx))?;
                     Self::Ended(*copied)
                 }
                 Self::Ended(copied) => return Poll::Ready(Ok(*copied)),

@@ -3,21 +3,13 @@
 /// Reads from the field.
 macro_rules! delegate_read {
     ([$($generics:tt)*] $type:ty, $field:ident) => {
-        impl<$($generics)*> futures_io::AsyncRead for $type {
+        impl<$($generics)*> crate::io::AsyncRead for $type {
             fn poll_read(
                 self: std::pin::Pin<&mut Self>,
                 cx: &mut std::task::Context<'_>,
-                buffer: &mut [u8],
-            ) -> std::task::Poll<std::io::Result<usize>> {
-                self.project().$field.poll_read(cx, buffer)
-            }
-
-            fn poll_read_vectored(
-                self: std::pin::Pin<&mut Self>,
-                cx: &mut std::task::Context<'_>,
-                buffers: &mut [std::io::IoSliceMut<'_>],
-            ) -> std::task::Poll<std::io::Result<usize>> {
-                self.project().$field.poll_read_vectored(cx, buffers)
+                buf: &mut crate::io::ReadBuf<'_>,
+            ) -> std::task::Poll<std::io::Result<()>> {
+                self.project().$field.poll_read(cx, buf)
             }
         }
     };
@@ -26,7 +18,7 @@ macro_rules! delegate_read {
 /// Reads from the field's buffer.
 macro_rules! delegate_buf_read {
     ([$($generics:tt)*] $type:ty, $field:ident) => {
-        impl<$($generics)*> futures_io::AsyncBufRead for $type {
+        impl<$($generics)*> crate::io::AsyncBufRead for $type {
             fn poll_fill_buf(
                 self: std::pin::Pin<&mut Self>,
                 cx: &mut std::task::Context<'_>,
@@ -44,7 +36,7 @@ macro_rules! delegate_buf_read {
 /// Writes to the field.
 macro_rules! delegate_write {
     ([$($generics:tt)*] $type:ty, $field:ident) => {
-        impl<$($generics)*> futures_io::AsyncWrite for $type {
+        impl<$($generics)*> crate::io::AsyncWrite for $type {
             fn poll_write(
                 self: std::pin::Pin<&mut Self>,
                 cx: &mut std::task::Context<'_>,
@@ -61,6 +53,10 @@ macro_rules! delegate_write {
                 self.project().$field.poll_write_vectored(cx, buffers)
             }
 
+            fn is_write_vectored(&self) -> bool {
+                self.$field.is_write_vectored()
+            }
+
             fn poll_flush(
                 self: std::pin::Pin<&mut Self>,
                 cx: &mut std::task::Context<'_>,
@@ -68,11 +64,11 @@ macro_rules! delegate_write {
                 self.project().$field.poll_flush(cx)
             }
 
-            fn poll_close(
+            fn poll_shutdown(
                 self: std::pin::Pin<&mut Self>,
                 cx: &mut std::task::Context<'_>,
             ) -> std::task::Poll<std::io::Result<()>> {
-                self.project().$field.poll_close(cx)
+                self.project().$field.poll_shutdown(cx)
             }
         }
     };

@@ -3,9 +3,9 @@
 //! Two pipes, one each way. A pipe is a ring of bytes with a limit, and at most one waker of each side, under a lock that is held for a copy and
 //! never while a waker runs.
 
+use super::{AsyncRead, AsyncWrite, ReadBuf};
 use crate::coop;
 use crate::waker_place::leave;
-use futures_io::{AsyncRead, AsyncWrite};
 use std::collections::VecDeque;
 use std::io;
 use std::pin::Pin;
@@ -100,30 +100,29 @@ impl AsyncRead for DuplexStream {
     fn poll_read(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-        buffer: &mut [u8],
-    ) -> Poll<io::Result<usize>> {
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         let unit = ready!(coop::take_unit(cx));
         let read = leave(cx.waker(), |waker| {
             let mut state = self.incoming.lock();
-            if state.bytes.is_empty() && !state.is_closed && !buffer.is_empty() {
+            if state.bytes.is_empty() && !state.is_closed && buf.remaining() > 0 {
                 return waker.at(&mut state.reader).map(|()| None);
             }
             // A ring is in up to two pieces, and a read takes from the first.
             let (first, second) = state.bytes.as_slices();
-            let length = copy(first, buffer);
-            let length = length + copy(second, &mut buffer[length..]);
+            let length = copy(first, buf) + copy(second, buf);
             state.bytes.drain(..length);
             let writer = (length > 0).then(|| state.writer.take()).flatten();
             Some(Some((length, writer)))
         });
-        done(read, unit)
+        done(read, unit).map_ok(drop)
     }
 }
 
 /// Copies what there is room for.
-fn copy(bytes: &[u8], buffer: &mut [u8]) -> usize {
-    let length = bytes.len().min(buffer.len());
-    buffer[..length].copy_from_slice(&bytes[..length]);
+fn copy(bytes: &[u8], buf: &mut ReadBuf<'_>) -> usize {
+    let length = bytes.len().min(buf.remaining());
+    buf.put_slice(&bytes[..length]);
     length
 }
 
@@ -165,7 +164,7 @@ impl AsyncWrite for DuplexStream {
         Poll::Ready(Ok(()))
     }
 
-    fn poll_close(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+    fn poll_shutdown(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.outgoing.end(|state| state.is_closed = true);
         Poll::Ready(Ok(()))
     }

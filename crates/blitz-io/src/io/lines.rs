@@ -2,9 +2,9 @@
 //!
 //! The piece that has come so far is kept in the splitter and not in a future, so that dropping a future loses nothing.
 
-use super::ops;
+use super::AsyncBufRead;
+use super::operations::buf_read::up_to;
 use futures_core::Stream;
-use futures_io::AsyncBufRead;
 use pin_project_lite::pin_project;
 use std::future::poll_fn;
 use std::io;
@@ -81,7 +81,7 @@ impl<R: AsyncBufRead> Split<R> {
             if is_end && this.partial.is_empty() {
                 return Poll::Ready(Ok(None));
             }
-            let (used, complete) = ops::up_to(*this.delimiter, chunk);
+            let (used, complete) = up_to(*this.delimiter, chunk);
             let text = &chunk[..used - usize::from(complete && !is_end)];
             if this.partial.len().saturating_add(text.len()) > *this.max_length {
                 let message = format!("more than {} bytes without a delimiter", this.max_length);
@@ -183,8 +183,13 @@ impl<R: AsyncBufRead> Lines<R> {
         if !line.is_last && line.bytes.last() == Some(&b'\r') {
             line.bytes.pop();
         }
-        Poll::Ready(ops::into_text(line.bytes).map(Some))
+        Poll::Ready(into_text(line.bytes).map(Some))
     }
+}
+
+fn into_text(bytes: Vec<u8>) -> io::Result<String> {
+    let not_text = "the stream is not valid UTF-8";
+    String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, not_text))
 }
 
 impl<R: AsyncBufRead> Stream for Lines<R> {

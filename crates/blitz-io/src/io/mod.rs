@@ -1,7 +1,9 @@
-//! Reading and writing: what the traits of `futures-io` lack.
+//! Reading and writing.
 //!
-//! [`AsyncRead`], [`AsyncWrite`], [`AsyncBufRead`] and [`AsyncSeek`] are the standard traits, not our own; whatever implements them gets
+//! [`AsyncRead`], [`AsyncWrite`], [`AsyncBufRead`] and [`AsyncSeek`] have the shape of tokio's; whatever implements them gets
 //! the methods of [`AsyncReadExt`], [`AsyncWriteExt`], [`AsyncBufReadExt`] and [`AsyncSeekExt`]. Nothing here needs our runtime.
+//!
+//! What is ours also implements the traits of `futures-io`, of hyper and of the real tokio with the features `futures-io`, `hyper` and `tokio-io`.
 //!
 //! ```
 //! use blitz_io::io::{self, AsyncBufReadExt, AsyncWriteExt, BufReader};
@@ -28,6 +30,10 @@
 
 #[macro_use]
 mod delegate;
+mod async_buf_read;
+mod async_read;
+mod async_seek;
+mod async_write;
 mod buf_read_ext;
 mod buf_reader;
 mod buf_stream;
@@ -36,10 +42,14 @@ mod chain;
 mod copy;
 mod copy_bidirectional;
 mod duplex;
+#[cfg(feature = "futures-io")]
+mod futures_traits;
 mod lines;
-pub(crate) mod ops;
+mod operations;
+mod read_buf;
 mod read_ext;
 mod seek_ext;
+mod seek_state;
 mod split;
 #[cfg(unix)]
 mod stdio;
@@ -47,6 +57,10 @@ mod take;
 mod trivial;
 mod write_ext;
 
+pub use self::async_buf_read::AsyncBufRead;
+pub use self::async_read::AsyncRead;
+pub use self::async_seek::AsyncSeek;
+pub use self::async_write::AsyncWrite;
 pub use self::buf_read_ext::AsyncBufReadExt;
 pub use self::buf_reader::BufReader;
 pub use self::buf_stream::BufStream;
@@ -55,7 +69,10 @@ pub use self::chain::Chain;
 pub use self::copy::{copy, copy_buf};
 pub use self::copy_bidirectional::{copy_bidirectional, copy_bidirectional_with_sizes};
 pub use self::duplex::{DuplexStream, duplex};
+#[cfg(feature = "futures-io")]
+pub(crate) use self::futures_traits::poll_read_bytes;
 pub use self::lines::{Lines, Split};
+pub use self::read_buf::ReadBuf;
 pub use self::read_ext::AsyncReadExt;
 pub use self::seek_ext::AsyncSeekExt;
 pub use self::split::{ReadHalf, ReuniteError, WriteHalf, split};
@@ -64,7 +81,6 @@ pub use self::stdio::{Stderr, Stdin, Stdout, stderr, stdin, stdout};
 pub use self::take::Take;
 pub use self::trivial::{Empty, Repeat, Sink, empty, repeat, sink};
 pub use self::write_ext::AsyncWriteExt;
-pub use futures_io::{AsyncBufRead, AsyncRead, AsyncSeek, AsyncWrite};
 pub use std::io::{Error, ErrorKind, Result, SeekFrom};
 
 /// The size of a buffer if nobody says another.

@@ -1,9 +1,11 @@
 //! Reading as futures.
 
-use super::{Chain, Take, ops};
-use futures_io::AsyncRead;
-use std::future::Future;
-use std::io::{self, IoSliceMut};
+use super::operations::Operation;
+use super::operations::number::{Big, Little, ReadNumber};
+use super::operations::read::{Read, ReadExact, ReadInto};
+use super::operations::read_all::{ReadToEnd, ReadToString};
+use super::{AsyncRead, Chain, Take};
+use bytes::BufMut;
 
 /// Methods to read numbers: each is a `read_exact` of the number's size.
 macro_rules! read_numbers {
@@ -12,22 +14,22 @@ macro_rules! read_numbers {
         ///
         /// # Errors
         /// As [`read_exact`](Self::read_exact).
-        fn $big(&mut self) -> impl Future<Output = io::Result<$number>>
+        fn $big(&mut self) -> Operation<'_, Self, ReadNumber<$number, Big>>
         where
             Self: Unpin,
         {
-            async move { Ok(<$number>::from_be_bytes(ops::read_array(self).await?)) }
+            Operation::new(self, ReadNumber::new())
         }
 
         #[doc = concat!("Reads a `", stringify!($number), "`, least significant byte first.")]
         ///
         /// # Errors
         /// As [`read_exact`](Self::read_exact).
-        fn $little(&mut self) -> impl Future<Output = io::Result<$number>>
+        fn $little(&mut self) -> Operation<'_, Self, ReadNumber<$number, Little>>
         where
             Self: Unpin,
         {
-            async move { Ok(<$number>::from_le_bytes(ops::read_array(self).await?)) }
+            Operation::new(self, ReadNumber::new())
         }
     )*};
 }
@@ -44,85 +46,83 @@ macro_rules! read_numbers {
 /// let mut reader: &[u8] = b"\x00\x05hello and the rest";
 /// let length = reader.read_u16().await?;
 /// let mut word = String::new();
-/// reader.by_ref().take(length.into()).read_to_string(&mut word).await?;
+/// (&mut reader).take(length.into()).read_to_string(&mut word).await?;
 /// assert_eq!(word, "hello");
 /// # std::io::Result::Ok(())
 /// # }).unwrap();
 /// ```
 pub trait AsyncReadExt: AsyncRead {
+    /// A reader of this, and then of `next`.
+    fn chain<R>(self, next: R) -> Chain<Self, R>
+    where
+        Self: Sized,
+        R: AsyncRead,
+    {
+        Chain::new(self, next)
+    }
+
     /// Reads what there is, at most a buffer full. Zero bytes are the end, or an empty buffer.
     ///
     /// # Errors
     /// Those of the reader.
-    fn read(&mut self, buffer: &mut [u8]) -> impl Future<Output = io::Result<usize>>
+    fn read<'a>(&'a mut self, buf: &'a mut [u8]) -> Operation<'a, Self, Read<'a>>
     where
         Self: Unpin,
     {
-        ops::read(self, buffer)
+        Operation::new(self, Read { buffer: buf })
     }
 
-    /// As [`read`](Self::read), into several buffers one after the other.
+    /// Reads what there is into something that has room, and advances it by as much. Zero bytes are the end, or no room.
+    ///
+    /// A `Vec` and a `BytesMut` always have room: they grow by a little if they are full. The memory is not zeroed before.
     ///
     /// # Errors
     /// Those of the reader.
-    fn read_vectored(
-        &mut self,
-        buffers: &mut [IoSliceMut<'_>],
-    ) -> impl Future<Output = io::Result<usize>>
+    ///
+    /// ```
+    /// use blitz_io::io::AsyncReadExt;
+    ///
+    /// # let runtime = blitz_io::Runtime::new().unwrap();
+    /// # runtime.block_on(async {
+    /// let mut bytes = Vec::with_capacity(8);
+    /// let mut reader = &b"hello, world"[..];
+    /// while reader.read_buf(&mut bytes).await? > 0 {}
+    /// assert_eq!(bytes, b"hello, world");
+    /// # std::io::Result::Ok(())
+    /// # }).unwrap();
+    /// ```
+    fn read_buf<'a, B>(&'a mut self, buf: &'a mut B) -> Operation<'a, Self, ReadInto<'a, B>>
     where
         Self: Unpin,
+        B: BufMut + ?Sized,
     {
-        ops::read_vectored(self, buffers)
+        Operation::new(self, ReadInto { buffer: buf })
     }
 
     /// Fills the buffer, and returns its length.
     ///
     /// # Errors
-    /// [`UnexpectedEof`](io::ErrorKind::UnexpectedEof) if the end comes first, and those of the reader. How much has been read then
+    /// [`UnexpectedEof`](std::io::ErrorKind::UnexpectedEof) if the end comes first, and those of the reader. How much has been read then
     /// is not known.
-    fn read_exact(&mut self, buffer: &mut [u8]) -> impl Future<Output = io::Result<usize>>
+    fn read_exact<'a>(&'a mut self, buf: &'a mut [u8]) -> Operation<'a, Self, ReadExact<'a>>
     where
         Self: Unpin,
     {
-        async move {
-            let length = buffer.len();
-            ops::read_exact(self, buffer).await?;
-            Ok(length)
-        }
-    }
-
-    /// Appends everything up to the end, and returns how much that was.
-    ///
-    /// The sender decides how much memory that takes: see [`take`](Self::take).
-    ///
-    /// # Errors
-    /// Those of the reader; what had been read is in `bytes`.
-    fn read_to_end(&mut self, bytes: &mut Vec<u8>) -> impl Future<Output = io::Result<usize>>
-    where
-        Self: Unpin,
-    {
-        ops::read_to_end(self, bytes)
-    }
-
-    /// As [`read_to_end`](Self::read_to_end), for text.
-    ///
-    /// # Errors
-    /// [`InvalidData`](io::ErrorKind::InvalidData) if it is not UTF-8, and those of the reader; `text` is as before then.
-    fn read_to_string(&mut self, text: &mut String) -> impl Future<Output = io::Result<usize>>
-    where
-        Self: Unpin,
-    {
-        ops::read_to_string(self, text)
+        let step = ReadExact {
+            buffer: buf,
+            filled: 0,
+        };
+        Operation::new(self, step)
     }
 
     read_numbers! {
         u16: read_u16, read_u16_le;
-        u32: read_u32, read_u32_le;
-        u64: read_u64, read_u64_le;
-        u128: read_u128, read_u128_le;
         i16: read_i16, read_i16_le;
+        u32: read_u32, read_u32_le;
         i32: read_i32, read_i32_le;
+        u64: read_u64, read_u64_le;
         i64: read_i64, read_i64_le;
+        u128: read_u128, read_u128_le;
         i128: read_i128, read_i128_le;
         f32: read_f32, read_f32_le;
         f64: read_f64, read_f64_le;
@@ -132,22 +132,49 @@ pub trait AsyncReadExt: AsyncRead {
     ///
     /// # Errors
     /// As [`read_exact`](Self::read_exact).
-    fn read_u8(&mut self) -> impl Future<Output = io::Result<u8>>
+    fn read_u8(&mut self) -> Operation<'_, Self, ReadNumber<u8, Big>>
     where
         Self: Unpin,
     {
-        async move { Ok(u8::from_be_bytes(ops::read_array(self).await?)) }
+        Operation::new(self, ReadNumber::new())
     }
 
     /// Reads a byte with a sign.
     ///
     /// # Errors
     /// As [`read_exact`](Self::read_exact).
-    fn read_i8(&mut self) -> impl Future<Output = io::Result<i8>>
+    fn read_i8(&mut self) -> Operation<'_, Self, ReadNumber<i8, Big>>
     where
         Self: Unpin,
     {
-        async move { Ok(i8::from_be_bytes(ops::read_array(self).await?)) }
+        Operation::new(self, ReadNumber::new())
+    }
+
+    /// Appends everything up to the end, and returns how much that was.
+    ///
+    /// The sender decides how much memory that takes: see [`take`](Self::take).
+    ///
+    /// # Errors
+    /// Those of the reader; what had been read is in `buf`.
+    fn read_to_end<'a>(&'a mut self, buf: &'a mut Vec<u8>) -> Operation<'a, Self, ReadToEnd<'a>>
+    where
+        Self: Unpin,
+    {
+        Operation::new(self, ReadToEnd::new(buf))
+    }
+
+    /// As [`read_to_end`](Self::read_to_end), for text.
+    ///
+    /// # Errors
+    /// [`InvalidData`](std::io::ErrorKind::InvalidData) if it is not UTF-8, and those of the reader; `dst` is as before then.
+    fn read_to_string<'a>(
+        &'a mut self,
+        dst: &'a mut String,
+    ) -> Operation<'a, Self, ReadToString<'a>>
+    where
+        Self: Unpin,
+    {
+        Operation::new(self, ReadToString::new(dst))
     }
 
     /// A reader that ends after `limit` bytes: the way to bound what a stranger can make us store.
@@ -169,22 +196,6 @@ pub trait AsyncReadExt: AsyncRead {
         Self: Sized,
     {
         Take::new(self, limit)
-    }
-
-    /// A reader of this, and then of `next`.
-    fn chain<R: AsyncRead>(self, next: R) -> Chain<Self, R>
-    where
-        Self: Sized,
-    {
-        Chain::new(self, next)
-    }
-
-    /// Itself, borrowed: for adapters that would take it otherwise.
-    fn by_ref(&mut self) -> &mut Self
-    where
-        Self: Sized,
-    {
-        self
     }
 }
 

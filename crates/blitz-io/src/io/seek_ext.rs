@@ -1,39 +1,39 @@
 //! Seeking as futures.
 
-use futures_io::AsyncSeek;
-use std::future::{Future, poll_fn};
-use std::io::{self, SeekFrom};
-use std::pin::Pin;
+use super::AsyncSeek;
+use super::operations::Operation;
+use super::operations::seek::Seek;
+use std::io::SeekFrom;
 
 /// What can be done with an [`AsyncSeek`].
 pub trait AsyncSeekExt: AsyncSeek {
     /// Goes to another place, and returns where that is, from the start.
     ///
     /// # Errors
-    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if it would be before the start, and those of the stream.
-    fn seek(&mut self, to: SeekFrom) -> impl Future<Output = io::Result<u64>>
+    /// [`InvalidInput`](std::io::ErrorKind::InvalidInput) if it would be before the start, and those of the stream.
+    fn seek(&mut self, pos: SeekFrom) -> Operation<'_, Self, Seek>
     where
         Self: Unpin,
     {
-        poll_fn(move |cx| Pin::new(&mut *self).poll_seek(cx, to))
+        Operation::new(self, Seek { to: Some(pos) })
     }
 
     /// Goes back to the start.
     ///
     /// # Errors
     /// Those of the stream.
-    fn rewind(&mut self) -> impl Future<Output = io::Result<()>>
+    fn rewind(&mut self) -> Operation<'_, Self, Seek>
     where
         Self: Unpin,
     {
-        async move { self.seek(SeekFrom::Start(0)).await.map(drop) }
+        self.seek(SeekFrom::Start(0))
     }
 
     /// Where it is, from the start.
     ///
     /// # Errors
     /// Those of the stream.
-    fn stream_position(&mut self) -> impl Future<Output = io::Result<u64>>
+    fn stream_position(&mut self) -> Operation<'_, Self, Seek>
     where
         Self: Unpin,
     {

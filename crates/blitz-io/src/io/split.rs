@@ -4,9 +4,9 @@
 //! its writer apart, so the halves do not disturb each other. Sockets need no lock: they have halves of their own, see
 //! [`TcpStream::into_split`](crate::net::TcpStream::into_split).
 
-use futures_io::{AsyncRead, AsyncWrite};
+use super::{AsyncRead, AsyncWrite, ReadBuf};
 use std::fmt;
-use std::io::{self, IoSlice, IoSliceMut};
+use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
@@ -82,17 +82,9 @@ impl<S: AsyncRead + Unpin> AsyncRead for ReadHalf<S> {
     fn poll_read(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-        buffer: &mut [u8],
-    ) -> Poll<io::Result<usize>> {
-        with(&self.0, |stream| stream.poll_read(cx, buffer))
-    }
-
-    fn poll_read_vectored(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffers: &mut [IoSliceMut<'_>],
-    ) -> Poll<io::Result<usize>> {
-        with(&self.0, |stream| stream.poll_read_vectored(cx, buffers))
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        with(&self.0, |stream| stream.poll_read(cx, buf))
     }
 }
 
@@ -113,12 +105,16 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for WriteHalf<S> {
         with(&self.0, |stream| stream.poll_write_vectored(cx, buffers))
     }
 
+    fn is_write_vectored(&self) -> bool {
+        with(&self.0, |stream| stream.is_write_vectored())
+    }
+
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         with(&self.0, |stream| stream.poll_flush(cx))
     }
 
-    fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        with(&self.0, |stream| stream.poll_close(cx))
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        with(&self.0, |stream| stream.poll_shutdown(cx))
     }
 }
 

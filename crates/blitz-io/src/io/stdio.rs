@@ -97,7 +97,7 @@ stream! {
     /// A write does, outside of a runtime.
     ///
     /// ```
-    /// use blitz_io::io;
+    /// use blitz_io::io::{self, AsyncWriteExt};
     ///
     /// # blitz_io::Runtime::new().unwrap().block_on(async {
     /// let mut out = io::stdout();
@@ -114,7 +114,7 @@ stream! {
     /// The standard error of this process. As [`stdout`]: flush to see what was written.
     ///
     /// ```
-    /// use blitz_io::io;
+    /// use blitz_io::io::{self, AsyncWriteExt};
     ///
     /// # blitz_io::Runtime::new().unwrap().block_on(async {
     /// io::stderr().write_all(b"this goes out, even if nobody waits\n").await?;

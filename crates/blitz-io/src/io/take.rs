@@ -1,6 +1,6 @@
 //! The beginning of a reader.
 
-use futures_io::{AsyncBufRead, AsyncRead};
+use super::{AsyncBufRead, AsyncRead, ReadBuf};
 use pin_project_lite::pin_project;
 use std::io;
 use std::pin::Pin;
@@ -43,17 +43,27 @@ impl<R: AsyncRead> AsyncRead for Take<R> {
     fn poll_read(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-        buffer: &mut [u8],
-    ) -> Poll<io::Result<usize>> {
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         let this = self.project();
-        let room = within(*this.limit, buffer.len());
-        if room == 0 {
+        if *this.limit == 0 {
             // Also when the reader has more: it is not asked.
-            return Poll::Ready(Ok(0));
+            return Poll::Ready(Ok(()));
         }
-        let length = ready!(this.reader.poll_read(cx, &mut buffer[..room]))?;
+        let mut part = buf.take(within(*this.limit, buf.remaining()));
+        let place = part.filled().as_ptr();
+        ready!(this.reader.poll_read(cx, &mut part))?;
+        let (filled, initialized) = (part.filled(), part.initialized().len());
+        assert!(
+            std::ptr::eq(place, filled.as_ptr()),
+            "a reader has put another buffer in the place of the one that it was given"
+        );
+        let length = filled.len();
+        // SAFETY: as much of the part is, and the part is the beginning of what is not filled.
+        unsafe { buf.assume_init(initialized) };
+        buf.advance(length);
         *this.limit -= length as u64;
-        Poll::Ready(Ok(length))
+        Poll::Ready(Ok(()))
     }
 }
 

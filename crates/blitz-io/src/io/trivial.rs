@@ -1,8 +1,9 @@
 //! Readers and writers that are always ready.
 
+use super::{AsyncBufRead, AsyncRead, AsyncWrite, ReadBuf};
 use crate::coop;
-use futures_io::{AsyncBufRead, AsyncRead, AsyncWrite};
 use std::io;
+use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -28,9 +29,9 @@ impl AsyncRead for Empty {
     fn poll_read(
         self: Pin<&mut Self>,
         _cx: &mut Context<'_>,
-        _buffer: &mut [u8],
-    ) -> Poll<io::Result<usize>> {
-        Poll::Ready(Ok(0))
+        _buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
     }
 }
 
@@ -66,11 +67,17 @@ impl AsyncRead for Repeat {
     fn poll_read(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-        buffer: &mut [u8],
-    ) -> Poll<io::Result<usize>> {
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         let _spent = ready!(coop::take_unit(cx));
-        buffer.fill(self.0);
-        Poll::Ready(Ok(buffer.len()))
+        // SAFETY: all of it is filled.
+        let filled = unsafe {
+            buf.read_with(|room| {
+                room.fill(MaybeUninit::new(self.0));
+                Ok(room.len())
+            })
+        };
+        Poll::Ready(filled)
     }
 }
 
@@ -106,7 +113,7 @@ impl AsyncWrite for Sink {
         Poll::Ready(Ok(()))
     }
 
-    fn poll_close(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+    fn poll_shutdown(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
     }
 }

@@ -1,9 +1,13 @@
 //! Writing as futures.
 
-use super::ops;
-use futures_io::AsyncWrite;
-use std::future::Future;
-use std::io::{self, IoSlice};
+use super::AsyncWrite;
+use super::operations::Operation;
+use super::operations::number::WriteNumber;
+use super::operations::write::{
+    Flush, Shutdown, Write, WriteAll, WriteAllFrom, WriteFrom, WriteVectored,
+};
+use bytes::Buf;
+use std::io::IoSlice;
 
 /// Methods to write numbers: each is a `write_all` of the number's bytes.
 macro_rules! write_numbers {
@@ -12,22 +16,22 @@ macro_rules! write_numbers {
         ///
         /// # Errors
         /// As [`write_all`](Self::write_all).
-        fn $big(&mut self, number: $number) -> impl Future<Output = io::Result<()>>
+        fn $big(&mut self, n: $number) -> Operation<'_, Self, WriteNumber<$number>>
         where
             Self: Unpin,
         {
-            async move { ops::write_all(self, &number.to_be_bytes()).await }
+            Operation::new(self, WriteNumber::big(n))
         }
 
         #[doc = concat!("Writes a `", stringify!($number), "`, least significant byte first.")]
         ///
         /// # Errors
         /// As [`write_all`](Self::write_all).
-        fn $little(&mut self, number: $number) -> impl Future<Output = io::Result<()>>
+        fn $little(&mut self, n: $number) -> Operation<'_, Self, WriteNumber<$number>>
         where
             Self: Unpin,
         {
-            async move { ops::write_all(self, &number.to_le_bytes()).await }
+            Operation::new(self, WriteNumber::little(n))
         }
     )*};
 }
@@ -53,44 +57,89 @@ pub trait AsyncWriteExt: AsyncWrite {
     ///
     /// # Errors
     /// Those of the writer.
-    fn write(&mut self, bytes: &[u8]) -> impl Future<Output = io::Result<usize>>
+    fn write<'a>(&'a mut self, src: &'a [u8]) -> Operation<'a, Self, Write<'a>>
     where
         Self: Unpin,
     {
-        ops::write(self, bytes)
+        Operation::new(self, Write { bytes: src })
     }
 
     /// As [`write`](Self::write), from several buffers one after the other.
     ///
     /// # Errors
     /// Those of the writer.
-    fn write_vectored(&mut self, buffers: &[IoSlice<'_>]) -> impl Future<Output = io::Result<usize>>
+    fn write_vectored<'a, 'b>(
+        &'a mut self,
+        bufs: &'a [IoSlice<'b>],
+    ) -> Operation<'a, Self, WriteVectored<'a, 'b>>
     where
         Self: Unpin,
     {
-        ops::write_vectored(self, buffers)
+        Operation::new(self, WriteVectored { buffers: bufs })
+    }
+
+    /// As [`write`](Self::write), and advances `src` by as much: what is left in it has not been written.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    ///
+    /// ```
+    /// use blitz_io::io::AsyncWriteExt;
+    ///
+    /// # let runtime = blitz_io::Runtime::new().unwrap();
+    /// # runtime.block_on(async {
+    /// let mut rest = &b"a slice is a buffer that gets shorter"[..];
+    /// let mut seven = [0; 7];
+    /// let mut writer = std::io::Cursor::new(&mut seven[..]);
+    /// assert_eq!(writer.write_buf(&mut rest).await?, 7);
+    /// assert_eq!(rest, b" is a buffer that gets shorter");
+    /// # std::io::Result::Ok(())
+    /// # }).unwrap();
+    /// ```
+    fn write_buf<'a, B>(&'a mut self, src: &'a mut B) -> Operation<'a, Self, WriteFrom<'a, B>>
+    where
+        Self: Sized + Unpin,
+        B: Buf,
+    {
+        Operation::new(self, WriteFrom { buffer: src })
+    }
+
+    /// Writes everything, and advances `src` by what has been written: if the future is dropped half-way, what is left in `src` has
+    /// not been written.
+    ///
+    /// # Errors
+    /// [`WriteZero`](std::io::ErrorKind::WriteZero) if the writer takes nothing any more, and those of the writer.
+    fn write_all_buf<'a, B>(
+        &'a mut self,
+        src: &'a mut B,
+    ) -> Operation<'a, Self, WriteAllFrom<'a, B>>
+    where
+        Self: Sized + Unpin,
+        B: Buf,
+    {
+        Operation::new(self, WriteAllFrom { buffer: src })
     }
 
     /// Writes everything.
     ///
     /// # Errors
-    /// [`WriteZero`](io::ErrorKind::WriteZero) if the writer takes nothing any more, and those of the writer. How much has been written
+    /// [`WriteZero`](std::io::ErrorKind::WriteZero) if the writer takes nothing any more, and those of the writer. How much has been written
     /// then is not known.
-    fn write_all(&mut self, bytes: &[u8]) -> impl Future<Output = io::Result<()>>
+    fn write_all<'a>(&'a mut self, src: &'a [u8]) -> Operation<'a, Self, WriteAll<'a>>
     where
         Self: Unpin,
     {
-        ops::write_all(self, bytes)
+        Operation::new(self, WriteAll { bytes: src })
     }
 
     write_numbers! {
         u16: write_u16, write_u16_le;
-        u32: write_u32, write_u32_le;
-        u64: write_u64, write_u64_le;
-        u128: write_u128, write_u128_le;
         i16: write_i16, write_i16_le;
+        u32: write_u32, write_u32_le;
         i32: write_i32, write_i32_le;
+        u64: write_u64, write_u64_le;
         i64: write_i64, write_i64_le;
+        u128: write_u128, write_u128_le;
         i128: write_i128, write_i128_le;
         f32: write_f32, write_f32_le;
         f64: write_f64, write_f64_le;
@@ -100,55 +149,44 @@ pub trait AsyncWriteExt: AsyncWrite {
     ///
     /// # Errors
     /// As [`write_all`](Self::write_all).
-    fn write_u8(&mut self, number: u8) -> impl Future<Output = io::Result<()>>
+    fn write_u8(&mut self, n: u8) -> Operation<'_, Self, WriteNumber<u8>>
     where
         Self: Unpin,
     {
-        async move { ops::write_all(self, &[number]).await }
+        Operation::new(self, WriteNumber::big(n))
     }
 
     /// Writes a byte with a sign.
     ///
     /// # Errors
     /// As [`write_all`](Self::write_all).
-    fn write_i8(&mut self, number: i8) -> impl Future<Output = io::Result<()>>
+    fn write_i8(&mut self, n: i8) -> Operation<'_, Self, WriteNumber<i8>>
     where
         Self: Unpin,
     {
-        async move { ops::write_all(self, &number.to_be_bytes()).await }
+        Operation::new(self, WriteNumber::big(n))
     }
 
     /// Sees that what has been written is on its way: buffers are emptied.
     ///
     /// # Errors
     /// Those of the writer.
-    fn flush(&mut self) -> impl Future<Output = io::Result<()>>
+    fn flush(&mut self) -> Operation<'_, Self, Flush>
     where
         Self: Unpin,
     {
-        ops::flush(self)
+        Operation::new(self, Flush)
     }
 
     /// Flushes, and tells the other side that this was all. A stream that is read from too can still be read from.
     ///
     /// # Errors
     /// Those of the writer.
-    fn shutdown(&mut self) -> impl Future<Output = io::Result<()>>
+    fn shutdown(&mut self) -> Operation<'_, Self, Shutdown>
     where
         Self: Unpin,
     {
-        ops::shutdown(self)
-    }
-
-    /// [`shutdown`](Self::shutdown) under the name that the trait has for it.
-    ///
-    /// # Errors
-    /// Those of the writer.
-    fn close(&mut self) -> impl Future<Output = io::Result<()>>
-    where
-        Self: Unpin,
-    {
-        ops::shutdown(self)
+        Operation::new(self, Shutdown)
     }
 }
 

@@ -1,27 +1,34 @@
 //! Methods and traits that several socket types have, written once.
 
-/// Implements reading for a type that has the right to read `$stream`: the traits and the methods.
+/// Implements reading for a type that has the right to read `$stream`.
 macro_rules! readable_stream {
     ([$($generics:tt)*] $type:ty, $this:ident => $stream:expr) => {
+        impl<$($generics)*> crate::io::AsyncRead for $type {
+            fn poll_read(
+                self: std::pin::Pin<&mut Self>,
+                cx: &mut std::task::Context<'_>,
+                buf: &mut crate::io::ReadBuf<'_>,
+            ) -> std::task::Poll<std::io::Result<()>> {
+                use crate::net::stream::Incoming as _;
+                let $this = &*self;
+                // SAFETY: nothing that was initialised is made uninitialised.
+                let room = unsafe { buf.unfilled_mut() };
+                let length = std::task::ready!($stream.poll_read(cx, room))?;
+                // SAFETY: that much has been read.
+                unsafe { buf.assume_init(length) };
+                buf.advance(length);
+                std::task::Poll::Ready(Ok(()))
+            }
+        }
+
+        #[cfg(feature = "futures-io")]
         impl<$($generics)*> futures_io::AsyncRead for $type {
             fn poll_read(
                 self: std::pin::Pin<&mut Self>,
                 cx: &mut std::task::Context<'_>,
                 buffer: &mut [u8],
             ) -> std::task::Poll<std::io::Result<usize>> {
-                use crate::net::stream::Incoming as _;
-                let $this = &*self;
-                $stream.poll_read(cx, buffer)
-            }
-
-            fn poll_read_vectored(
-                self: std::pin::Pin<&mut Self>,
-                cx: &mut std::task::Context<'_>,
-                buffers: &mut [std::io::IoSliceMut<'_>],
-            ) -> std::task::Poll<std::io::Result<usize>> {
-                use crate::net::stream::Incoming as _;
-                let $this = &*self;
-                $stream.poll_read_vectored(cx, buffers)
+                crate::io::poll_read_bytes(self, cx, buffer)
             }
         }
 
@@ -36,7 +43,7 @@ macro_rules! readable_stream {
                 let $this = &*self;
                 // SAFETY: nothing that was initialised is made uninitialised.
                 let room = unsafe { buffer.unfilled_mut() };
-                let length = std::task::ready!($stream.poll_read_uninit(cx, room))?;
+                let length = std::task::ready!($stream.poll_read(cx, room))?;
                 // SAFETY: that much has been read.
                 unsafe { buffer.assume_init(length) };
                 buffer.advance(length);
@@ -55,67 +62,27 @@ macro_rules! readable_stream {
                 let $this = &*self;
                 // SAFETY: nothing that was initialised is made uninitialised.
                 let room = unsafe { buffer.as_mut() };
-                let length = std::task::ready!($stream.poll_read_uninit(cx, room))?;
+                let length = std::task::ready!($stream.poll_read(cx, room))?;
                 // SAFETY: that much has been read.
                 unsafe { buffer.advance(length) };
                 std::task::Poll::Ready(Ok(()))
             }
         }
-
-        /// # Reading
-        /// All of these may be cancelled; what the kernel has not handed out yet stays there for the next one.
-        impl<$($generics)*> $type {
-            /// Reads what there is, at most a buffer full. Zero bytes are the end of the stream (or an empty buffer).
-            ///
-            /// # Errors
-            /// Those of the system, such as a reset by the peer of a connection.
-            pub async fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-                crate::io::ops::read(self, buffer).await
-            }
-
-            /// As [`read`](Self::read), into several buffers one after the other.
-            ///
-            /// # Errors
-            /// As for [`read`](Self::read).
-            pub async fn read_vectored(
-                &mut self,
-                buffers: &mut [std::io::IoSliceMut<'_>],
-            ) -> std::io::Result<usize> {
-                crate::io::ops::read_vectored(self, buffers).await
-            }
-
-            /// Fills the buffer. What has been read is lost if the future is dropped half-way.
-            ///
-            /// # Errors
-            /// As for [`read`](Self::read), and [`UnexpectedEof`](std::io::ErrorKind::UnexpectedEof) if the stream
-            /// ends before.
-            pub async fn read_exact(&mut self, buffer: &mut [u8]) -> std::io::Result<()> {
-                crate::io::ops::read_exact(self, buffer).await
-            }
-
-            /// Appends everything up to the end of the stream, and returns how much that was.
-            ///
-            /// # Errors
-            /// As for [`read`](Self::read).
-            pub async fn read_to_end(&mut self, bytes: &mut Vec<u8>) -> std::io::Result<usize> {
-                crate::io::ops::read_to_end(self, bytes).await
-            }
-
-            /// As [`read_to_end`](Self::read_to_end), for text.
-            ///
-            /// # Errors
-            /// As for [`read`](Self::read), and [`InvalidData`](std::io::ErrorKind::InvalidData) if it is not UTF-8: then
-            /// nothing is appended.
-            pub async fn read_to_string(&mut self, text: &mut String) -> std::io::Result<usize> {
-                crate::io::ops::read_to_string(self, text).await
-            }
-        }
     };
 }
 
-/// Implements writing for a type that has the right to write `$stream`: the traits and the methods.
+/// Implements writing for a type that has the right to write `$stream`.
 macro_rules! writable_stream {
     ([$($generics:tt)*] $type:ty, $this:ident => $stream:expr) => {
+        impl<$($generics)*> crate::io::AsyncWrite for $type {
+            writable_stream!(@methods $this => $stream, poll_shutdown);
+
+            fn is_write_vectored(&self) -> bool {
+                true
+            }
+        }
+
+        #[cfg(feature = "futures-io")]
         impl<$($generics)*> futures_io::AsyncWrite for $type {
             writable_stream!(@methods $this => $stream, poll_close);
         }
@@ -135,53 +102,6 @@ macro_rules! writable_stream {
 
             fn is_write_vectored(&self) -> bool {
                 true
-            }
-        }
-
-        /// # Writing
-        impl<$($generics)*> $type {
-            /// Writes what there is room for, and returns how much that was.
-            ///
-            /// # Errors
-            /// Those of the system, such as a peer that is gone.
-            pub async fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-                crate::io::ops::write(self, bytes).await
-            }
-
-            /// As [`write`](Self::write), from several buffers one after the other.
-            ///
-            /// # Errors
-            /// As for [`write`](Self::write).
-            pub async fn write_vectored(
-                &mut self,
-                buffers: &[std::io::IoSlice<'_>],
-            ) -> std::io::Result<usize> {
-                crate::io::ops::write_vectored(self, buffers).await
-            }
-
-            /// Writes everything. How much of it has been written is not known if the future is dropped half-way.
-            ///
-            /// # Errors
-            /// As for [`write`](Self::write).
-            pub async fn write_all(&mut self, bytes: &[u8]) -> std::io::Result<()> {
-                crate::io::ops::write_all(self, bytes).await
-            }
-
-            /// Waits until the system has what was written. Sockets and pipes have nothing to wait for; files do.
-            ///
-            /// # Errors
-            /// That of an earlier write to a file.
-            pub async fn flush(&mut self) -> std::io::Result<()> {
-                crate::io::ops::flush(self).await
-            }
-
-            /// Says that this was all. The peer of a socket is told, and can still be read from; files are
-            /// [flushed](Self::flush); a pipe ends when it is dropped, and not before.
-            ///
-            /// # Errors
-            /// Those of the connection, or of [`flush`](Self::flush).
-            pub async fn shutdown(&mut self) -> std::io::Result<()> {
-                crate::io::ops::shutdown(self).await
             }
         }
     };

@@ -1,8 +1,8 @@
 //! Sockets: TCP, UDP, and those of Unix.
 //!
-//! They have the names and the manners of tokio's: streams are read and written with methods of their own
-//! ([`TcpStream::read`], [`TcpStream::write_all`] …) or through the traits of `futures-io`, always; through tokio's with the
-//! feature `tokio-io`, and through hyper's with the feature `hyper`.
+//! They have the names and the manners of tokio's: streams are read and written with the methods of
+//! [`AsyncReadExt`](crate::io::AsyncReadExt) and [`AsyncWriteExt`](crate::io::AsyncWriteExt). They also implement the traits of `futures-io` with
+//! the feature of that name, the real tokio's with the feature `tokio-io`, and hyper's with the feature `hyper`.
 //!
 //! A socket belongs to the runtime in which it was made. What goes wrong with one, a reset connection or too many open files, is an error
 //! of the operation that ran into it and of nothing else.

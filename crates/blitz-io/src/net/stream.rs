@@ -2,7 +2,7 @@
 //! an implementation of their own.
 
 use crate::driver::{Registered, Way};
-use std::io::{self, IoSlice, IoSliceMut, Read, Write};
+use std::io::{self, IoSlice, Write};
 use std::mem::MaybeUninit;
 use std::net::Shutdown;
 use std::ops::Deref;
@@ -26,21 +26,11 @@ pub trait Interior: std::fmt::Debug {
 
 /// Reading, by the one task that has the right to it.
 pub trait Incoming {
-    /// Reads into a buffer.
-    fn poll_read(&self, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>>;
-
     /// Reads into memory that need not be initialised; as much of it is afterwards as the result says.
-    fn poll_read_uninit(
+    fn poll_read(
         &self,
         cx: &mut Context<'_>,
-        buffer: &mut [MaybeUninit<u8>],
-    ) -> Poll<io::Result<usize>>;
-
-    /// Reads into several buffers.
-    fn poll_read_vectored(
-        &self,
-        cx: &mut Context<'_>,
-        buffers: &mut [IoSliceMut<'_>],
+        room: &mut [MaybeUninit<u8>],
     ) -> Poll<io::Result<usize>>;
 }
 
@@ -150,33 +140,14 @@ const fn short_is_all<S: RawIncoming>() -> bool {
     SHORT_READ_EMPTIES && S::READS_TO_THE_END
 }
 
-impl<S: RawIncoming> Incoming for Registered<S>
-where
-    for<'a> &'a S: Read,
-{
-    fn poll_read(&self, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
-        let asked = (buffer.len(), short_is_all::<S>());
-        self.poll_stream(Way::Read, cx, asked, |mut socket| socket.read(buffer))
-    }
-
-    fn poll_read_uninit(
+impl<S: RawIncoming> Incoming for Registered<S> {
+    fn poll_read(
         &self,
         cx: &mut Context<'_>,
-        buffer: &mut [MaybeUninit<u8>],
+        room: &mut [MaybeUninit<u8>],
     ) -> Poll<io::Result<usize>> {
-        let asked = (buffer.len(), short_is_all::<S>());
-        self.poll_stream(Way::Read, cx, asked, |socket| socket.receive(buffer))
-    }
-
-    fn poll_read_vectored(
-        &self,
-        cx: &mut Context<'_>,
-        buffers: &mut [IoSliceMut<'_>],
-    ) -> Poll<io::Result<usize>> {
-        let asked = asked_of(buffers, short_is_all::<S>());
-        self.poll_stream(Way::Read, cx, asked, |mut socket| {
-            socket.read_vectored(buffers)
-        })
+        let asked = (room.len(), short_is_all::<S>());
+        self.poll_stream(Way::Read, cx, asked, |socket| socket.receive(room))
     }
 }
 

@@ -3,8 +3,7 @@
 use super::exit::Watch;
 use super::orphans;
 use super::pipes::{ChildStderr, ChildStdin, ChildStdout};
-use crate::io::ops;
-use futures_io::AsyncRead;
+use crate::io::{AsyncRead, AsyncReadExt};
 use std::future::poll_fn;
 use std::io;
 use std::process::{ExitStatus, Output};
@@ -15,6 +14,7 @@ use std::task::{Context, Poll, ready};
 /// ```
 /// # let runtime = blitz_io::Runtime::new().unwrap();
 /// # runtime.block_on(async {
+/// use blitz_io::io::AsyncWriteExt;
 /// use blitz_io::process::{Command, Stdio};
 ///
 /// let mut child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
@@ -176,7 +176,7 @@ impl Child {
 async fn everything(pipe: Option<impl AsyncRead + Unpin>) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     if let Some(mut pipe) = pipe {
-        ops::read_to_end(&mut pipe, &mut bytes).await?;
+        pipe.read_to_end(&mut bytes).await?;
     }
     Ok(bytes)
 }

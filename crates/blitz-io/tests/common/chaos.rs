@@ -1,6 +1,6 @@
 //! Readers and writers that do as little at a time as they may: a few bytes, or nothing and a wake-up, as a generator says.
 
-use futures_io::{AsyncRead, AsyncWrite};
+use blitz_io::io::{AsyncRead, AsyncWrite, ReadBuf};
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -59,10 +59,14 @@ impl<S: AsyncRead + Unpin> AsyncRead for Chaos<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-        buffer: &mut [u8],
-    ) -> Poll<io::Result<usize>> {
-        let length = std::task::ready!(self.allowance(cx)).min(buffer.len());
-        Pin::new(&mut self.inner).poll_read(cx, &mut buffer[..length])
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let length = std::task::ready!(self.allowance(cx)).min(buf.remaining());
+        let mut part = ReadBuf::new(buf.initialize_unfilled_to(length));
+        std::task::ready!(Pin::new(&mut self.inner).poll_read(cx, &mut part))?;
+        let length = part.filled().len();
+        buf.advance(length);
+        Poll::Ready(Ok(()))
     }
 }
 
@@ -81,8 +85,8 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Chaos<S> {
         Pin::new(&mut self.inner).poll_flush(cx)
     }
 
-    fn poll_close(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         std::task::ready!(self.allowance(cx));
-        Pin::new(&mut self.inner).poll_close(cx)
+        Pin::new(&mut self.inner).poll_shutdown(cx)
     }
 }

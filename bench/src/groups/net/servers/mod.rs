@@ -49,6 +49,8 @@ pub fn start(lib: AsyncLib, service: Service) -> SocketAddr {
 }
 
 fn start_blitz(service: Service) -> SocketAddr {
+    use blitz_io::io::{AsyncReadExt, AsyncWriteExt};
+
     let listener =
         Blitz::block_on(blitz_io::net::TcpListener::bind(ANYWHERE)).expect("an address is free");
     let address = listener.local_addr().expect("it has an address");

@@ -15,6 +15,7 @@ const BACKLOG: i32 = 1024;
 /// A socket that accepts connections.
 ///
 /// ```no_run
+/// use blitz_io::io::AsyncWriteExt;
 /// use blitz_io::net::TcpListener;
 ///
 /// # async fn example() -> std::io::Result<()> {

@@ -14,6 +14,7 @@ use std::time::Duration;
 /// A TCP connection.
 ///
 /// ```no_run
+/// use blitz_io::io::{AsyncReadExt, AsyncWriteExt};
 /// use blitz_io::net::TcpStream;
 ///
 /// # async fn example() -> std::io::Result<()> {

@@ -9,6 +9,7 @@ use std::task::{Context, Poll, ready};
 /// A Unix socket that accepts connections.
 ///
 /// ```no_run
+/// use blitz_io::io::AsyncWriteExt;
 /// use blitz_io::net::UnixListener;
 ///
 /// # async fn example() -> std::io::Result<()> {

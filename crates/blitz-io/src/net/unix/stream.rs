@@ -12,6 +12,7 @@ use std::time::Duration;
 /// A Unix stream.
 ///
 /// ```no_run
+/// use blitz_io::io::{AsyncReadExt, AsyncWriteExt};
 /// use blitz_io::net::UnixStream;
 ///
 /// # async fn example() -> std::io::Result<()> {
