@@ -58,8 +58,9 @@ pub(crate) fn with<R>(use_it: impl FnOnce(&Arc<Shared>) -> R) -> R {
     }
 }
 
+/// The same, if it is in one.
 #[inline]
-fn try_with<R>(use_it: impl FnOnce(&Arc<Shared>) -> R) -> Option<R> {
+pub(crate) fn try_with<R>(use_it: impl FnOnce(&Arc<Shared>) -> R) -> Option<R> {
     let current = CURRENT.get();
     if current.is_null() {
         let home = Scheduler::of_worker(Scheduler::home).flatten();

@@ -2,6 +2,7 @@
 //!
 //! This is what [`Runtime::block_on`](crate::Runtime::block_on) and the `blocking_…` methods of locks and channels do. It needs no runtime.
 
+use crate::scheduler::Shared;
 use crate::{context, coop};
 use blitz_core::companion::sleep_elsewhere;
 use std::cell::Cell;
@@ -82,26 +83,37 @@ pub(crate) fn block_on<F: Future>(future: F, mut sleep: impl FnMut(&dyn Fn())) -
     }
 }
 
+/// May the calling thread wait for a lock or a channel, in `method`, one of the `blocking_…` ones?
+///
+/// It is asked whether there is something to wait for or not: a program that may not wait learns it in its first run, not in the first one with contention.
+///
+/// # Panics
+/// Inside of a current-thread runtime: its one thread would wait for itself.
+#[track_caller]
+pub(crate) fn assert_may_wait(method: &str) {
+    let is_the_only_thread =
+        |shared: &Arc<Shared>| shared.pool().is_none() && shared.my_core().is_some();
+    assert!(
+        !context::try_with(is_the_only_thread).unwrap_or(false),
+        "{method} inside of a current-thread runtime: its thread would wait for itself; await the async method instead",
+    );
+}
+
 /// Waits for a lock or a channel on the calling thread: for `method`, one of the `blocking_…` ones.
 ///
 /// On any thread: outside of runtimes it just sleeps; in a task of a runtime with workers other threads serve the tasks meanwhile, as with
 /// [`Handle::block_on`](crate::Handle::block_on).
 ///
 /// # Panics
-/// Inside of a current-thread runtime: its one thread would wait for itself.
+/// See [`assert_may_wait`].
 #[track_caller]
 pub(crate) fn wait<F: Future>(method: &str, future: F) -> F::Output {
+    assert_may_wait(method);
     let mut future = pin!(future);
     // Nobody else waits for this thread to yield.
     let future = std::future::poll_fn(|cx| coop::without_budget(|| future.as_mut().poll(cx)));
     match context::current() {
-        Some(shared) => {
-            assert!(
-                shared.pool().is_some() || shared.my_core().is_none(),
-                "{method} inside of a current-thread runtime: its thread would wait for itself; await the async method instead",
-            );
-            block_on(future, |sleep| shared.caller_sleeps(sleep))
-        }
+        Some(shared) => block_on(future, |sleep| shared.caller_sleeps(sleep)),
         None => block_on(future, |sleep| sleep_elsewhere(sleep)),
     }
 }

@@ -276,9 +276,8 @@ fn blocking_the_one_thread_of_a_runtime_for_a_lock_is_refused() {
     run_on(
         || Builder::new_current_thread().build().unwrap(),
         || async {
-            let mutex = Mutex::new(0);
-            let _guard = mutex.lock().await;
-            drop(mutex.blocking_lock());
+            // Also if it is free at the moment.
+            drop(Mutex::new(0).blocking_lock());
         },
     );
 }

@@ -253,7 +253,7 @@ proptest! {
         // Notified by a single notification, or with all others.
         let mut one: Vec<usize> = Vec::new();
         let mut all: Vec<usize> = Vec::new();
-        let mut futures: Vec<(usize, Pin<Box<blitz_io::sync::Notified<'_>>>)> = Vec::new();
+        let mut futures: Vec<(usize, Pin<Box<blitz_io::sync::futures::Notified<'_>>>)> = Vec::new();
         for (name, step) in steps.into_iter().enumerate() {
             let tell_one = |line: &mut VecDeque<usize>, one: &mut Vec<usize>, permit: &mut bool| {
                 match line.pop_front() {

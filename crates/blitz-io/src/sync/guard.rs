@@ -114,7 +114,7 @@ macro_rules! guard {
         }
     };
     (mut $(#[$attribute:meta])* [$name:ident $($parameters:tt)*] $value:ident [$($bounds:tt)*] $(= $default:ident)? => $hold:ty) => {
-        crate::sync::guard::guard!(@common $(#[$attribute])* [$name $($parameters)*] $value [$($bounds)*] [$(= $default)?] $hold, *mut $value);
+        crate::sync::guard::guard!(@common $(#[$attribute])* [$name $($parameters)*] $value [$($bounds)*] [$(= $default)?] $hold, crate::sync::guard::guard!(@pointee mut $value $($bounds)*));
 
         impl<$($bounds)*> std::ops::DerefMut for $name $($parameters)* {
             #[inline]
@@ -125,19 +125,25 @@ macro_rules! guard {
         }
     };
     (ref $(#[$attribute:meta])* [$name:ident $($parameters:tt)*] $value:ident [$($bounds:tt)*] $(= $default:ident)? => $hold:ty) => {
-        crate::sync::guard::guard!(@common $(#[$attribute])* [$name $($parameters)*] $value [$($bounds)*] [$(= $default)?] $hold, *const $value);
+        crate::sync::guard::guard!(@common $(#[$attribute])* [$name $($parameters)*] $value [$($bounds)*] [$(= $default)?] $hold, crate::sync::guard::guard!(@pointee ref $value $($bounds)*));
     };
+    (@pointee mut $value:ident $life:lifetime $($rest:tt)*) => { &$life mut $value };
+    (@pointee ref $value:ident $life:lifetime $($rest:tt)*) => { &$life $value };
+    (@pointee mut $value:ident $($rest:tt)*) => { *mut $value };
+    (@pointee ref $value:ident $($rest:tt)*) => { *const $value };
 }
 pub(super) use guard;
 
-/// `$method` and `$try_method`: a guard of a part of what a guard gives access to. `keep` is done to the hold on the way.
+/// `$method` and `$try_method`: a guard of a part of what a guard gives access to. `keep` is done to the hold on the way. The order of the functions'
+/// parameters is tokio's, which differs from lock to lock.
 macro_rules! projection {
-    ([$($guard:tt)*] [$($bounds:tt)*] $reference:tt $method:ident $try_method:ident, $value:ident => $part:ident, $result:ident [$($to:tt)*], $keep:expr) => {
+    ([$($guard:tt)*] [$($bounds:tt)*] $reference:tt $method:ident $try_method:ident <$first:ident, $second:ident>, $value:ident => $part:ident, $result:ident [$($to:tt)*], $keep:expr) => {
         impl<$($bounds)*> $($guard)* {
             /// A guard of a part of what this one gives access to. Call it as a function: what is guarded may have a method of this name.
             #[inline]
-            pub fn $method<$part: ?Sized, F>(this: Self, part: F) -> $result $($to)*
+            pub fn $method<$first, $second>(this: Self, part: F) -> $result $($to)*
             where
+                $part: ?Sized,
                 F: FnOnce(crate::sync::guard::projection!(@ $reference $value)) -> crate::sync::guard::projection!(@ $reference $part),
             {
                 #[allow(unused_mut)]
@@ -149,8 +155,9 @@ macro_rules! projection {
 
             /// As the function without `try`, if `part` finds one; the guard comes back if it does not.
             #[inline]
-            pub fn $try_method<$part: ?Sized, F>(this: Self, part: F) -> Result<$result $($to)*, Self>
+            pub fn $try_method<$first, $second>(this: Self, part: F) -> Result<$result $($to)*, Self>
             where
+                $part: ?Sized,
                 F: FnOnce(crate::sync::guard::projection!(@ $reference $value)) -> Option<crate::sync::guard::projection!(@ $reference $part)>,
             {
                 #[allow(unused_mut)]

@@ -12,6 +12,7 @@
 //! | wait for each other | [`Barrier`] |
 //! | tell tasks, and the tasks below them, to stop | [`CancellationToken`] |
 //! | compute a value when it is first needed | [`OnceCell`] |
+//! | wait for a value that somebody sets once | [`SetOnce`] |
 //!
 //! # Channels
 //!
@@ -44,6 +45,8 @@ pub(crate) mod permits;
 mod rwlock;
 #[cfg(not(loom))]
 mod semaphore;
+mod set_once;
+mod until;
 pub mod watch;
 mod word;
 
@@ -56,7 +59,7 @@ pub use self::cancellation::{
 pub use self::mutex::{
     MappedMutexGuard, Mutex, MutexGuard, OwnedMappedMutexGuard, OwnedMutexGuard, TryLockError,
 };
-pub use self::notify::{Notified, Notify, OwnedNotified};
+pub use self::notify::Notify;
 pub use self::once_cell::{OnceCell, SetError};
 #[cfg(not(loom))]
 pub use self::rwlock::{
@@ -67,3 +70,9 @@ pub use self::rwlock::{
 pub use self::semaphore::{
     AcquireError, OwnedSemaphorePermit, Semaphore, SemaphorePermit, TryAcquireError,
 };
+pub use self::set_once::{SetOnce, SetOnceError};
+
+/// The futures of types in [`sync`](self) that have names.
+pub mod futures {
+    pub use super::notify::{Notified, OwnedNotified};
+}

@@ -119,10 +119,10 @@ unsafe impl<T: ?Sized + Send, U: ?Sized + Send> Send for OwnedMappedMutexGuard<T
 // SAFETY: as above.
 unsafe impl<T: ?Sized + Send + Sync, U: ?Sized + Sync> Sync for OwnedMappedMutexGuard<T, U> {}
 
-projection!([MutexGuard<'a, T>] ['a, T: ?Sized] mut map try_map, T => U, MappedMutexGuard [<'a, U>], |hold: Hold<_>| hold.erase());
-projection!([MappedMutexGuard<'a, T>] ['a, T: ?Sized] mut map try_map, T => U, MappedMutexGuard [<'a, U>], |hold| hold);
-projection!([OwnedMutexGuard<T>] [T: ?Sized] mut map try_map, T => U, OwnedMappedMutexGuard [<T, U>], |hold| hold);
-projection!([OwnedMappedMutexGuard<T, U>] [T: ?Sized, U: ?Sized] mut map try_map, U => V, OwnedMappedMutexGuard [<T, V>], |hold| hold);
+projection!([MutexGuard<'a, T>] ['a, T: ?Sized] mut map try_map <U, F>, T => U, MappedMutexGuard [<'a, U>], |hold: Hold<_>| hold.erase());
+projection!([MappedMutexGuard<'a, T>] ['a, T: ?Sized] mut map try_map <U, F>, T => U, MappedMutexGuard [<'a, U>], |hold| hold);
+projection!([OwnedMutexGuard<T>] [T: ?Sized] mut map try_map <U, F>, T => U, OwnedMappedMutexGuard [<T, U>], |hold| hold);
+projection!([OwnedMappedMutexGuard<T, U>] [T: ?Sized, U: ?Sized] mut map try_map <V, F>, U => V, OwnedMappedMutexGuard [<T, V>], |hold| hold);
 
 impl<'a, T: ?Sized> MutexGuard<'a, T> {
     /// The mutex that it is of.
@@ -183,7 +183,7 @@ impl<T: ?Sized> Mutex<T> {
     /// In a task of a runtime with workers, other threads serve the tasks meanwhile.
     ///
     /// # Panics
-    /// Inside of a current-thread runtime, if it has to wait.
+    /// Inside of a current-thread runtime, whose thread would wait for itself.
     ///
     /// ```
     /// let mutex = std::sync::Arc::new(blitz_io::sync::Mutex::new(1));
@@ -196,10 +196,8 @@ impl<T: ?Sized> Mutex<T> {
     /// ```
     #[track_caller]
     pub fn blocking_lock(&self) -> MutexGuard<'_, T> {
-        match self.try_lock() {
-            Ok(guard) => guard,
-            Err(_) => parking::wait("Mutex::blocking_lock", self.lock()),
-        }
+        self.take_blocking("Mutex::blocking_lock");
+        self.guard()
     }
 
     /// As [`lock`](Self::lock), for a guard that shares the mutex.
@@ -237,10 +235,7 @@ impl<T: ?Sized> Mutex<T> {
     /// As there.
     #[track_caller]
     pub fn blocking_lock_owned(self: Arc<Self>) -> OwnedMutexGuard<T> {
-        if self.try_take().is_err() {
-            let _never_closed =
-                parking::wait("Mutex::blocking_lock_owned", self.permits.acquire(1));
-        }
+        self.take_blocking("Mutex::blocking_lock_owned");
         self.owned_guard()
     }
 
@@ -252,6 +247,14 @@ impl<T: ?Sized> Mutex<T> {
     #[inline]
     fn try_take(&self) -> Result<(), TryLockError> {
         self.permits.try_acquire(1).map_err(|_| TryLockError(()))
+    }
+
+    #[track_caller]
+    fn take_blocking(&self, method: &str) {
+        parking::assert_may_wait(method);
+        if self.try_take().is_err() {
+            let _never_closed = parking::wait(method, self.permits.acquire(1));
+        }
     }
 
     fn value(&self) -> NonNull<T> {

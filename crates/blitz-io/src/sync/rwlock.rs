@@ -127,14 +127,14 @@ fn to_reader<R: std::ops::Deref<Target: Lock>>(mut hold: Hold<R>) -> Hold<R> {
     hold
 }
 
-projection!([RwLockReadGuard<'a, T>] ['a, T: ?Sized] ref map try_map, T => U, RwLockReadGuard [<'a, U>], |hold| hold);
-projection!([RwLockWriteGuard<'a, T>] ['a, T: ?Sized] mut map try_map, T => U, RwLockMappedWriteGuard [<'a, U>], |hold| hold);
-projection!([RwLockWriteGuard<'a, T>] ['a, T: ?Sized] ref downgrade_map try_downgrade_map, T => U, RwLockReadGuard [<'a, U>], to_reader);
-projection!([RwLockMappedWriteGuard<'a, T>] ['a, T: ?Sized] mut map try_map, T => U, RwLockMappedWriteGuard [<'a, U>], |hold| hold);
-projection!([OwnedRwLockReadGuard<T, U>] [T: ?Sized, U: ?Sized] ref map try_map, U => V, OwnedRwLockReadGuard [<T, V>], |hold| hold);
-projection!([OwnedRwLockWriteGuard<T>] [T: ?Sized] mut map try_map, T => U, OwnedRwLockMappedWriteGuard [<T, U>], |hold| hold);
-projection!([OwnedRwLockWriteGuard<T>] [T: ?Sized] ref downgrade_map try_downgrade_map, T => U, OwnedRwLockReadGuard [<T, U>], to_reader);
-projection!([OwnedRwLockMappedWriteGuard<T, U>] [T: ?Sized, U: ?Sized] mut map try_map, U => V, OwnedRwLockMappedWriteGuard [<T, V>], |hold| hold);
+projection!([RwLockReadGuard<'a, T>] ['a, T: ?Sized] ref map try_map <F, U>, T => U, RwLockReadGuard [<'a, U>], |hold| hold);
+projection!([RwLockWriteGuard<'a, T>] ['a, T: ?Sized] mut map try_map <F, U>, T => U, RwLockMappedWriteGuard [<'a, U>], |hold| hold);
+projection!([RwLockWriteGuard<'a, T>] ['a, T: ?Sized] ref downgrade_map try_downgrade_map <F, U>, T => U, RwLockReadGuard [<'a, U>], to_reader);
+projection!([RwLockMappedWriteGuard<'a, T>] ['a, T: ?Sized] mut map try_map <F, U>, T => U, RwLockMappedWriteGuard [<'a, U>], |hold| hold);
+projection!([OwnedRwLockReadGuard<T, U>] [T: ?Sized, U: ?Sized] ref map try_map <F, V>, U => V, OwnedRwLockReadGuard [<T, V>], |hold| hold);
+projection!([OwnedRwLockWriteGuard<T>] [T: ?Sized] mut map try_map <F, U>, T => U, OwnedRwLockMappedWriteGuard [<T, U>], |hold| hold);
+projection!([OwnedRwLockWriteGuard<T>] [T: ?Sized] ref downgrade_map try_downgrade_map <F, U>, T => U, OwnedRwLockReadGuard [<T, U>], to_reader);
+projection!([OwnedRwLockMappedWriteGuard<T, U>] [T: ?Sized, U: ?Sized] mut map try_map <F, V>, U => V, OwnedRwLockMappedWriteGuard [<T, V>], |hold| hold);
 
 impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
     /// Becomes a reader. Nobody can write in between; a writer that waits stays first in the line, and readers behind it wait for it.
@@ -249,7 +249,7 @@ impl<T: ?Sized> RwLock<T> {
     /// As [`read`](Self::read), on the calling thread.
     ///
     /// # Panics
-    /// Inside of a current-thread runtime, if it has to wait.
+    /// Inside of a current-thread runtime, whose thread would wait for itself.
     #[track_caller]
     pub fn blocking_read(&self) -> RwLockReadGuard<'_, T> {
         self.take_blocking(1, "RwLock::blocking_read");
@@ -308,7 +308,7 @@ impl<T: ?Sized> RwLock<T> {
     /// As [`write`](Self::write), on the calling thread.
     ///
     /// # Panics
-    /// Inside of a current-thread runtime, if it has to wait.
+    /// Inside of a current-thread runtime, whose thread would wait for itself.
     #[track_caller]
     pub fn blocking_write(&self) -> RwLockWriteGuard<'_, T> {
         self.take_blocking(self.max_readers, "RwLock::blocking_write");
@@ -349,6 +349,7 @@ impl<T: ?Sized> RwLock<T> {
 
     #[track_caller]
     fn take_blocking(&self, permits: u32, method: &str) {
+        parking::assert_may_wait(method);
         if self.try_take(permits).is_err() {
             let _never_closed = parking::wait(method, self.take(permits));
         }

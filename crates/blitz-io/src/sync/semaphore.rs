@@ -193,6 +193,7 @@ impl Semaphore {
 
     #[track_caller]
     fn take_blocking(&self, n: u32, method: &str) -> Result<(), AcquireError> {
+        parking::assert_may_wait(method);
         match self.try_take(n) {
             Ok(()) => Ok(()),
             Err(_) => Ok(parking::wait(method, self.take(n))?),
@@ -255,7 +256,7 @@ impl Semaphore {
     /// As with [`acquire`](Self::acquire).
     ///
     /// # Panics
-    /// Inside of a current-thread runtime, if it has to wait.
+    /// Inside of a current-thread runtime, whose thread would wait for itself.
     #[track_caller]
     pub fn blocking_acquire(&self) -> Result<SemaphorePermit<'_>, AcquireError> {
         self.blocking_acquire_many(1)
@@ -267,7 +268,7 @@ impl Semaphore {
     /// As with [`acquire_many`](Self::acquire_many).
     ///
     /// # Panics
-    /// Inside of a current-thread runtime, if it has to wait; if `n` is more than [`MAX_PERMITS`](Self::MAX_PERMITS).
+    /// Inside of a current-thread runtime, whose thread would wait for itself; if `n` is more than [`MAX_PERMITS`](Self::MAX_PERMITS).
     #[track_caller]
     pub fn blocking_acquire_many(&self, n: u32) -> Result<SemaphorePermit<'_>, AcquireError> {
         self.take_blocking(n, "Semaphore::blocking_acquire")?;

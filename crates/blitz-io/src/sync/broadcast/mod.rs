@@ -37,7 +37,7 @@ pub use receiver::{Receiver, Recv};
 
 use super::channel::core::add;
 use super::channel::handles::read;
-use super::channel::until::Until;
+use super::until::Until;
 use crate::primitives::{Arc, AtomicUsize, Ordering};
 use crate::waiters::{State, Waiters};
 use blitz_core::checking::Flaws;

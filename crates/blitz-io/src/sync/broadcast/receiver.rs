@@ -6,7 +6,7 @@ use super::{End, Shared};
 use crate::coop;
 use crate::primitives::Arc;
 #[cfg(not(loom))]
-use crate::sync::channel::until::Until;
+use crate::sync::until::Until;
 use crate::waiters::{Node, State};
 use std::fmt;
 use std::future::Future;

@@ -15,14 +15,15 @@
 //! Wakers are called, and messages dropped, without any lock.
 
 use super::queue::{Limited, Look, Queue, Refused, Wake};
-use super::until::Until;
 use crate::coop;
 use crate::primitives::{Arc, AtomicUsize, Ordering};
+use crate::sync::until::Until;
 use crate::waiters::{Node, State, Waiters};
 use blitz_core::checking::Flaws;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -51,6 +52,10 @@ pub(in crate::sync) struct Core<T, Q> {
     flaws: Flaws<Flaw>,
     messages: PhantomData<fn(T) -> T>,
 }
+
+// Nothing here is left half done by a panic: foreign code runs outside of every section.
+impl<T, Q> UnwindSafe for Core<T, Q> {}
+impl<T, Q> RefUnwindSafe for Core<T, Q> {}
 
 /// The channel takes nothing any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

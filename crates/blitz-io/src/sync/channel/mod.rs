@@ -13,4 +13,3 @@ pub(super) mod model;
 #[cfg(all(test, loom))]
 mod models;
 pub(super) mod queue;
-pub(super) mod until;

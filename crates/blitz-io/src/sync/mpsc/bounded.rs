@@ -1,5 +1,7 @@
 //! A channel with room for so many messages.
 
+#[cfg(not(loom))]
+use super::error::SendTimeoutError;
 use super::error::{SendError, TryRecvError, TrySendError};
 use super::permit::{OwnedPermit, Permit, PermitIterator};
 use super::receiver::{receiver, senders};
@@ -95,10 +97,10 @@ impl<T> Sender<T> {
         &self,
         message: T,
         limit: std::time::Duration,
-    ) -> Result<(), TrySendError<T>> {
+    ) -> Result<(), SendTimeoutError<T>> {
         match crate::time::timeout(limit, self.reserve()).await {
-            Err(_) => Err(TrySendError::Full(message)),
-            Ok(Err(_)) => Err(TrySendError::Closed(message)),
+            Err(_) => Err(SendTimeoutError::Timeout(message)),
+            Ok(Err(_)) => Err(SendTimeoutError::Closed(message)),
             Ok(Ok(permit)) => {
                 permit.send(message);
                 Ok(())

@@ -8,7 +8,7 @@ pub struct SendError<T>(pub T);
 
 impl<T> fmt::Debug for SendError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("SendError { .. }")
+        f.debug_struct("SendError").finish_non_exhaustive()
     }
 }
 
@@ -40,7 +40,7 @@ impl<T> TrySendError<T> {
 
 impl<T> fmt::Debug for TrySendError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+        f.pad(match self {
             TrySendError::Full(_) => "Full(..)",
             TrySendError::Closed(_) => "Closed(..)",
         })
@@ -64,6 +64,44 @@ impl<T> From<SendError<T>> for TrySendError<T> {
     }
 }
 
+/// A message was not sent. Here it is.
+#[derive(PartialEq, Eq, Clone, Copy)]
+pub enum SendTimeoutError<T> {
+    /// There was no room in time.
+    Timeout(T),
+    /// The receiver is gone, or has been closed.
+    Closed(T),
+}
+
+impl<T> SendTimeoutError<T> {
+    /// The message.
+    pub fn into_inner(self) -> T {
+        match self {
+            SendTimeoutError::Timeout(message) | SendTimeoutError::Closed(message) => message,
+        }
+    }
+}
+
+impl<T> fmt::Debug for SendTimeoutError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            SendTimeoutError::Timeout(_) => "Timeout(..)",
+            SendTimeoutError::Closed(_) => "Closed(..)",
+        })
+    }
+}
+
+impl<T> fmt::Display for SendTimeoutError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            SendTimeoutError::Timeout(_) => "timed out waiting on send operation",
+            SendTimeoutError::Closed(_) => "channel closed",
+        })
+    }
+}
+
+impl<T> std::error::Error for SendTimeoutError<T> {}
+
 /// There is no message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TryRecvError {
@@ -75,7 +113,7 @@ pub enum TryRecvError {
 
 impl fmt::Display for TryRecvError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+        f.pad(match self {
             TryRecvError::Empty => "receiving on an empty channel",
             TryRecvError::Disconnected => "receiving on a closed channel",
         })

@@ -58,6 +58,11 @@ impl<T> Receiver<T> {
         Ok(self.shared.version.now() != self.seen)
     }
 
+    /// Are all senders gone?
+    pub fn is_closed(&self) -> bool {
+        self.shared.version.is_closed()
+    }
+
     /// Takes the value of this moment for new.
     pub fn mark_changed(&mut self) {
         self.seen = self.shared.version.now().before();

@@ -5,7 +5,7 @@ use super::{Receiver, Ref, Shared, channel};
 use crate::primitives::{Arc, Ordering};
 use crate::sync::channel::core::add;
 use crate::sync::channel::handles::read;
-use crate::sync::channel::until::Until;
+use crate::sync::until::Until;
 use std::fmt;
 
 /// The half that changes the value: clone it for more of them.
@@ -59,7 +59,10 @@ impl<T> Sender<T> {
     /// Changes the value in place, also if there is no receiver.
     ///
     /// If `change` panics, receivers are not told; the value stays as it left it.
-    pub fn send_modify(&self, change: impl FnOnce(&mut T)) {
+    pub fn send_modify<F>(&self, change: F)
+    where
+        F: FnOnce(&mut T),
+    {
         self.send_if_modified(|value| {
             change(value);
             true
@@ -75,7 +78,10 @@ impl<T> Sender<T> {
     /// sender.send_modify(|value| *value += 1);
     /// assert!(receiver.has_changed().unwrap());
     /// ```
-    pub fn send_if_modified(&self, change: impl FnOnce(&mut T) -> bool) -> bool {
+    pub fn send_if_modified<F>(&self, change: F) -> bool
+    where
+        F: FnOnce(&mut T) -> bool,
+    {
         let mut lock = self.shared.write();
         let changed = change(&mut lock);
         let waited = changed && self.shared.version.raise();

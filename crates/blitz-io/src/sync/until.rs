@@ -11,14 +11,14 @@ use std::task::{Context, Poll};
 
 /// Waits in line until it is released, unless `is_over` says at the beginning that there is nothing to wait for. Cancel-safe.
 #[must_use = "futures do nothing unless polled"]
-pub(in crate::sync) struct Until<'a, C: Fn() -> bool> {
+pub(super) struct Until<'a, C: Fn() -> bool> {
     line: &'a Waiters<()>,
     is_over: C,
     node: Node,
 }
 
 impl<'a, C: Fn() -> bool> Until<'a, C> {
-    pub(in crate::sync) fn new(line: &'a Waiters<()>, is_over: C) -> Self {
+    pub(super) fn new(line: &'a Waiters<()>, is_over: C) -> Self {
         Until {
             line,
             is_over,
