@@ -52,16 +52,25 @@ pub(crate) fn without_budget<R>(poll: impl FnOnce() -> R) -> R {
 /// Call it first, and give the unit back with [`Unit::refund`] if the operation turns out to have to wait.
 #[inline]
 pub(crate) fn take_unit(cx: &mut Context<'_>) -> Poll<Unit> {
-    let left = LEFT.get();
-    match left {
-        UNLIMITED => Poll::Ready(Unit { limited: false }),
-        0 => {
+    match try_take_unit() {
+        Some(unit) => Poll::Ready(unit),
+        None => {
             cx.waker().wake_by_ref();
             Poll::Pending
         }
+    }
+}
+
+/// As [`take_unit`], for an operation that has something else to do if there is none.
+#[inline]
+pub(crate) fn try_take_unit() -> Option<Unit> {
+    let left = LEFT.get();
+    match left {
+        UNLIMITED => Some(Unit { limited: false }),
+        0 => None,
         _ => {
             LEFT.set(left - 1);
-            Poll::Ready(Unit { limited: true })
+            Some(Unit { limited: true })
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::{context, coop};
 use blitz_core::companion::sleep_elsewhere;
 use std::cell::Cell;
 use std::future::Future;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
@@ -83,6 +83,11 @@ pub(crate) fn block_on<F: Future>(future: F, mut sleep: impl FnMut(&dyn Fn())) -
     }
 }
 
+/// Nobody else waits for a thread that sleeps: its future has no budget, which it would spend polling.
+fn unhurried<F: Future>(mut future: Pin<&mut F>) -> impl Future<Output = F::Output> {
+    std::future::poll_fn(move |cx| coop::without_budget(|| future.as_mut().poll(cx)))
+}
+
 /// May the calling thread wait for a lock or a channel, in `method`, one of the `blocking_…` ones?
 ///
 /// It is asked whether there is something to wait for or not: a program that may not wait learns it in its first run, not in the first one with contention.
@@ -95,7 +100,7 @@ pub(crate) fn assert_may_wait(method: &str) {
         |shared: &Arc<Shared>| shared.pool().is_none() && shared.my_core().is_some();
     assert!(
         !context::try_with(is_the_only_thread).unwrap_or(false),
-        "{method} inside of a current-thread runtime: its thread would wait for itself; await the async method instead",
+        "Cannot block the current thread from within a runtime: {method} in a current-thread one would wait for itself; await the async method instead",
     );
 }
 
@@ -110,8 +115,7 @@ pub(crate) fn assert_may_wait(method: &str) {
 pub(crate) fn wait<F: Future>(method: &str, future: F) -> F::Output {
     assert_may_wait(method);
     let mut future = pin!(future);
-    // Nobody else waits for this thread to yield.
-    let future = std::future::poll_fn(|cx| coop::without_budget(|| future.as_mut().poll(cx)));
+    let future = unhurried(future.as_mut());
     match context::current() {
         Some(shared) => block_on(future, |sleep| shared.caller_sleeps(sleep)),
         None => block_on(future, |sleep| sleep_elsewhere(sleep)),
@@ -120,6 +124,8 @@ pub(crate) fn wait<F: Future>(method: &str, future: F) -> F::Output {
 
 /// Waits, on any thread, for something that others are about to finish, as for a lock of the standard library.
 pub(crate) fn wait_anywhere<F: Future>(future: F) -> F::Output {
+    let mut future = pin!(future);
+    let future = unhurried(future.as_mut());
     match context::current() {
         Some(shared) if shared.pool().is_some() => {
             block_on(future, |sleep| shared.caller_sleeps(sleep))

@@ -373,6 +373,70 @@ fn a_closed_channel_waits_for_reserved_room() {
 }
 
 #[test]
+fn room_that_was_handed_over_before_the_close_is_given_back_after_it() {
+    let (sender, mut receiver) = mpsc::channel::<u8>(1);
+    let permit = sender.try_reserve().unwrap();
+    let mut reserve = Box::pin(sender.reserve());
+    assert!(poll(reserve.as_mut()).is_pending());
+    drop(permit);
+    receiver.close();
+    let count = Arc::new(Count(AtomicUsize::new(0)));
+    let waker = Waker::from(count.clone());
+    let mut cx = Context::from_waker(&waker);
+    assert!(receiver.poll_recv(&mut cx).is_pending());
+    assert!(matches!(poll(reserve.as_mut()), Poll::Ready(Err(_))));
+    assert_eq!(
+        count.0.load(Ordering::Relaxed),
+        1,
+        "not told that nothing comes"
+    );
+    assert_eq!(receiver.poll_recv(&mut cx), Poll::Ready(None));
+}
+
+#[test]
+fn a_wish_for_much_room_takes_what_there_is_at_once() {
+    let (sender, mut receiver) = mpsc::channel::<u8>(3);
+    let permit = sender.try_reserve().unwrap();
+    let mut many = Box::pin(sender.reserve_many(3));
+    assert!(poll(many.as_mut()).is_pending());
+    receiver.close();
+    drop(permit);
+    // Two places are still taken: whoever has them has to say that it does not use them.
+    assert!(poll(pin!(receiver.recv()).as_mut()).is_pending());
+    drop(many);
+    assert_eq!(poll(pin!(receiver.recv()).as_mut()), Poll::Ready(None));
+    // The same without a close: the room goes to those behind.
+    let (sender, _receiver) = mpsc::channel::<u8>(3);
+    let permit = sender.try_reserve().unwrap();
+    let mut many = Box::pin(sender.reserve_many(3));
+    assert!(poll(many.as_mut()).is_pending());
+    let mut behind = Box::pin(sender.reserve_many(2));
+    assert!(poll(behind.as_mut()).is_pending());
+    drop(many);
+    assert!(matches!(poll(behind.as_mut()), Poll::Ready(Ok(_))));
+    drop(permit);
+}
+
+#[test]
+fn a_message_whose_destructor_panics_does_not_keep_the_others() {
+    struct Angry<'a>(&'a AtomicUsize, bool);
+    impl Drop for Angry<'_> {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            assert!(!self.1, "as it should");
+        }
+    }
+    let dropped = AtomicUsize::new(0);
+    let (sender, receiver) = mpsc::unbounded_channel();
+    for angry in [true, false, false] {
+        assert!(sender.send(Angry(&dropped, angry)).is_ok());
+    }
+    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(receiver)));
+    assert!(result.is_err());
+    assert_eq!(dropped.load(Ordering::Relaxed), 3);
+}
+
+#[test]
 fn either_side_closes_and_messages_are_dropped_with_the_receiver() {
     let message = Arc::new(());
     for capacity in [Some(4), None] {

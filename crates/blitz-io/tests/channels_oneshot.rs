@@ -2,7 +2,7 @@
 
 mod common;
 
-use blitz_io::sync::oneshot::{self, TryRecvError};
+use blitz_io::sync::oneshot::{self, error::TryRecvError};
 use common::{run, soon};
 use std::future::Future;
 use std::pin::pin;
@@ -34,6 +34,24 @@ fn a_message_is_received_once() {
     assert_eq!(receiver.try_recv(), Ok(vec![7]));
     assert!(receiver.is_terminated());
     assert_eq!(receiver.try_recv(), Err(TryRecvError::Closed));
+}
+
+#[test]
+fn a_receiver_that_was_told_of_its_own_close_is_through() {
+    for by_poll in [true, false] {
+        let (sender, mut receiver) = oneshot::channel::<u8>();
+        receiver.close();
+        assert!(!receiver.is_terminated(), "not told yet");
+        if by_poll {
+            let mut cx = Context::from_waker(Waker::noop());
+            assert!(pin!(&mut receiver).poll(&mut cx).is_ready());
+        } else {
+            assert_eq!(receiver.try_recv(), Err(TryRecvError::Closed));
+        }
+        assert!(receiver.is_terminated());
+        assert_eq!(receiver.try_recv(), Err(TryRecvError::Closed));
+        assert_eq!(sender.send(1), Err(1));
+    }
 }
 
 #[test]

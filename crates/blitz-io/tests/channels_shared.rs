@@ -19,7 +19,50 @@ fn poll<F: Future>(future: std::pin::Pin<&mut F>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }
 
+/// Polls `future` again and again in one poll of a task, until the task's budget makes it wait.
+fn assert_takes_budget(mut poll_one: impl FnMut(&mut Context<'_>) -> bool + Send + 'static) {
+    let spent = run(|| {
+        spawn(std::future::poll_fn(move |cx| {
+            Poll::Ready((0..1000).any(|_| !poll_one(cx)))
+        }))
+    });
+    assert!(spent.unwrap(), "a task could do this for ever in one poll");
+}
+
+#[test]
+fn what_is_ready_at_once_takes_a_part_of_the_budget() {
+    let (sender, mut receiver) = watch::channel(1);
+    assert_takes_budget(move |cx| pin!(receiver.wait_for(|n| *n == 1)).poll(cx).is_ready());
+    assert_takes_budget(move |cx| pin!(sender.closed()).poll(cx).is_ready());
+    let sender = broadcast::Sender::<u8>::new(1);
+    assert_takes_budget(move |cx| pin!(sender.closed()).poll(cx).is_ready());
+}
+
 // ---- broadcast ------------------------------------------------------------------------------
+
+#[test]
+fn whoever_is_told_that_no_receiver_is_left_finds_the_channel_empty() {
+    struct Looks(broadcast::Sender<u8>, Mutex<Option<(usize, usize)>>);
+    impl std::task::Wake for Looks {
+        fn wake(self: Arc<Self>) {
+            *self.1.lock().unwrap() = Some((self.0.receiver_count(), self.0.len()));
+        }
+    }
+    let (sender, receiver) = broadcast::channel(2);
+    sender.send(1).unwrap();
+    let looks = Arc::new(Looks(sender.clone(), Mutex::new(None)));
+    let waker = Waker::from(looks.clone());
+    let mut closed = pin!(sender.closed());
+    assert!(
+        closed
+            .as_mut()
+            .poll(&mut Context::from_waker(&waker))
+            .is_pending()
+    );
+    drop(receiver);
+    assert_eq!(*looks.1.lock().unwrap(), Some((0, 0)));
+    assert!(poll(closed).is_ready());
+}
 
 #[test]
 fn every_receiver_gets_every_message_in_order() {

@@ -5,12 +5,13 @@ mod common;
 use blitz_io::spawn;
 use blitz_io::sync::{
     Barrier, CancellationToken, Mutex, Notify, OnceCell, OwnedMutexGuard, OwnedRwLockWriteGuard,
-    RwLock, RwLockWriteGuard, Semaphore, SetError, TryAcquireError,
+    RwLock, RwLockWriteGuard, Semaphore, SetError, SetOnce, TryAcquireError,
 };
 use common::{poll_once, run};
 use std::pin::pin;
 use std::sync::Arc;
-use std::task::Poll;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 
 #[test]
@@ -272,4 +273,100 @@ fn guards_cancel_their_token_unless_they_are_disarmed() {
     drop(token.drop_guard_ref());
     assert!(kept.is_cancelled());
     assert!(poll_once(pin!(token.cancelled_owned())).is_ready());
+}
+
+struct Tells(Arc<AtomicBool>);
+
+impl Wake for Tells {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Runs `steps` in a poll of a task whose budget is spent.
+fn with_the_budget_spent(steps: impl FnOnce() + Send + 'static) {
+    run(|| async {
+        let mut steps = Some(steps);
+        let task = spawn(std::future::poll_fn(move |cx| {
+            while pin!(blitz_io::task::consume_budget()).poll(cx).is_ready() {}
+            Poll::Ready(steps.take().map(|steps| steps()))
+        }));
+        task.await.unwrap();
+    });
+}
+
+#[test]
+fn a_task_whose_budget_is_spent_gets_its_place_in_the_line_nevertheless() {
+    let mutex = Arc::new(Mutex::new(()));
+    let held = mutex.clone().try_lock_owned().unwrap();
+    with_the_budget_spent({
+        let mutex = mutex.clone();
+        move || {
+            let mut first = Box::pin(mutex.clone().lock_owned());
+            let told = Arc::new(AtomicBool::new(false));
+            let waker = Waker::from(Arc::new(Tells(told.clone())));
+            let polled = first.as_mut().poll(&mut Context::from_waker(&waker));
+            assert!(polled.is_pending());
+            assert!(!told.load(Ordering::Relaxed), "there is nothing to do yet");
+            drop(held);
+            assert!(told.load(Ordering::Relaxed));
+            assert!(mutex.try_lock().is_err(), "it is the first one's turn");
+            drop(first);
+            assert!(mutex.try_lock().is_ok(), "and it has handed it on");
+            // A lock that is free is taken, and given back by whoever goes away without having said so.
+            let mut taken = Box::pin(mutex.lock());
+            assert!(poll_once(taken.as_mut()).is_pending());
+            assert!(mutex.try_lock().is_err());
+            drop(taken);
+            assert!(mutex.try_lock().is_ok());
+        }
+    });
+}
+
+#[test]
+fn a_lock_that_was_taken_without_budget_is_there_at_the_next_poll() {
+    run(|| async {
+        let mutex = Arc::new(Mutex::new(()));
+        let theirs = mutex.clone();
+        let task = spawn(async move {
+            let mut lock = pin!(theirs.lock());
+            let mut first = true;
+            std::future::poll_fn(|cx| {
+                if std::mem::take(&mut first) {
+                    while pin!(blitz_io::task::consume_budget()).poll(cx).is_ready() {}
+                    assert!(lock.as_mut().poll(cx).is_pending());
+                    assert!(theirs.try_lock().is_err());
+                    return Poll::Pending;
+                }
+                lock.as_mut().poll(cx).map(drop)
+            })
+            .await;
+        });
+        task.await.unwrap();
+        assert!(mutex.try_lock().is_ok());
+    });
+}
+
+#[test]
+fn a_cell_that_is_set_once_wakes_all_who_wait_and_refuses_the_second() {
+    let cell = Arc::new(SetOnce::new());
+    assert_eq!((cell.get(), cell.initialized()), (None, false));
+    let mut waiting: Vec<_> = (0..3).map(|_| Box::pin(cell.wait())).collect();
+    let mut cx = Context::from_waker(Waker::noop());
+    for wait in &mut waiting {
+        assert!(wait.as_mut().poll(&mut cx).is_pending());
+    }
+    drop(waiting.pop());
+    let value = Arc::new(7);
+    cell.set(value.clone()).unwrap();
+    for mut wait in waiting {
+        assert_eq!(wait.as_mut().poll(&mut cx), Poll::Ready(&value));
+    }
+    let late = cell.set(Arc::new(8)).unwrap_err();
+    assert_eq!(*late.0, 8);
+    assert_eq!(*cell, SetOnce::from(value.clone()));
+    let cell = Arc::into_inner(cell).unwrap();
+    assert_eq!(cell.clone().into_inner(), Some(value.clone()));
+    drop(cell);
+    assert_eq!(Arc::strong_count(&value), 1, "dropped once");
 }

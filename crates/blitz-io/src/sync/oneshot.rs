@@ -19,11 +19,10 @@ mod state;
 #[cfg(all(test, loom))]
 mod models;
 
-pub use error::{RecvError, TryRecvError};
-
 use crate::coop;
 use crate::primitives::UnsafeCell;
 use blitz_core::checking::Flaws;
+use error::{RecvError, TryRecvError};
 use state::{Flaw, Leave, RECEIVER, SENDER, State};
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -312,6 +311,24 @@ impl<T> Receiver<T> {
         Some(value)
     }
 
+    /// Whether it was closed and there is nothing to take: nothing will come. Then the receiver is gone. Call it after [`take`](Self::take).
+    fn is_refused(&mut self) -> bool {
+        // Only we close it, so it was closed before `take` looked, and nothing can have been sent since.
+        let (Some(pointer), Some(shared)) = (self.shared, self.shared()) else {
+            return false;
+        };
+        if !shared.state.is_done(RECEIVER) {
+            return false;
+        }
+        let last = shared.state.depart(RECEIVER);
+        self.shared = None;
+        if last {
+            // SAFETY: both are gone.
+            unsafe { free(pointer) };
+        }
+        true
+    }
+
     /// Takes the message if it is there.
     ///
     /// # Errors
@@ -321,11 +338,10 @@ impl<T> Receiver<T> {
         if let Some(value) = self.take() {
             return value.ok_or(TryRecvError::Closed);
         }
-        // Closed by ourselves, if at all: nothing can have come since we looked.
-        match self.shared() {
-            Some(shared) if !shared.state.is_done(RECEIVER) => Err(TryRecvError::Empty),
-            _ => Err(TryRecvError::Closed),
+        if self.shared.is_none() || self.is_refused() {
+            return Err(TryRecvError::Closed);
         }
+        Err(TryRecvError::Empty)
     }
 
     /// Waits for the message on a thread that may block.
@@ -417,11 +433,7 @@ impl<T> Future for Receiver<T> {
             if let Some(value) = this.take() {
                 return Poll::Ready(value.ok_or(RecvError(())));
             }
-            if this
-                .shared()
-                .is_some_and(|shared| shared.state.is_done(RECEIVER))
-            {
-                // Closed: the sender will be refused.
+            if this.is_refused() {
                 return Poll::Ready(Err(RecvError(())));
             }
             if this.register(cx.waker()) {

@@ -198,7 +198,7 @@ impl<T> RwLock<T> {
     pub const fn with_max_readers(value: T, max_reads: u32) -> Self {
         assert!(
             max_reads > 0,
-            "a RwLock has room for one reader at least: without one, nothing would keep two writers apart"
+            "a RwLock may not be created with 0 readers: nothing would keep two writers apart"
         );
         assert!(
             max_reads <= MAX_READERS,

@@ -3,11 +3,12 @@
 //! Who makes it happen changes an atomic word first and then calls `release_all` on the line, which takes its lock. A future looks at the word under
 //! the same lock before it waits. If its section is the earlier one, it is released; if the other one is, it sees the change.
 
+use crate::coop;
 use crate::waiters::{Node, State, Waiters};
 use std::future::Future;
 use std::ops::ControlFlow;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 /// Waits in line until it is released, unless `is_over` says at the beginning that there is nothing to wait for. Cancel-safe.
 #[must_use = "futures do nothing unless polled"]
@@ -36,6 +37,7 @@ impl<C: Fn() -> bool> Future for Until<'_, C> {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let unit = ready!(coop::take_unit(cx));
         let this = self.as_ref();
         let (line, node) = (this.line, this.node());
         let waits = match node.state() {
@@ -56,6 +58,7 @@ impl<C: Fn() -> bool> Future for Until<'_, C> {
             _ => false,
         };
         if waits {
+            unit.refund();
             Poll::Pending
         } else {
             Poll::Ready(())

@@ -219,10 +219,13 @@ impl<T> Sender<T> {
 
     /// Waits until there is no receiver any more. Cancel-safe.
     pub async fn closed(&self) {
-        // One that comes and goes meanwhile is none.
-        while self.shared.receivers() > 0 {
-            let shared = &*self.shared;
+        let shared = &*self.shared;
+        loop {
             Until::new(&shared.watchers, || shared.receivers() == 0).await;
+            // One that came meanwhile counts.
+            if shared.receivers() == 0 {
+                return;
+            }
         }
     }
 

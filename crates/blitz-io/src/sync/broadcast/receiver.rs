@@ -226,20 +226,52 @@ impl<T> Drop for Receiver<T> {
             guarded.state.receivers -= 1;
             (guarded.state.position, guarded.state.receivers == 0)
         });
-        if last {
-            self.shared
-                .watchers
-                .release_all(State::Dismissed, |()| true);
-        }
-        // What it was counted for, and has not read. Messages that are gone do not count any more.
-        let unread = end.wrapping_sub(self.next).min(self.shared.capacity());
-        for position in (1..=unread).rev().map(|back| end.wrapping_sub(back)) {
+        // Messages that are gone do not count any more.
+        let left = end.wrapping_sub(self.next).min(self.shared.capacity());
+        let mut unread = Unread {
+            shared: &self.shared,
+            end,
+            left,
+            last,
+        };
+        unread.give_up();
+    }
+}
+
+/// What a receiver that goes away was counted for, and has not read.
+struct Unread<'a, T> {
+    shared: &'a Shared<T>,
+    end: u64,
+    /// How many before the end.
+    left: u64,
+    /// Whether it was the last receiver.
+    last: bool,
+}
+
+impl<T> Unread<'_, T> {
+    fn give_up(&mut self) {
+        while self.left > 0 {
+            let position = self.end.wrapping_sub(self.left);
+            self.left -= 1;
             let message = match self.shared.slot(position).take_lent(position) {
-                Some(mut taken) => Self::has_read(&mut taken),
+                Some(mut taken) => Receiver::has_read(&mut taken),
                 None => None,
             };
             // Somebody else's code, with the slot given back.
             drop(message);
+        }
+    }
+}
+
+/// A message whose destructor panics keeps neither the others nor those who wait until no receiver is left. These are told at last: whoever is woken finds the
+/// channel empty.
+impl<T> Drop for Unread<'_, T> {
+    fn drop(&mut self) {
+        self.give_up();
+        if self.last {
+            self.shared
+                .watchers
+                .release_all(State::Dismissed, |()| true);
         }
     }
 }

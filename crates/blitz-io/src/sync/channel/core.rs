@@ -275,11 +275,26 @@ impl<T, Q: Queue<T>> Core<T, Q> {
     /// # Safety
     /// No receiver is left.
     pub(in crate::sync) unsafe fn abandon(&self) {
-        self.close();
-        // SAFETY: given by the caller.
-        while let Some((message, _)) = unsafe { self.queue.pop() } {
-            drop(message);
+        struct Rest<'a, T, Q: Queue<T>>(&'a Core<T, Q>);
+
+        impl<T, Q: Queue<T>> Rest<'_, T, Q> {
+            fn drop_all(&self) {
+                // SAFETY: no receiver is left, says the caller.
+                while let Some((message, _)) = unsafe { self.0.queue.pop() } {
+                    drop(message);
+                }
+            }
         }
+
+        impl<T, Q: Queue<T>> Drop for Rest<'_, T, Q> {
+            fn drop(&mut self) {
+                self.drop_all();
+            }
+        }
+
+        self.close();
+        // One whose destructor panics does not keep the others.
+        Rest(self).drop_all();
     }
 
     // ---- who is left ------------------------------------------------------------------------
@@ -421,14 +436,11 @@ impl<T, Q: Limited<T>> Reserve<'_, T, Q> {
             State::Granted if keeps => return true,
             State::Granted if core.flaws.has(Flaw::KeepsTheRoom) => {}
             State::Granted => core.release(self.count),
-            State::Waiting | State::Dismissed => {
-                if need < self.count {
-                    core.release(self.count - need);
-                } else if state == State::Waiting {
-                    // There may be room that was not enough for this one.
-                    core.serve_senders();
-                }
+            State::Waiting | State::Dismissed if need < self.count => {
+                core.release(self.count - need);
             }
+            // All room is the line's: there is none that was not enough for this one.
+            State::Waiting | State::Dismissed => {}
         }
         false
     }
@@ -453,8 +465,10 @@ impl<T, Q: Limited<T>> Future for Reserve<'_, T, Q> {
                     core.senders.arrive(this.node(), cx.waker(), |guarded| {
                         let first = guarded.line.is_empty();
                         let result = match core.queue.announce_sender(count, first) {
-                            Ok(false) => return ControlFlow::Continue(count),
-                            Ok(true) => Ok(()),
+                            Ok(part) if part < count => {
+                                return ControlFlow::Continue(count - part);
+                            }
+                            Ok(_) => Ok(()),
                             Err(_) => Err(Closed),
                         };
                         if first {
@@ -475,7 +489,8 @@ impl<T, Q: Limited<T>> Future for Reserve<'_, T, Q> {
             unit.refund();
             return Poll::Pending;
         }
-        Poll::Ready(if this.leave(true) {
+        // Room that was handed over before the channel was closed is of no use after it.
+        Poll::Ready(if this.leave(!core.queue.is_closed()) {
             Ok(())
         } else {
             Err(Closed)

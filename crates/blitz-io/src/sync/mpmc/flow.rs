@@ -82,7 +82,7 @@ impl<T> Limited<T> for Flow<T> {
         self.limited().release(count)
     }
 
-    fn announce_sender(&self, count: usize, first: bool) -> Result<bool, Refused<()>> {
+    fn announce_sender(&self, count: usize, first: bool) -> Result<usize, Refused<()>> {
         self.limited().announce_sender(count, first)
     }
 

@@ -18,10 +18,20 @@ use std::task::{Context, Poll, ready};
 pub(crate) struct Acquire<'a> {
     permits: &'a Permits,
     wanted: usize,
-    /// Whether there is a node.
-    in_line: bool,
+    phase: Phase,
     /// Most never need it: an untouched one costs nothing.
     node: MaybeUninit<Node>,
+}
+
+/// How far it has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// It has nothing, and waits for nothing.
+    New,
+    /// There is a node.
+    InLine,
+    /// It has got the permits, and no budget was left to say so.
+    Taken,
 }
 
 impl<'a> Acquire<'a> {
@@ -30,7 +40,7 @@ impl<'a> Acquire<'a> {
         Acquire {
             permits,
             wanted,
-            in_line: false,
+            phase: Phase::New,
             node: MaybeUninit::uninit(),
         }
     }
@@ -100,6 +110,36 @@ impl<'a> Acquire<'a> {
         }
     }
 
+    /// The budget of the task is spent, and its place in the line is not to suffer from that: it joins the line or, if there is nothing to wait for, takes the permits
+    /// and wakes the task, to say so later.
+    #[cold]
+    fn arrive_without_budget(mut self: Pin<&mut Self>, cx: &mut Context<'_>) {
+        let taken = match self.permits.try_acquire(self.wanted) {
+            Ok(()) => Poll::Ready(Ok(())),
+            Err(_) => self.as_mut().join_line(cx),
+        };
+        if taken.is_ready() {
+            cx.waker().wake_by_ref();
+        }
+        // SAFETY: nothing is moved.
+        unsafe { self.get_unchecked_mut() }.phase = match taken {
+            Poll::Pending => Phase::InLine,
+            Poll::Ready(Ok(())) => Phase::Taken,
+            Poll::Ready(Err(_)) => Phase::New,
+        };
+    }
+
+    /// It goes away without having said what it has got: hands that on.
+    #[cold]
+    fn give_up(self: Pin<&Self>) {
+        match self.phase {
+            Phase::New => {}
+            // SAFETY: there is a node.
+            Phase::InLine => unsafe { self.withdraw() },
+            Phase::Taken => self.permits.release(self.wanted),
+        }
+    }
+
     /// Leaves the line, and hands on what it has got so far.
     ///
     /// # Safety
@@ -128,24 +168,36 @@ impl Future for Acquire<'_> {
 
     #[inline]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let polled = if self.in_line {
+        let polled = match self.phase {
+            Phase::New => {
+                let Some(unit) = coop::try_take_unit() else {
+                    self.arrive_without_budget(cx);
+                    return Poll::Pending;
+                };
+                if self.permits.try_acquire(self.wanted).is_ok() {
+                    return Poll::Ready(Ok(()));
+                }
+                let polled = self.as_mut().join_line(cx);
+                if polled.is_pending() {
+                    unit.refund();
+                }
+                polled
+            }
             // Whoever has waited has let others run.
             // SAFETY: there is a node.
-            unsafe { self.as_ref().poll_line(cx) }
-        } else {
-            let unit = ready!(coop::take_unit(cx));
-            if self.permits.try_acquire(self.wanted).is_ok() {
-                return Poll::Ready(Ok(()));
+            Phase::InLine => unsafe { self.as_ref().poll_line(cx) },
+            Phase::Taken => {
+                let _spent = ready!(coop::take_unit(cx));
+                Poll::Ready(Ok(()))
             }
-            let polled = self.as_mut().join_line(cx);
-            if polled.is_pending() {
-                unit.refund();
-            }
-            polled
         };
         // A node that has left the line has nothing to drop: its waker is gone.
+        let phase = match polled {
+            Poll::Pending => Phase::InLine,
+            Poll::Ready(_) => Phase::New,
+        };
         // SAFETY: nothing is moved.
-        unsafe { self.get_unchecked_mut() }.in_line = polled.is_pending();
+        unsafe { self.get_unchecked_mut() }.phase = phase;
         polled
     }
 }
@@ -153,9 +205,9 @@ impl Future for Acquire<'_> {
 impl Drop for Acquire<'_> {
     #[inline]
     fn drop(&mut self) {
-        if self.in_line {
-            // SAFETY: there is a node, and what is dropped does not move any more.
-            unsafe { Pin::new_unchecked(&*self).withdraw() };
+        if self.phase != Phase::New {
+            // SAFETY: what is dropped does not move any more.
+            unsafe { Pin::new_unchecked(&*self) }.give_up();
         }
     }
 }

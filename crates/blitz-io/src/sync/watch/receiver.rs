@@ -105,6 +105,8 @@ impl<T> Receiver<T> {
         &mut self,
         mut is_right: impl FnMut(&T) -> bool,
     ) -> Result<Ref<'_, T>, RecvError> {
+        // For a value that is right at once.
+        coop::consume_budget().await;
         let Receiver { shared, seen } = self;
         loop {
             {

@@ -107,10 +107,13 @@ impl<T> Sender<T> {
 
     /// Waits until there is no receiver any more. Cancel-safe.
     pub async fn closed(&self) {
-        // One that comes and goes meanwhile is none.
-        while !self.is_closed() {
-            let shared = &*self.shared;
+        let shared = &*self.shared;
+        loop {
             Until::new(&shared.watchers, || read(&shared.receivers) == 0).await;
+            // One that came meanwhile counts.
+            if self.is_closed() {
+                return;
+            }
         }
     }
 

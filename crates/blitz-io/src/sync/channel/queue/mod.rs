@@ -77,9 +77,9 @@ pub(in crate::sync) trait Limited<T>: Queue<T> {
     /// Gives room for `count` messages back.
     fn release(&self, count: usize) -> Released;
 
-    /// A sender is about to wait: reserves room for `count` if there is (and `first`: nobody waits before it), or announces the wait: from now on
-    /// each pop says so, and `push` and `reserve` refuse. `Ok(true)`: reserved. Under the lock of the senders.
-    fn announce_sender(&self, count: usize, first: bool) -> Result<bool, Refused<()>>;
+    /// A sender is about to wait for room for `count`: reserves what there is (if it is the `first`: nobody waits before it), and returns how much. If that is not
+    /// enough, announces the wait as well: from now on each pop says so, and `push` and `reserve` refuse. Under the lock of the senders.
+    fn announce_sender(&self, count: usize, first: bool) -> Result<usize, Refused<()>>;
 
     /// No sender waits any more. Under the lock of the senders.
     fn retract_senders(&self);

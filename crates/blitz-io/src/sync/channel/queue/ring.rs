@@ -399,7 +399,7 @@ impl<T> Limited<T> for Ring<T> {
         }
     }
 
-    fn announce_sender(&self, count: usize, first: bool) -> Result<bool, Refused<()>> {
+    fn announce_sender(&self, count: usize, first: bool) -> Result<usize, Refused<()>> {
         // First, so that every pop that is not in the snapshot sees it.
         if !self.flaws.has(Flaw::SenderWaitsBlindly) {
             self.head.fetch_or(HEAD_SENDERS, Ordering::AcqRel);
@@ -409,17 +409,22 @@ impl<T> Limited<T> for Ring<T> {
             if tail & CLOSED != 0 {
                 return Err(Refused::Closed(()));
             }
-            let fits = first && self.room_of(tail, head) >= count;
-            let next = if fits {
-                tail + count as u64 * ONE_RESERVED
+            let part = if first {
+                self.room_of(tail, head).min(count)
             } else {
-                tail | SENDERS
+                0
+            };
+            let reserved = tail + part as u64 * ONE_RESERVED;
+            let next = if part == count {
+                reserved
+            } else {
+                reserved | SENDERS
             };
             if self.swap_tail(tail, next) {
                 if self.flaws.has(Flaw::SenderWaitsBlindly) {
                     self.head.fetch_or(HEAD_SENDERS, Ordering::AcqRel);
                 }
-                return Ok(fits);
+                return Ok(part);
             }
         }
     }
