@@ -189,6 +189,28 @@ fn a_write_after_a_cancelled_read_goes_where_the_reader_is() {
 }
 
 #[test]
+fn a_seek_that_fails_after_a_cancelled_read_loses_no_bytes() {
+    run(|| async {
+        let directory = Directory::new();
+        let path = directory.path("file");
+        std::fs::write(&path, "abcdefgh").unwrap();
+        for impossible in [
+            SeekFrom::Current(-3),
+            SeekFrom::Current(i64::MIN),
+            SeekFrom::End(-9),
+        ] {
+            let (mut file, _clone) = read_by_a_thread(&path).await;
+            file.read_exact(&mut [0; 2]).await.unwrap();
+            assert!(poll_once(file.read(&mut [0; 3])).is_pending());
+            soon(file.seek(impossible)).await.unwrap_err();
+            let mut rest = String::new();
+            soon(file.read_to_string(&mut rest)).await.unwrap();
+            assert_eq!(rest, "cdefgh", "after {impossible:?}");
+        }
+    });
+}
+
+#[test]
 fn a_cancelled_write_is_done_or_not_and_never_twice() {
     run(|| async {
         let directory = Directory::new();

@@ -263,18 +263,12 @@ impl Outgoing for Buffered {
     }
 }
 
-/// Blocks. The file is `ahead` bytes ahead of the user.
+/// Blocks. The file is `ahead` bytes ahead of the user, who finds it where it should be even if the call fails.
 fn make_call(mut file: &File, call: Call, ahead: i64) -> io::Result<u64> {
+    go_back(file, ahead)?;
     match call {
-        Call::Seek(SeekFrom::Current(distance)) => {
-            let distance = distance.checked_sub(ahead).ok_or_else(too_far)?;
-            file.seek(SeekFrom::Current(distance))
-        }
         Call::Seek(to) => file.seek(to),
-        Call::SetLen(length) => {
-            go_back(file, ahead)?;
-            file.set_len(length).map(|()| 0)
-        }
+        Call::SetLen(length) => file.set_len(length).map(|()| 0),
     }
 }
 
@@ -293,11 +287,4 @@ fn retry<T>(mut operation: impl FnMut() -> io::Result<T>) -> io::Result<T> {
             result => return result,
         }
     }
-}
-
-fn too_far() -> io::Error {
-    io::Error::new(
-        io::ErrorKind::InvalidInput,
-        "seeking this far back leaves the range of positions",
-    )
 }
