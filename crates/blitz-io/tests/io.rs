@@ -150,7 +150,7 @@ proptest! {
                 let ((), length) = join!(writing, reader.read_to_end(&mut heard));
                 assert_eq!(length.unwrap(), hear.len());
                 assert!(heard == hear);
-                drop(reader.reunite(writer).unwrap());
+                drop(reader.unsplit(writer));
             };
             let (counts, (), ()) = join!(
                 io::copy_bidirectional_with_sizes(&mut inner, &mut outer, 100, 33),
@@ -542,22 +542,80 @@ fn generic_code_over_the_traits_can_be_spawned() {
 fn halves_of_different_streams_do_not_fit() {
     let (a, b) = io::duplex(1);
     let ((read_a, write_a), (read_b, write_b)) = (io::split(a), io::split(b));
-    let error = read_a.reunite(write_b).unwrap_err();
-    assert_eq!(error.to_string(), "the two halves are of different streams");
-    assert!(error.0.reunite(write_a).is_ok());
-    assert!(read_b.reunite(error.1).is_ok());
+    assert!(read_a.is_pair_of(&write_a) && write_b.is_pair_of(&read_b));
+    assert!(!read_a.is_pair_of(&write_b) && !write_a.is_pair_of(&read_b));
+    drop(read_a.unsplit(write_a));
+    drop(read_b.unsplit(write_b));
 }
 
 #[test]
-#[should_panic(expected = "duplex: nothing would ever get through a connection without room")]
+#[should_panic(expected = "unsplit: the two halves are of different streams")]
+fn halves_of_different_streams_are_not_put_together() {
+    let (a, b) = io::duplex(1);
+    drop(io::split(a).0.unsplit(io::split(b).1));
+}
+
+#[test]
+#[should_panic(expected = "nothing would ever get through a stream without room")]
 fn a_connection_without_room_is_refused() {
     drop(io::duplex(0));
 }
 
 #[test]
-#[should_panic(expected = "the buffer of a BufReader needs room for at least a byte")]
-fn a_reader_without_a_buffer_is_refused() {
-    drop(BufReader::with_capacity(0, io::empty()));
+fn a_reader_without_a_buffer_reads_straight_from_what_it_wraps() {
+    block_on(async {
+        let mut reader = BufReader::with_capacity(0, &b"bytes"[..]);
+        let mut text = String::new();
+        reader.read_to_string(&mut text).await.unwrap();
+        assert_eq!(text, "bytes");
+    });
+}
+
+#[test]
+fn a_stream_of_one_way_ends_when_it_is_shut_down() {
+    run(|| async {
+        let (mut reader, mut writer) = io::simplex(4);
+        let writing = spawn(async move {
+            writer.write_all(b"more than four").await.unwrap();
+            writer.shutdown().await.unwrap();
+            let error = writer.write_all(b"!").await.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::BrokenPipe);
+        });
+        let mut text = String::new();
+        soon(reader.read_to_string(&mut text)).await.unwrap();
+        assert_eq!(text, "more than four");
+        soon(writing).await.unwrap();
+    });
+}
+
+#[test]
+fn a_buffered_stream_turned_inside_out_keeps_what_its_buffers_hold() {
+    block_on(async {
+        let (mut there, here) = io::duplex(64);
+        there.write_all(b"ahead").await.unwrap();
+        let mut inside_out = BufWriter::new(BufReader::new(here));
+        assert_eq!(inside_out.read_u8().await.unwrap(), b'a');
+        inside_out.write_all(b"behind").await.unwrap();
+        let mut stream = BufStream::from(inside_out);
+        let mut rest = [0; 4];
+        stream.read_exact(&mut rest).await.unwrap();
+        assert_eq!(&rest, b"head");
+        stream.flush().await.unwrap();
+        let mut behind = [0; 6];
+        there.read_exact(&mut behind).await.unwrap();
+        assert_eq!(&behind, b"behind");
+    });
+}
+
+#[test]
+fn a_vector_that_holds_everything_exactly_does_not_grow() {
+    block_on(async {
+        let mut bytes = Vec::with_capacity(64);
+        let capacity = bytes.capacity();
+        let text = vec![7; capacity];
+        assert_eq!((&text[..]).read_to_end(&mut bytes).await.unwrap(), capacity);
+        assert_eq!((bytes.capacity(), &bytes), (capacity, &text));
+    });
 }
 
 #[test]

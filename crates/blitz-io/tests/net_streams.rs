@@ -2,8 +2,8 @@
 
 mod common;
 
-use blitz_io::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
-use blitz_io::net::{Interest, TcpListener, TcpSocket, TcpStream, UnixListener, UnixStream};
+use blitz_io::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, Interest, ReadBuf};
+use blitz_io::net::{TcpListener, TcpSocket, TcpStream, UnixListener, UnixStream};
 use blitz_io::spawn;
 use blitz_io::time::{Duration, sleep, timeout};
 use common::{run, soon};
@@ -168,7 +168,7 @@ fn a_reset_is_an_error_for_that_connection_only() {
         spawn(echo(other_server));
         let reader = spawn(async move { client.read(&mut [0; 8]).await.map_err(|e| e.kind()) });
         sleep(Duration::from_millis(5)).await;
-        server.set_linger(Some(Duration::ZERO)).unwrap();
+        server.set_zero_linger().unwrap();
         drop(server);
         let result = soon(reader).await.unwrap();
         assert_eq!(result, Err(ErrorKind::ConnectionReset));
@@ -454,9 +454,8 @@ fn options_are_set_and_a_socket_goes_to_the_standard_library_and_back() {
         assert!(client.nodelay().unwrap());
         client.set_ttl(33).unwrap();
         assert_eq!(client.ttl().unwrap(), 33);
-        let linger = Some(Duration::from_secs(2));
-        client.set_linger(linger).unwrap();
-        assert_eq!(client.linger().unwrap(), linger);
+        client.set_zero_linger().unwrap();
+        assert_eq!(client.linger().unwrap(), Some(Duration::ZERO));
         assert!(client.take_error().unwrap().is_none());
 
         let client = client.into_std().unwrap();

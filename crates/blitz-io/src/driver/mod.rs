@@ -11,6 +11,8 @@ mod alarm;
 pub(crate) mod clock;
 #[cfg(all(unix, not(loom)))]
 mod descriptor;
+#[cfg(not(loom))]
+mod interest;
 mod readiness;
 #[cfg(not(loom))]
 mod registration;
@@ -20,9 +22,15 @@ pub(crate) mod timers;
 pub(crate) use self::clock::Clock;
 #[cfg(all(unix, not(loom)))]
 pub(crate) use self::descriptor::Descriptor;
+#[cfg(not(loom))]
+pub use self::interest::Interest;
 pub use self::readiness::Ready;
+#[cfg(all(unix, not(loom)))]
+pub(crate) use self::readiness::Seen;
 #[cfg(not(loom))]
 pub use self::registration::Registered;
+#[cfg(all(unix, not(loom)))]
+pub(crate) use self::registration::Registration;
 pub(crate) use self::source::Way;
 
 use self::alarm::{Alarm, SystemDevice};

@@ -7,10 +7,19 @@
 
 use crate::primitives::{AtomicU64, Ordering};
 use blitz_core::checking::Flaws;
-use std::ops::BitOr;
+use std::fmt;
+use std::ops::{BitAnd, BitOr, BitOrAssign, Sub};
 
-/// Which way of a socket somebody waits for, and what is known about it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// What is known about a socket.
+///
+/// ```
+/// use blitz_io::io::Ready;
+///
+/// let known = Ready::READABLE | Ready::WRITABLE;
+/// assert!(known.is_readable() && !known.is_error());
+/// assert_eq!(known - Ready::READABLE, Ready::WRITABLE);
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ready(u8);
 
 impl Ready {
@@ -24,24 +33,38 @@ impl Ready {
     pub const READ_CLOSED: Ready = Ready(4);
     /// The peer takes no more.
     pub const WRITE_CLOSED: Ready = Ready(8);
-    /// The socket has an error to report.
-    pub const ERROR: Ready = Ready(16);
     /// There is urgent data among what there is to read: a read ends before it, and has to be tried again for what comes after.
-    pub(crate) const URGENT: Ready = Ready(32);
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    pub const PRIORITY: Ready = Ready(16);
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    pub(crate) const PRIORITY: Ready = Ready(16);
+    /// The socket has an error to report.
+    pub const ERROR: Ready = Ready(32);
+    /// All of it.
+    pub const ALL: Ready = Ready(if cfg!(any(target_os = "linux", target_os = "android")) {
+        63
+    } else {
+        63 & !16
+    });
 
     /// All that makes a read worth trying.
     pub(crate) const FOR_READ: Ready = Ready(1 | 4 | 16 | 32);
     /// All that makes a write worth trying.
-    pub(crate) const FOR_WRITE: Ready = Ready(2 | 8 | 16);
+    pub(crate) const FOR_WRITE: Ready = Ready(2 | 8 | 32);
 
-    /// Whether a read would not have to wait: there is data, the end of the stream, or an error.
-    pub fn is_readable(self) -> bool {
-        self.intersects(Self::FOR_READ)
+    /// Whether nothing is ready.
+    pub fn is_empty(self) -> bool {
+        self == Self::EMPTY
     }
 
-    /// Whether a write would not have to wait: there is room, or an error.
+    /// Whether there is data, or the end of the stream.
+    pub fn is_readable(self) -> bool {
+        self.intersects(Self::READABLE | Self::READ_CLOSED)
+    }
+
+    /// Whether there is room, or nobody who takes more.
     pub fn is_writable(self) -> bool {
-        self.intersects(Self::FOR_WRITE)
+        self.intersects(Self::WRITABLE | Self::WRITE_CLOSED)
     }
 
     /// Whether the peer will send no more.
@@ -54,14 +77,15 @@ impl Ready {
         self.intersects(Self::WRITE_CLOSED)
     }
 
+    /// Whether there is urgent data.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    pub fn is_priority(self) -> bool {
+        self.intersects(Self::PRIORITY)
+    }
+
     /// Whether the socket has an error to report.
     pub fn is_error(self) -> bool {
         self.intersects(Self::ERROR)
-    }
-
-    /// Whether nothing is ready.
-    pub fn is_empty(self) -> bool {
-        self.0 == 0
     }
 
     pub(crate) fn intersects(self, other: Ready) -> bool {
@@ -75,7 +99,7 @@ impl Ready {
             | part(event.is_read_closed(), Self::READ_CLOSED)
             | part(event.is_write_closed(), Self::WRITE_CLOSED)
             | part(event.is_error(), Self::ERROR)
-            | part(event.is_priority(), Self::URGENT)
+            | part(event.is_priority(), Self::PRIORITY)
     }
 }
 
@@ -84,6 +108,42 @@ impl BitOr for Ready {
 
     fn bitor(self, other: Ready) -> Ready {
         Ready(self.0 | other.0)
+    }
+}
+
+impl BitOrAssign for Ready {
+    fn bitor_assign(&mut self, other: Ready) {
+        *self = *self | other;
+    }
+}
+
+impl BitAnd for Ready {
+    type Output = Ready;
+
+    fn bitand(self, other: Ready) -> Ready {
+        Ready(self.0 & other.0)
+    }
+}
+
+impl Sub for Ready {
+    type Output = Ready;
+
+    fn sub(self, other: Ready) -> Ready {
+        Ready(self.0 & !other.0)
+    }
+}
+
+impl fmt::Debug for Ready {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut f = f.debug_struct("Ready");
+        f.field("is_readable", &self.is_readable())
+            .field("is_writable", &self.is_writable())
+            .field("is_read_closed", &self.is_read_closed())
+            .field("is_write_closed", &self.is_write_closed())
+            .field("is_error", &self.is_error());
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        f.field("is_priority", &self.is_priority());
+        f.finish()
     }
 }
 

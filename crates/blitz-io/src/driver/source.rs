@@ -100,7 +100,17 @@ impl Source {
 
     /// Waits in the place that each way has for one task: a second one takes it from the first.
     pub(crate) fn poll_ready(&self, way: Way, cx: &mut Context<'_>) -> Poll<Seen> {
-        self.poll_place(way.wanted(), cx, |waiters| &mut waiters.own[way as usize])
+        self.poll_ready_for(way, way.wanted(), cx)
+    }
+
+    /// As [`poll_ready`](Self::poll_ready), for a part of what the way is for.
+    pub(crate) fn poll_ready_for(
+        &self,
+        way: Way,
+        wanted: Ready,
+        cx: &mut Context<'_>,
+    ) -> Poll<Seen> {
+        self.poll_place(wanted, cx, |waiters| &mut waiters.own[way as usize])
     }
 
     /// Looks at the word, and leaves the waker at a place if that does not say what is wanted.

@@ -323,7 +323,7 @@ fn an_event_for_a_socket_that_is_gone_reaches_nobody_else() {
         .sources
         .dispatch([(key, Ready::READ_CLOSED)], &mut batch);
     small.driver.turn(Wait::Look);
-    let seen = small.block_on(other.ready(Ready::FOR_WRITE)).unwrap();
+    let seen = small.block_on(other.ready(Interest::WRITABLE)).unwrap();
     assert!(!seen.is_read_closed());
     let (third, _peer) = pair(&small);
     assert!([third.key(), _peer.key()].contains(&key), "keys are reused");

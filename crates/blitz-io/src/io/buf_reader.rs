@@ -7,6 +7,9 @@ use std::io::{self, SeekFrom};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
+/// A buffer, and where in it that is which has been read ahead.
+pub(super) type Ahead = (Box<[u8]>, usize, usize);
+
 pin_project! {
     /// Reads ahead, so that many small reads take few large ones; can be read by lines.
     ///
@@ -45,16 +48,8 @@ impl<R> BufReader<R> {
         Self::with_capacity(BUFFER, reader)
     }
 
-    /// With a buffer of `capacity` bytes.
-    ///
-    /// # Panics
-    /// If that is 0.
-    #[track_caller]
+    /// With a buffer of `capacity` bytes. With none it reads straight from the reader, and there is nothing to be read by lines.
     pub fn with_capacity(capacity: usize, reader: R) -> Self {
-        assert!(
-            capacity > 0,
-            "the buffer of a BufReader needs room for at least a byte"
-        );
         Self {
             reader,
             buffer: vec![0; capacity].into_boxed_slice(),
@@ -62,6 +57,21 @@ impl<R> BufReader<R> {
             end: 0,
             seek: SeekState::Idle,
         }
+    }
+
+    /// With a buffer that may hold something already.
+    pub(super) fn from_parts(reader: R, (buffer, start, end): Ahead) -> Self {
+        Self {
+            reader,
+            buffer,
+            start,
+            end,
+            seek: SeekState::Idle,
+        }
+    }
+
+    pub(super) fn into_parts(self) -> (R, Ahead) {
+        (self.reader, (self.buffer, self.start, self.end))
     }
 
     /// What has been read ahead.

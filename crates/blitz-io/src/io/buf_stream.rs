@@ -1,7 +1,10 @@
 //! A stream with a buffer each way.
 
-use super::{BufReader, BufWriter};
+use super::{AsyncRead, AsyncSeek, AsyncWrite, BufReader, BufWriter};
 use pin_project_lite::pin_project;
+use std::io::{self, SeekFrom};
+use std::pin::Pin;
+use std::task::{Context, Poll};
 
 pin_project! {
     /// A [`BufReader`] and a [`BufWriter`] around one stream.
@@ -31,21 +34,17 @@ pin_project! {
 impl<S> BufStream<S> {
     /// With buffers of 8 KiB.
     pub fn new(stream: S) -> Self {
-        Self::from_buffered(BufReader::new(BufWriter::new(stream)))
+        BufReader::new(BufWriter::new(stream)).into()
     }
 
     /// With buffers of these sizes.
-    ///
-    /// # Panics
-    /// If the reader's is 0.
-    #[track_caller]
-    pub fn with_capacity(reader: usize, writer: usize, stream: S) -> Self {
-        let writer = BufWriter::with_capacity(writer, stream);
-        Self::from_buffered(BufReader::with_capacity(reader, writer))
-    }
-
-    fn from_buffered(stream: BufReader<BufWriter<S>>) -> Self {
-        Self { stream }
+    pub fn with_capacity(
+        reader_capacity: usize,
+        writer_capacity: usize,
+        stream: S,
+    ) -> BufStream<S> {
+        let writer = BufWriter::with_capacity(writer_capacity, stream);
+        BufReader::with_capacity(reader_capacity, writer).into()
     }
 
     /// What it wraps.
@@ -58,12 +57,43 @@ impl<S> BufStream<S> {
         self.stream.get_mut().get_mut()
     }
 
+    /// What it wraps, pinned. Reading or writing there bypasses the buffers.
+    pub fn get_pin_mut(self: Pin<&mut Self>) -> Pin<&mut S> {
+        self.project().stream.get_pin_mut().get_pin_mut()
+    }
+
     /// What it wraps, without the buffers. What they hold is lost.
     pub fn into_inner(self) -> S {
         self.stream.into_inner().into_inner()
     }
 }
 
-delegate_read!([S: crate::io::AsyncRead] BufStream<S>, stream);
-delegate_buf_read!([S: crate::io::AsyncRead] BufStream<S>, stream);
-delegate_write!([S: crate::io::AsyncWrite] BufStream<S>, stream);
+impl<S> From<BufReader<BufWriter<S>>> for BufStream<S> {
+    fn from(stream: BufReader<BufWriter<S>>) -> Self {
+        Self { stream }
+    }
+}
+
+impl<S> From<BufWriter<BufReader<S>>> for BufStream<S> {
+    /// Turns it inside out: what the buffers hold stays.
+    fn from(stream: BufWriter<BufReader<S>>) -> Self {
+        let (reader, writer_buffer) = stream.into_parts();
+        let (stream, reader_buffer) = reader.into_parts();
+        let writer = BufWriter::from_parts(stream, writer_buffer);
+        BufReader::from_parts(writer, reader_buffer).into()
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + AsyncSeek> AsyncSeek for BufStream<S> {
+    fn start_seek(self: Pin<&mut Self>, position: SeekFrom) -> io::Result<()> {
+        self.project().stream.start_seek(position)
+    }
+
+    fn poll_complete(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<u64>> {
+        self.project().stream.poll_complete(cx)
+    }
+}
+
+delegate_read!([S: AsyncRead + AsyncWrite] BufStream<S>, stream);
+delegate_buf_read!([S: AsyncRead + AsyncWrite] BufStream<S>, stream);
+delegate_write!([S: AsyncRead + AsyncWrite] BufStream<S>, stream);

@@ -1,11 +1,15 @@
 //! A writer with a buffer.
 
+use super::operations::uninterrupted;
 use super::seek_state::SeekState;
 use super::{AsyncSeek, AsyncWrite, BUFFER};
 use pin_project_lite::pin_project;
 use std::io::{self, IoSlice, SeekFrom};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
+
+/// A buffer, how large it may get, and how much of it has been written.
+pub(super) type Behind = (Vec<u8>, usize, usize);
 
 pin_project! {
     /// Collects small writes into large ones.
@@ -61,6 +65,21 @@ impl<W> BufWriter<W> {
         }
     }
 
+    /// With a buffer that may hold something already.
+    pub(super) fn from_parts(writer: W, (buffer, capacity, written): Behind) -> Self {
+        Self {
+            writer,
+            buffer,
+            capacity,
+            written,
+            seek: SeekState::Idle,
+        }
+    }
+
+    pub(super) fn into_parts(self) -> (W, Behind) {
+        (self.writer, (self.buffer, self.capacity, self.written))
+    }
+
     /// What has not been written yet.
     pub fn buffer(&self) -> &[u8] {
         &self.buffer[self.written..]
@@ -73,7 +92,7 @@ impl<W: AsyncWrite> BufWriter<W> {
         let mut this = self.project();
         while *this.written < this.buffer.len() {
             let rest = &this.buffer[*this.written..];
-            match ready!(this.writer.as_mut().poll_write(cx, rest))? {
+            match ready!(uninterrupted(|| this.writer.as_mut().poll_write(cx, rest)))? {
                 0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
                 length => *this.written += length,
             }

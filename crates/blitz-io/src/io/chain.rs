@@ -32,6 +32,17 @@ impl<A, B> Chain<A, B> {
         (&self.first, &self.second)
     }
 
+    /// Both readers. What is read there is missing here.
+    pub fn get_mut(&mut self) -> (&mut A, &mut B) {
+        (&mut self.first, &mut self.second)
+    }
+
+    /// Both readers, pinned. What is read there is missing here.
+    pub fn get_pin_mut(self: Pin<&mut Self>) -> (Pin<&mut A>, Pin<&mut B>) {
+        let this = self.project();
+        (this.first, this.second)
+    }
+
     /// Both readers.
     pub fn into_inner(self) -> (A, B) {
         (self.first, self.second)

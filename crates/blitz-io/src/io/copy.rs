@@ -3,6 +3,7 @@
 //! What has been read and not yet written is in a buffer of fixed size; nothing more is read before there is room. When
 //! the reader has nothing at the moment, the writer is flushed: what has come must not wait in somebody's buffer for what has not.
 
+use super::operations::uninterrupted;
 use super::{AsyncBufRead, AsyncRead, AsyncWrite, BUFFER, ReadBuf};
 use crate::coop;
 use std::future::poll_fn;
@@ -71,8 +72,12 @@ where
         let mut turns = Turns::default();
         loop {
             ready!(turns.poll_next(cx));
-            let Poll::Ready(chunk) = Pin::new(&mut *reader).poll_fill_buf(cx)? else {
-                return poll_flush_once(&mut flushed, Pin::new(&mut *writer), cx);
+            let chunk = match Pin::new(&mut *reader).poll_fill_buf(cx) {
+                Poll::Pending => {
+                    return poll_flush_once(&mut flushed, Pin::new(&mut *writer), cx);
+                }
+                Poll::Ready(Err(error)) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Poll::Ready(chunk) => chunk?,
             };
             if chunk.is_empty() {
                 ready!(Pin::new(&mut *writer).poll_flush(cx))?;
@@ -102,11 +107,11 @@ fn poll_flush_once<W: AsyncWrite + ?Sized>(
 
 /// Writes at least a byte.
 fn poll_write_some<W: AsyncWrite + ?Sized>(
-    writer: Pin<&mut W>,
+    mut writer: Pin<&mut W>,
     cx: &mut Context<'_>,
     bytes: &[u8],
 ) -> Poll<io::Result<usize>> {
-    match ready!(writer.poll_write(cx, bytes))? {
+    match ready!(uninterrupted(|| writer.as_mut().poll_write(cx, bytes)))? {
         0 => Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
         length => Poll::Ready(Ok(length)),
     }
@@ -168,7 +173,8 @@ impl Copier {
             ready!(turns.poll_next(cx));
             if self.start == self.end && !self.read_all {
                 let mut buffer = ReadBuf::new(&mut self.buffer);
-                let Poll::Ready(()) = reader.as_mut().poll_read(cx, &mut buffer)? else {
+                let read = uninterrupted(|| reader.as_mut().poll_read(cx, &mut buffer));
+                let Poll::Ready(()) = read? else {
                     return poll_flush_once(&mut self.flushed, writer, cx);
                 };
                 let length = buffer.filled().len();

@@ -2,7 +2,7 @@
 
 use super::{
     AsyncBufRead, AsyncRead, AsyncWrite, BufReader, BufStream, BufWriter, Chain, DuplexStream,
-    Empty, ReadBuf, ReadHalf, Repeat, Sink, Take, WriteHalf,
+    Empty, Join, ReadBuf, ReadHalf, Repeat, SimplexStream, Sink, Take, WriteHalf,
 };
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -86,7 +86,9 @@ read! {
     [S: AsyncRead + AsyncWrite] BufStream<S>;
     [A: AsyncRead, B: AsyncRead] Chain<A, B>;
     [R: AsyncRead] Take<R>;
-    [S: AsyncRead + Unpin] ReadHalf<S>;
+    [S: AsyncRead] ReadHalf<S>;
+    [] SimplexStream;
+    [R: AsyncRead, W] Join<R, W>;
 }
 
 buf_read! {
@@ -103,5 +105,8 @@ write! {
     [W: AsyncWrite] BufReader<W>;
     [W: AsyncWrite] BufWriter<W>;
     [S: AsyncRead + AsyncWrite] BufStream<S>;
-    [S: AsyncWrite + Unpin] WriteHalf<S>;
+    [S: AsyncWrite] WriteHalf<S>;
+    [] Empty;
+    [] SimplexStream;
+    [R, W: AsyncWrite] Join<R, W>;
 }

@@ -76,7 +76,10 @@ impl<R: AsyncBufRead> Split<R> {
     fn poll_piece(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<Option<Piece>>> {
         let mut this = self.project();
         loop {
-            let chunk = ready!(this.reader.as_mut().poll_fill_buf(cx))?;
+            let chunk = match ready!(this.reader.as_mut().poll_fill_buf(cx)) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                chunk => chunk?,
+            };
             let is_end = chunk.is_empty();
             if is_end && this.partial.is_empty() {
                 return Poll::Ready(Ok(None));

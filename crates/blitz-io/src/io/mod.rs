@@ -31,6 +31,8 @@
 #[macro_use]
 mod delegate;
 mod async_buf_read;
+#[cfg(unix)]
+mod async_fd;
 mod async_read;
 mod async_seek;
 mod async_write;
@@ -44,12 +46,14 @@ mod copy_bidirectional;
 mod duplex;
 #[cfg(feature = "futures-io")]
 mod futures_traits;
+mod join;
 mod lines;
 mod operations;
 mod read_buf;
 mod read_ext;
 mod seek_ext;
 mod seek_state;
+mod simplex;
 mod split;
 #[cfg(unix)]
 mod stdio;
@@ -71,17 +75,30 @@ pub use self::copy_bidirectional::{copy_bidirectional, copy_bidirectional_with_s
 pub use self::duplex::{DuplexStream, duplex};
 #[cfg(feature = "futures-io")]
 pub(crate) use self::futures_traits::poll_read_bytes;
+pub use self::join::{Join, join};
 pub use self::lines::{Lines, Split};
 pub use self::read_buf::ReadBuf;
 pub use self::read_ext::AsyncReadExt;
 pub use self::seek_ext::AsyncSeekExt;
-pub use self::split::{ReadHalf, ReuniteError, WriteHalf, split};
+pub use self::simplex::{SimplexStream, simplex};
+pub use self::split::{ReadHalf, WriteHalf, split};
 #[cfg(unix)]
 pub use self::stdio::{Stderr, Stdin, Stdout, stderr, stdin, stdout};
 pub use self::take::Take;
 pub use self::trivial::{Empty, Repeat, Sink, empty, repeat, sink};
 pub use self::write_ext::AsyncWriteExt;
+pub use crate::driver::{Interest, Ready};
 pub use std::io::{Error, ErrorKind, Result, SeekFrom};
+
+/// Descriptors that are neither sockets nor files.
+#[cfg(unix)]
+pub mod unix {
+    #[allow(deprecated)]
+    pub use super::async_fd::AsyncFdTryNewError;
+    pub use super::async_fd::{
+        AsyncFd, AsyncFdReadyGuard, AsyncFdReadyMutGuard, AsyncFdRegisterError, TryIoError,
+    };
+}
 
 /// The size of a buffer if nobody says another.
 const BUFFER: usize = 8 * 1024;

@@ -6,7 +6,9 @@
 use bytes::BufMut;
 use bytes::buf::UninitSlice;
 use std::fmt;
+use std::io;
 use std::mem::MaybeUninit;
+use std::task::{Poll, ready};
 
 /// A buffer that is read into, a part of which may not be initialised yet.
 ///
@@ -224,21 +226,21 @@ impl<'a> ReadBuf<'a> {
         self.filled = end;
     }
 
-    /// Lets `read` have the memory that is not filled; it returns how many bytes it has put at the beginning of it.
+    /// Lets `read` have the memory that is not filled; it says how many bytes it has put at the beginning of it, and something else.
     ///
     /// # Safety
     /// It must have done so, and must not make initialised bytes uninitialised.
     #[inline]
-    pub(crate) unsafe fn read_with<E>(
+    pub(crate) unsafe fn poll_with<T>(
         &mut self,
-        read: impl FnOnce(&mut [MaybeUninit<u8>]) -> Result<usize, E>,
-    ) -> Result<(), E> {
-        let length = read(&mut self.buffer[self.filled..])?;
+        read: impl FnOnce(&mut [MaybeUninit<u8>]) -> Poll<io::Result<(usize, T)>>,
+    ) -> Poll<io::Result<T>> {
+        let (length, result) = ready!(read(&mut self.buffer[self.filled..]))?;
         let filled = self.filled + length;
         debug_assert!(filled <= self.buffer.len());
         self.initialized = self.initialized.max(filled);
         self.filled = filled;
-        Ok(())
+        Poll::Ready(Ok(result))
     }
 }
 

@@ -39,46 +39,62 @@ use std::task::{Context, Poll};
 /// # echo.await.unwrap()
 /// # }).unwrap();
 /// ```
-pub fn split<S: Unpin>(stream: S) -> (ReadHalf<S>, WriteHalf<S>) {
+pub fn split<T>(stream: T) -> (ReadHalf<T>, WriteHalf<T>)
+where
+    T: AsyncRead + AsyncWrite,
+{
     let stream = Arc::new(Mutex::new(stream));
     (ReadHalf(Arc::clone(&stream)), WriteHalf(stream))
 }
 
 /// The half that reads. See [`split`].
-pub struct ReadHalf<S>(Arc<Mutex<S>>);
+pub struct ReadHalf<T>(Arc<Mutex<T>>);
 
 /// The half that writes. See [`split`].
 ///
 /// Dropping it tells the peer nothing while the other half is there: [`shutdown`](super::AsyncWriteExt::shutdown) does.
-pub struct WriteHalf<S>(Arc<Mutex<S>>);
+pub struct WriteHalf<T>(Arc<Mutex<T>>);
 
 /// Uses the stream. After a panic in it, it is as good as it ever was.
-fn with<S: Unpin, R>(stream: &Mutex<S>, operation: impl FnOnce(Pin<&mut S>) -> R) -> R {
+fn with<T, R>(stream: &Mutex<T>, operation: impl FnOnce(Pin<&mut T>) -> R) -> R {
     let mut stream = stream.lock().unwrap_or_else(PoisonError::into_inner);
-    operation(Pin::new(&mut *stream))
+    // SAFETY: it is where it was put by `split`, in memory that the halves share, and only `unsplit` takes it out again, for those that may be moved.
+    operation(unsafe { Pin::new_unchecked(&mut *stream) })
 }
 
-impl<S: Unpin> ReadHalf<S> {
+impl<T> ReadHalf<T> {
     /// Whether these are the halves of one stream.
-    pub fn is_pair_of(&self, write: &WriteHalf<S>) -> bool {
-        Arc::ptr_eq(&self.0, &write.0)
+    pub fn is_pair_of(&self, other: &WriteHalf<T>) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
     }
 
     /// Puts the halves of a stream together.
     ///
-    /// # Errors
-    /// Gives both back if they are of different streams.
-    pub fn reunite(self, write: WriteHalf<S>) -> Result<S, ReuniteError<Self, WriteHalf<S>>> {
-        if !self.is_pair_of(&write) {
-            return Err(ReuniteError(self, write));
-        }
-        drop(write);
+    /// # Panics
+    /// If they are of different streams: ask [`is_pair_of`](Self::is_pair_of).
+    #[track_caller]
+    pub fn unsplit(self, wr: WriteHalf<T>) -> T
+    where
+        T: Unpin,
+    {
+        assert!(
+            self.is_pair_of(&wr),
+            "unsplit: the two halves are of different streams"
+        );
+        drop(wr);
         let stream = Arc::into_inner(self.0).expect("a stream has two halves");
-        Ok(stream.into_inner().unwrap_or_else(PoisonError::into_inner))
+        stream.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for ReadHalf<S> {
+impl<T> WriteHalf<T> {
+    /// Whether these are the halves of one stream.
+    pub fn is_pair_of(&self, other: &ReadHalf<T>) -> bool {
+        other.is_pair_of(self)
+    }
+}
+
+impl<T: AsyncRead> AsyncRead for ReadHalf<T> {
     fn poll_read(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -88,21 +104,21 @@ impl<S: AsyncRead + Unpin> AsyncRead for ReadHalf<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for WriteHalf<S> {
+impl<T: AsyncWrite> AsyncWrite for WriteHalf<T> {
     fn poll_write(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-        bytes: &[u8],
+        buf: &[u8],
     ) -> Poll<io::Result<usize>> {
-        with(&self.0, |stream| stream.poll_write(cx, bytes))
+        with(&self.0, |stream| stream.poll_write(cx, buf))
     }
 
     fn poll_write_vectored(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-        buffers: &[IoSlice<'_>],
+        bufs: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        with(&self.0, |stream| stream.poll_write_vectored(cx, buffers))
+        with(&self.0, |stream| stream.poll_write_vectored(cx, bufs))
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -129,15 +145,3 @@ impl<S> fmt::Debug for WriteHalf<S> {
         f.debug_struct("WriteHalf").finish_non_exhaustive()
     }
 }
-
-/// Two halves that do not belong together.
-#[derive(Debug)]
-pub struct ReuniteError<R, W>(pub R, pub W);
-
-impl<R, W> fmt::Display for ReuniteError<R, W> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the two halves are of different streams")
-    }
-}
-
-impl<R: fmt::Debug, W: fmt::Debug> std::error::Error for ReuniteError<R, W> {}

@@ -1,13 +1,13 @@
 //! Readers and writers that are always ready.
 
-use super::{AsyncBufRead, AsyncRead, AsyncWrite, ReadBuf};
+use super::{AsyncBufRead, AsyncRead, AsyncSeek, AsyncWrite, ReadBuf};
 use crate::coop;
-use std::io;
+use std::io::{self, IoSlice, SeekFrom};
 use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-/// A reader that is at its end.
+/// A reader that is at its end. As a writer, it takes everything and keeps nothing.
 ///
 /// ```
 /// use blitz_io::io::{AsyncReadExt, empty};
@@ -28,15 +28,17 @@ pub struct Empty(());
 impl AsyncRead for Empty {
     fn poll_read(
         self: Pin<&mut Self>,
-        _cx: &mut Context<'_>,
+        cx: &mut Context<'_>,
         _buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        let _spent = ready!(coop::take_unit(cx));
         Poll::Ready(Ok(()))
     }
 }
 
 impl AsyncBufRead for Empty {
-    fn poll_fill_buf(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<&[u8]>> {
+    fn poll_fill_buf(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<&[u8]>> {
+        let _spent = ready!(coop::take_unit(cx));
         Poll::Ready(Ok(&[]))
     }
 
@@ -71,13 +73,12 @@ impl AsyncRead for Repeat {
     ) -> Poll<io::Result<()>> {
         let _spent = ready!(coop::take_unit(cx));
         // SAFETY: all of it is filled.
-        let filled = unsafe {
-            buf.read_with(|room| {
+        unsafe {
+            buf.poll_with(|room| {
                 room.fill(MaybeUninit::new(self.0));
-                Ok(room.len())
+                Poll::Ready(Ok((room.len(), ())))
             })
-        };
-        Poll::Ready(filled)
+        }
     }
 }
 
@@ -99,21 +100,55 @@ pub fn sink() -> Sink {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Sink(());
 
-impl AsyncWrite for Sink {
-    fn poll_write(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
+/// Takes everything.
+macro_rules! bottomless {
+    ($type:ty) => {
+        impl AsyncWrite for $type {
+            fn poll_write(
+                self: Pin<&mut Self>,
+                cx: &mut Context<'_>,
+                buf: &[u8],
+            ) -> Poll<io::Result<usize>> {
+                let _spent = ready!(coop::take_unit(cx));
+                Poll::Ready(Ok(buf.len()))
+            }
+
+            fn poll_write_vectored(
+                self: Pin<&mut Self>,
+                cx: &mut Context<'_>,
+                bufs: &[IoSlice<'_>],
+            ) -> Poll<io::Result<usize>> {
+                let _spent = ready!(coop::take_unit(cx));
+                Poll::Ready(Ok(bufs.iter().map(|bytes| bytes.len()).sum()))
+            }
+
+            fn is_write_vectored(&self) -> bool {
+                true
+            }
+
+            fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+                let _spent = ready!(coop::take_unit(cx));
+                Poll::Ready(Ok(()))
+            }
+
+            fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+                let _spent = ready!(coop::take_unit(cx));
+                Poll::Ready(Ok(()))
+            }
+        }
+    };
+}
+
+bottomless!(Sink);
+bottomless!(Empty);
+
+impl AsyncSeek for Empty {
+    fn start_seek(self: Pin<&mut Self>, _position: SeekFrom) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn poll_complete(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<u64>> {
         let _spent = ready!(coop::take_unit(cx));
-        Poll::Ready(Ok(bytes.len()))
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
+        Poll::Ready(Ok(0))
     }
 }

@@ -11,13 +11,10 @@ macro_rules! readable_stream {
             ) -> std::task::Poll<std::io::Result<()>> {
                 use crate::net::stream::Incoming as _;
                 let $this = &*self;
-                // SAFETY: nothing that was initialised is made uninitialised.
-                let room = unsafe { buf.unfilled_mut() };
-                let length = std::task::ready!($stream.poll_read(cx, room))?;
-                // SAFETY: that much has been read.
-                unsafe { buf.assume_init(length) };
-                buf.advance(length);
-                std::task::Poll::Ready(Ok(()))
+                // SAFETY: that much has been read, and nothing is made uninitialised.
+                unsafe {
+                    buf.poll_with(|room| $stream.poll_read(cx, room).map_ok(|length| (length, ())))
+                }
             }
         }
 
@@ -148,18 +145,18 @@ macro_rules! writable_stream {
 
 /// Waiting without doing, and doing without waiting: for a type with a field `io`.
 macro_rules! readiness_methods {
-    ($type:ty) => {
+    ($type:ty, $poll_read_ready:ident, $poll_write_ready:ident) => {
         /// # Readiness
         impl $type {
-            /// Waits until it is worth trying what `interest` says, for any number of tasks, and returns what is known.
+            /// Waits until it is worth trying what `interest` says, for any number of tasks, and returns what is known of that.
             ///
             /// # Errors
             /// Only if the runtime has been shut down.
             pub async fn ready(
                 &self,
-                interest: crate::net::Interest,
-            ) -> std::io::Result<crate::net::Ready> {
-                self.io.ready(interest.wanted()).await
+                interest: crate::io::Interest,
+            ) -> std::io::Result<crate::io::Ready> {
+                self.io.ready(interest).await
             }
 
             /// Waits until it is worth reading. It may turn out that it was not: try, and wait again.
@@ -167,7 +164,7 @@ macro_rules! readiness_methods {
             /// # Errors
             /// Only if the runtime has been shut down.
             pub async fn readable(&self) -> std::io::Result<()> {
-                self.ready(crate::net::Interest::READABLE).await.map(drop)
+                self.ready(crate::io::Interest::READABLE).await.map(drop)
             }
 
             /// Waits until it is worth writing. It may turn out that it was not: try, and wait again.
@@ -175,60 +172,72 @@ macro_rules! readiness_methods {
             /// # Errors
             /// Only if the runtime has been shut down.
             pub async fn writable(&self) -> std::io::Result<()> {
-                self.ready(crate::net::Interest::WRITABLE).await.map(drop)
+                self.ready(crate::io::Interest::WRITABLE).await.map(drop)
             }
 
             /// As [`readable`](Self::readable). Of several tasks only the last one that called this, or another `poll` method
             /// that reads, is woken.
-            pub fn poll_read_ready(
+            pub fn $poll_read_ready(
                 &self,
                 cx: &mut std::task::Context<'_>,
             ) -> std::task::Poll<std::io::Result<()>> {
-                let ready = self.io.poll_ready(crate::driver::Way::Read, cx);
-                ready.map_ok(drop)
+                self.io.poll_read_ready(cx)
             }
 
             /// As [`writable`](Self::writable). Of several tasks only the last one that called this, or another `poll` method
             /// that writes, is woken.
-            pub fn poll_write_ready(
+            pub fn $poll_write_ready(
                 &self,
                 cx: &mut std::task::Context<'_>,
             ) -> std::task::Poll<std::io::Result<()>> {
-                let ready = self.io.poll_ready(crate::driver::Way::Write, cx);
-                ready.map_ok(drop)
+                self.io.poll_write_ready(cx)
             }
 
-            /// Does something of one's own with the socket if that is known to be worth trying. `operation` has to return
+            /// Does something of one's own with the socket if that is known to be worth trying. `f` has to return
             /// [`WouldBlock`](std::io::ErrorKind::WouldBlock) if, and only if, the socket did: the next wait then
             /// waits for an event.
             ///
             /// # Errors
-            /// Those of `operation`; `WouldBlock` if it was not tried.
+            /// Those of `f`; `WouldBlock` if it was not tried.
             pub fn try_io<R>(
                 &self,
-                interest: crate::net::Interest,
-                operation: impl FnOnce() -> std::io::Result<R>,
+                interest: crate::io::Interest,
+                f: impl FnOnce() -> std::io::Result<R>,
+            ) -> std::io::Result<R> {
+                self.io.try_io(interest, |socket| socket.try_io(f))
+            }
+
+            /// As [`try_io`](Self::try_io), again and again until it does not say
+            /// [`WouldBlock`](std::io::ErrorKind::WouldBlock). For any number of tasks.
+            ///
+            /// # Errors
+            /// Those of `f`, and if the runtime has been shut down.
+            pub async fn async_io<R>(
+                &self,
+                interest: crate::io::Interest,
+                mut f: impl FnMut() -> std::io::Result<R>,
             ) -> std::io::Result<R> {
                 self.io
-                    .try_io(interest.wanted(), |socket| socket.try_io(operation))
+                    .async_io(interest, || (*self.io).try_io(&mut f))
+                    .await
             }
         }
     };
 }
 
-/// The trying versions of reading and writing a stream: for a type with a field `io`.
-macro_rules! try_stream_methods {
-    ($type:ty) => {
-        /// # Without waiting
-        impl $type {
+/// The trying versions of reading a stream: for a type with the right to it.
+macro_rules! try_read_methods {
+    ([$($generics:tt)*] $type:ty, $this:ident => $io:expr) => {
+        /// # Reading without waiting
+        impl<$($generics)*> $type {
             /// Reads what there is, without waiting.
             ///
             /// # Errors
             /// [`WouldBlock`](std::io::ErrorKind::WouldBlock) if there is nothing, and those of the connection.
-            pub fn try_read(&self, buffer: &mut [u8]) -> std::io::Result<usize> {
-                let wanted = crate::net::Interest::READABLE.wanted();
-                self.io.try_io(wanted, |mut socket| {
-                    std::io::Read::read(&mut socket, buffer)
+            pub fn try_read(&self, buf: &mut [u8]) -> std::io::Result<usize> {
+                let $this = self;
+                $io.try_io(crate::io::Interest::READABLE, |mut socket| {
+                    std::io::Read::read(&mut socket, buf)
                 })
             }
 
@@ -238,22 +247,44 @@ macro_rules! try_stream_methods {
             /// As for [`try_read`](Self::try_read).
             pub fn try_read_vectored(
                 &self,
-                buffers: &mut [std::io::IoSliceMut<'_>],
+                bufs: &mut [std::io::IoSliceMut<'_>],
             ) -> std::io::Result<usize> {
-                let wanted = crate::net::Interest::READABLE.wanted();
-                self.io.try_io(wanted, |mut socket| {
-                    std::io::Read::read_vectored(&mut socket, buffers)
+                let $this = self;
+                $io.try_io(crate::io::Interest::READABLE, |mut socket| {
+                    std::io::Read::read_vectored(&mut socket, bufs)
                 })
             }
 
+            /// As [`try_read`](Self::try_read), into something that has room, and advances it by as much.
+            ///
+            /// # Errors
+            /// As for [`try_read`](Self::try_read).
+            pub fn try_read_buf<B: bytes::BufMut>(&self, buf: &mut B) -> std::io::Result<usize> {
+                let $this = self;
+                $io.try_io(crate::io::Interest::READABLE, |socket| {
+                    crate::net::stream::receive_into(buf, |room| {
+                        crate::net::stream::RawIncoming::receive(socket, room)
+                            .map(|length| (length, length))
+                    })
+                })
+            }
+        }
+    };
+}
+
+/// The trying versions of writing a stream: for a type with the right to it.
+macro_rules! try_write_methods {
+    ([$($generics:tt)*] $type:ty, $this:ident => $io:expr) => {
+        /// # Writing without waiting
+        impl<$($generics)*> $type {
             /// Writes what there is room for, without waiting.
             ///
             /// # Errors
             /// [`WouldBlock`](std::io::ErrorKind::WouldBlock) if there is none, and those of the connection.
-            pub fn try_write(&self, bytes: &[u8]) -> std::io::Result<usize> {
-                let wanted = crate::net::Interest::WRITABLE.wanted();
-                self.io.try_io(wanted, |mut socket| {
-                    std::io::Write::write(&mut socket, bytes)
+            pub fn try_write(&self, buf: &[u8]) -> std::io::Result<usize> {
+                let $this = self;
+                $io.try_io(crate::io::Interest::WRITABLE, |mut socket| {
+                    std::io::Write::write(&mut socket, buf)
                 })
             }
 
@@ -263,11 +294,11 @@ macro_rules! try_stream_methods {
             /// As for [`try_write`](Self::try_write).
             pub fn try_write_vectored(
                 &self,
-                buffers: &[std::io::IoSlice<'_>],
+                bufs: &[std::io::IoSlice<'_>],
             ) -> std::io::Result<usize> {
-                let wanted = crate::net::Interest::WRITABLE.wanted();
-                self.io.try_io(wanted, |mut socket| {
-                    std::io::Write::write_vectored(&mut socket, buffers)
+                let $this = self;
+                $io.try_io(crate::io::Interest::WRITABLE, |mut socket| {
+                    std::io::Write::write_vectored(&mut socket, bufs)
                 })
             }
         }
@@ -284,9 +315,11 @@ macro_rules! standard_socket {
             /// If it cannot be registered.
             ///
             /// # Panics
-            /// If the thread is in no runtime.
+            /// If the thread is in no runtime; if the socket blocks, in a build with debug assertions.
             #[track_caller]
             pub fn from_std(socket: $std) -> std::io::Result<Self> {
+                #[cfg(unix)]
+                crate::net::stream::expect_nonblocking(&socket)?;
                 Self::from_mio(<$mio>::from_std(socket))
             }
 
@@ -304,13 +337,20 @@ macro_rules! standard_socket {
                     io: crate::driver::Registered::new(socket)?,
                 })
             }
+        }
 
-            /// The error that the socket has kept for the next one to ask, if any.
-            ///
-            /// # Errors
-            /// If it cannot be asked.
-            pub fn take_error(&self) -> std::io::Result<Option<std::io::Error>> {
-                self.io.take_error()
+        impl TryFrom<$std> for $type {
+            type Error = std::io::Error;
+
+            /// As [`from_std`](Self::from_std).
+            fn try_from(socket: $std) -> std::io::Result<Self> {
+                Self::from_std(socket)
+            }
+        }
+
+        impl std::fmt::Debug for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                std::fmt::Debug::fmt(&*self.io, f)
             }
         }
 
@@ -334,10 +374,32 @@ macro_rules! standard_socket {
                 std::os::windows::io::AsSocket::as_socket(&*self.io)
             }
         }
+
+        #[cfg(windows)]
+        impl std::os::windows::io::AsRawSocket for $type {
+            fn as_raw_socket(&self) -> std::os::windows::io::RawSocket {
+                std::os::windows::io::AsRawSocket::as_raw_socket(&*self.io)
+            }
+        }
     };
 }
 
-/// What all datagram sockets do: for a type with a field `io`.
+/// The error that a socket has kept: for a type with a field `io`.
+macro_rules! pending_error {
+    ($type:ident) => {
+        impl $type {
+            /// The error that the socket has kept for the next one to ask, if any.
+            ///
+            /// # Errors
+            /// If it cannot be asked.
+            pub fn take_error(&self) -> std::io::Result<Option<std::io::Error>> {
+                self.io.take_error()
+            }
+        }
+    };
+}
+
+/// What all datagram sockets do: for a type with a field `io`, which is a [`RawDatagrams`](super::datagram::RawDatagrams).
 macro_rules! datagram_methods {
     ($type:ty, $address:ty) => {
         impl $type {
@@ -345,77 +407,98 @@ macro_rules! datagram_methods {
             ///
             /// # Errors
             /// If it is not connected, or the other side has answered that nobody listens.
-            pub async fn send(&self, bytes: &[u8]) -> std::io::Result<usize> {
+            pub async fn send(&self, buf: &[u8]) -> std::io::Result<usize> {
                 self.io
-                    .io(crate::driver::Way::Write, |socket| socket.send(bytes))
+                    .io(crate::driver::Way::Write, |socket| socket.send(buf))
                     .await
-            }
-
-            /// Receives a datagram from the address that it is connected to. What does not fit is lost.
-            ///
-            /// # Errors
-            /// If it is not connected, or the other side has answered that nobody listens.
-            pub async fn recv(&self, buffer: &mut [u8]) -> std::io::Result<usize> {
-                self.io
-                    .io(crate::driver::Way::Read, |socket| socket.recv(buffer))
-                    .await
-            }
-
-            /// Receives a datagram and says who sent it. What does not fit is lost.
-            ///
-            /// # Errors
-            /// Those of the socket.
-            pub async fn recv_from(&self, buffer: &mut [u8]) -> std::io::Result<(usize, $address)> {
-                self.io
-                    .io(crate::driver::Way::Read, |socket| socket.recv_from(buffer))
-                    .await
-            }
-
-            /// As [`send`](Self::send), without waiting.
-            ///
-            /// # Errors
-            /// [`WouldBlock`](std::io::ErrorKind::WouldBlock) if there is no room, and those of [`send`](Self::send).
-            pub fn try_send(&self, bytes: &[u8]) -> std::io::Result<usize> {
-                let wanted = crate::net::Interest::WRITABLE.wanted();
-                self.io.try_io(wanted, |socket| socket.send(bytes))
-            }
-
-            /// As [`recv`](Self::recv), without waiting.
-            ///
-            /// # Errors
-            /// [`WouldBlock`](std::io::ErrorKind::WouldBlock) if there is none, and those of [`recv`](Self::recv).
-            pub fn try_recv(&self, buffer: &mut [u8]) -> std::io::Result<usize> {
-                let wanted = crate::net::Interest::READABLE.wanted();
-                self.io.try_io(wanted, |socket| socket.recv(buffer))
-            }
-
-            /// As [`recv_from`](Self::recv_from), without waiting.
-            ///
-            /// # Errors
-            /// [`WouldBlock`](std::io::ErrorKind::WouldBlock) if there is none, and those of the socket.
-            pub fn try_recv_from(&self, buffer: &mut [u8]) -> std::io::Result<(usize, $address)> {
-                let wanted = crate::net::Interest::READABLE.wanted();
-                self.io.try_io(wanted, |socket| socket.recv_from(buffer))
             }
 
             /// As [`send`](Self::send); of several tasks only the last one that sends with a `poll` method is woken.
             pub fn poll_send(
                 &self,
                 cx: &mut std::task::Context<'_>,
-                bytes: &[u8],
+                buf: &[u8],
             ) -> std::task::Poll<std::io::Result<usize>> {
                 self.io
-                    .poll_io(crate::driver::Way::Write, cx, |socket| socket.send(bytes))
+                    .poll_io(crate::driver::Way::Write, cx, |socket| socket.send(buf))
+            }
+
+            /// As [`send`](Self::send), without waiting.
+            ///
+            /// # Errors
+            /// [`WouldBlock`](std::io::ErrorKind::WouldBlock) if there is no room, and those of [`send`](Self::send).
+            pub fn try_send(&self, buf: &[u8]) -> std::io::Result<usize> {
+                self.io
+                    .try_io(crate::io::Interest::WRITABLE, |socket| socket.send(buf))
+            }
+
+            /// Receives a datagram from the address that it is connected to. What does not fit is lost.
+            ///
+            /// # Errors
+            /// If it is not connected, or the other side has answered that nobody listens.
+            pub async fn recv(&self, buf: &mut [u8]) -> std::io::Result<usize> {
+                self.io
+                    .io(crate::driver::Way::Read, |socket| socket.recv(buf))
+                    .await
             }
 
             /// As [`recv`](Self::recv); of several tasks only the last one that receives with a `poll` method is woken.
             pub fn poll_recv(
                 &self,
                 cx: &mut std::task::Context<'_>,
-                buffer: &mut [u8],
-            ) -> std::task::Poll<std::io::Result<usize>> {
+                buf: &mut crate::io::ReadBuf<'_>,
+            ) -> std::task::Poll<std::io::Result<()>> {
+                crate::net::datagram::poll_receive(&self.io, cx, buf, |socket, room| {
+                    socket.receive(room).map(|length| (length, ()))
+                })
+            }
+
+            /// As [`recv`](Self::recv), without waiting.
+            ///
+            /// # Errors
+            /// [`WouldBlock`](std::io::ErrorKind::WouldBlock) if there is none, and those of [`recv`](Self::recv).
+            pub fn try_recv(&self, buf: &mut [u8]) -> std::io::Result<usize> {
                 self.io
-                    .poll_io(crate::driver::Way::Read, cx, |socket| socket.recv(buffer))
+                    .try_io(crate::io::Interest::READABLE, |socket| socket.recv(buf))
+            }
+
+            /// As [`recv`](Self::recv), into something that has room, and advances it by as much. A vector should have room for the largest datagram
+            /// before: it grows by a little only.
+            ///
+            /// # Errors
+            /// As [`recv`](Self::recv).
+            pub async fn recv_buf<B: bytes::BufMut>(&self, buf: &mut B) -> std::io::Result<usize> {
+                self.io
+                    .io(crate::driver::Way::Read, |socket| {
+                        crate::net::stream::receive_into(buf, |room| {
+                            socket.receive(room).map(|length| (length, length))
+                        })
+                    })
+                    .await
+            }
+
+            /// As [`recv_buf`](Self::recv_buf), without waiting.
+            ///
+            /// # Errors
+            /// [`WouldBlock`](std::io::ErrorKind::WouldBlock) if there is none, and those of [`recv`](Self::recv).
+            pub fn try_recv_buf<B: bytes::BufMut>(&self, buf: &mut B) -> std::io::Result<usize> {
+                self.io.try_io(crate::io::Interest::READABLE, |socket| {
+                    crate::net::stream::receive_into(buf, |room| {
+                        socket.receive(room).map(|length| (length, length))
+                    })
+                })
+            }
+
+            /// Receives a datagram and says who sent it. What does not fit is lost.
+            ///
+            /// # Errors
+            /// Those of the socket.
+            pub async fn recv_from(&self, buf: &mut [u8]) -> std::io::Result<(usize, $address)> {
+                let (length, from) = self
+                    .io
+                    .io(crate::driver::Way::Read, |socket| socket.recv_from(buf))
+                    .await?;
+                Ok((length, from.into()))
             }
 
             /// As [`recv_from`](Self::recv_from); of several tasks only the last one that receives with a `poll` method is
@@ -423,10 +506,57 @@ macro_rules! datagram_methods {
             pub fn poll_recv_from(
                 &self,
                 cx: &mut std::task::Context<'_>,
-                buffer: &mut [u8],
-            ) -> std::task::Poll<std::io::Result<(usize, $address)>> {
-                self.io.poll_io(crate::driver::Way::Read, cx, |socket| {
-                    socket.recv_from(buffer)
+                buf: &mut crate::io::ReadBuf<'_>,
+            ) -> std::task::Poll<std::io::Result<$address>> {
+                crate::net::datagram::poll_receive(&self.io, cx, buf, |socket, room| {
+                    socket.receive_from(room)
+                })
+            }
+
+            /// As [`recv_from`](Self::recv_from), without waiting.
+            ///
+            /// # Errors
+            /// [`WouldBlock`](std::io::ErrorKind::WouldBlock) if there is none, and those of the socket.
+            pub fn try_recv_from(&self, buf: &mut [u8]) -> std::io::Result<(usize, $address)> {
+                let (length, from) = self.io.try_io(crate::io::Interest::READABLE, |socket| {
+                    socket.recv_from(buf)
+                })?;
+                Ok((length, from.into()))
+            }
+
+            /// As [`recv_from`](Self::recv_from), into something that has room; see [`recv_buf`](Self::recv_buf).
+            ///
+            /// # Errors
+            /// Those of the socket.
+            pub async fn recv_buf_from<B: bytes::BufMut>(
+                &self,
+                buf: &mut B,
+            ) -> std::io::Result<(usize, $address)> {
+                self.io
+                    .io(crate::driver::Way::Read, |socket| {
+                        crate::net::stream::receive_into(buf, |room| {
+                            socket
+                                .receive_from(room)
+                                .map(|(length, from)| (length, (length, from)))
+                        })
+                    })
+                    .await
+            }
+
+            /// As [`recv_buf_from`](Self::recv_buf_from), without waiting.
+            ///
+            /// # Errors
+            /// [`WouldBlock`](std::io::ErrorKind::WouldBlock) if there is none, and those of the socket.
+            pub fn try_recv_buf_from<B: bytes::BufMut>(
+                &self,
+                buf: &mut B,
+            ) -> std::io::Result<(usize, $address)> {
+                self.io.try_io(crate::io::Interest::READABLE, |socket| {
+                    crate::net::stream::receive_into(buf, |room| {
+                        socket
+                            .receive_from(room)
+                            .map(|(length, from)| (length, (length, from)))
+                    })
                 })
             }
 
@@ -435,7 +565,7 @@ macro_rules! datagram_methods {
             /// # Errors
             /// If the system does not say.
             pub fn local_addr(&self) -> std::io::Result<$address> {
-                self.io.local_addr()
+                self.io.local_addr().map(Into::into)
             }
 
             /// The address that it is connected to.
@@ -443,7 +573,7 @@ macro_rules! datagram_methods {
             /// # Errors
             /// If it is not connected.
             pub fn peer_addr(&self) -> std::io::Result<$address> {
-                self.io.peer_addr()
+                self.io.peer_addr().map(Into::into)
             }
         }
     };

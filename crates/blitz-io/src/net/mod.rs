@@ -9,19 +9,22 @@
 
 #[macro_use]
 pub(crate) mod macros;
-mod interest;
+#[macro_use]
+mod split;
+mod datagram;
 mod resolve;
-pub mod split;
 pub(crate) mod stream;
 pub mod tcp;
 mod udp;
 #[cfg(unix)]
 pub mod unix;
 
-pub use self::interest::Interest;
 pub use self::resolve::{ToSocketAddrs, lookup_host};
-pub use self::tcp::{TcpListener, TcpSocket, TcpStream};
+pub use self::tcp::listener::TcpListener;
+pub use self::tcp::socket::TcpSocket;
+pub use self::tcp::stream::TcpStream;
 pub use self::udp::UdpSocket;
 #[cfg(unix)]
-pub use self::unix::{UnixDatagram, UnixListener, UnixStream};
-pub use crate::driver::Ready;
+pub use self::unix::{
+    datagram::UnixDatagram, listener::UnixListener, socket::UnixSocket, stream::UnixStream,
+};

@@ -159,7 +159,10 @@ async fn look_up(host: String, port: u16) -> io::Result<Vec<SocketAddr>> {
 /// }
 /// # Ok(()) }
 /// ```
-pub async fn lookup_host(host: impl ToSocketAddrs) -> io::Result<impl Iterator<Item = SocketAddr>> {
+pub async fn lookup_host<T>(host: T) -> io::Result<impl Iterator<Item = SocketAddr>>
+where
+    T: ToSocketAddrs,
+{
     Ok(resolve(host).await?.into_iter())
 }
 

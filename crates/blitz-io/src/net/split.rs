@@ -1,122 +1,173 @@
 //! A stream in two halves, for two tasks.
 //!
-//! [`ReadHalf`] and [`WriteHalf`] borrow the stream; [`OwnedReadHalf`] and [`OwnedWriteHalf`] share it, and can be put together
-//! again. Each half is the only one of its way, so it needs no lock.
+//! `ReadHalf` and `WriteHalf` borrow the stream; `OwnedReadHalf` and `OwnedWriteHalf` share it, and can be put together
+//! again. Each half is the only one of its way, so it needs no lock. They are written once, for TCP and for Unix streams.
 
-use super::stream::{Bytes, Stream};
-use crate::io;
-use std::net::Shutdown;
-use std::ops::Deref;
-use std::sync::Arc;
+/// Defines the halves of a stream with a field `io`.
+macro_rules! halves {
+    ($stream:ident, $address:ty) => {
+        /// The half that reads, borrowed. See
+        #[doc = concat!("[`", stringify!($stream), "::split`].")]
+        #[derive(Debug)]
+        pub struct ReadHalf<'a>(&'a $stream);
 
-/// The half that reads, borrowed. Derefs to the stream for everything that does not read or write.
-#[derive(Debug)]
-pub struct ReadHalf<'a, S: Stream>(&'a S);
+        /// The half that writes, borrowed. See
+        #[doc = concat!("[`", stringify!($stream), "::split`].")]
+        #[derive(Debug)]
+        pub struct WriteHalf<'a>(&'a $stream);
 
-/// The half that writes, borrowed. Derefs to the stream for everything that does not read or write.
-#[derive(Debug)]
-pub struct WriteHalf<'a, S: Stream>(&'a S);
+        /// The half that reads. See
+        #[doc = concat!("[`", stringify!($stream), "::into_split`].")]
+        #[derive(Debug)]
+        pub struct OwnedReadHalf(Arc<$stream>);
 
-/// The half that reads. Derefs to the stream for everything that does not read or write.
-#[derive(Debug)]
-pub struct OwnedReadHalf<S: Stream>(Arc<S>);
+        /// The half that writes. See
+        #[doc = concat!("[`", stringify!($stream), "::into_split`].")]
+        ///
+        /// When it is dropped, the peer is told that this was all.
+        #[derive(Debug)]
+        pub struct OwnedWriteHalf {
+            stream: Arc<$stream>,
+            shuts: bool,
+        }
 
-/// The half that writes. Derefs to the stream for everything that does not read or write.
-///
-/// When it is dropped, the peer is told that this was all.
-#[derive(Debug)]
-pub struct OwnedWriteHalf<S: Stream> {
-    stream: Arc<S>,
-    shuts: bool,
-}
+        pub(super) fn borrowed(stream: &mut $stream) -> (ReadHalf<'_>, WriteHalf<'_>) {
+            (ReadHalf(stream), WriteHalf(stream))
+        }
 
-pub(super) fn borrowed<S: Stream>(stream: &mut S) -> (ReadHalf<'_, S>, WriteHalf<'_, S>) {
-    (ReadHalf(stream), WriteHalf(stream))
-}
+        pub(super) fn owned(stream: $stream) -> (OwnedReadHalf, OwnedWriteHalf) {
+            let stream = Arc::new(stream);
+            let write = OwnedWriteHalf {
+                stream: Arc::clone(&stream),
+                shuts: true,
+            };
+            (OwnedReadHalf(stream), write)
+        }
 
-pub(super) fn owned<S: Stream>(stream: S) -> (OwnedReadHalf<S>, OwnedWriteHalf<S>) {
-    let stream = Arc::new(stream);
-    let write = OwnedWriteHalf {
-        stream: stream.clone(),
-        shuts: true,
+        halves!(@half ['a] ReadHalf<'a>, $stream, $address, this => this.0);
+        halves!(@half ['a] WriteHalf<'a>, $stream, $address, this => this.0);
+        halves!(@half [] OwnedReadHalf, $stream, $address, this => this.0);
+        halves!(@half [] OwnedWriteHalf, $stream, $address, this => this.stream);
+        halves!(@read ['a] ReadHalf<'a>, this => this.0);
+        halves!(@read [] OwnedReadHalf, this => this.0);
+        halves!(@write ['a] WriteHalf<'a>, this => this.0);
+        halves!(@write [] OwnedWriteHalf, this => this.stream);
+
+        impl OwnedReadHalf {
+            /// Puts the halves of a stream together.
+            ///
+            /// # Errors
+            /// Gives both back if they are of different streams.
+            pub fn reunite(self, other: OwnedWriteHalf) -> Result<$stream, ReuniteError> {
+                if !Arc::ptr_eq(&self.0, &other.stream) {
+                    return Err(ReuniteError(self, other));
+                }
+                other.forget();
+                Ok(Arc::into_inner(self.0).expect("a stream has two halves"))
+            }
+        }
+
+        impl OwnedWriteHalf {
+            /// As [`OwnedReadHalf::reunite`].
+            ///
+            /// # Errors
+            /// Gives both back if they are of different streams.
+            pub fn reunite(self, other: OwnedReadHalf) -> Result<$stream, ReuniteError> {
+                other.reunite(self)
+            }
+
+            /// Drops it without telling the peer that this was all.
+            pub fn forget(mut self) {
+                self.shuts = false;
+            }
+        }
+
+        impl Drop for OwnedWriteHalf {
+            fn drop(&mut self) {
+                if self.shuts {
+                    // If that does not work the connection is over anyway.
+                    let _ = self.stream.io.shutdown(std::net::Shutdown::Write);
+                }
+            }
+        }
+
+        /// Two halves that do not belong together.
+        #[derive(Debug)]
+        pub struct ReuniteError(pub OwnedReadHalf, pub OwnedWriteHalf);
+
+        impl fmt::Display for ReuniteError {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the two halves are of different streams")
+            }
+        }
+
+        impl std::error::Error for ReuniteError {}
     };
-    (OwnedReadHalf(stream), write)
-}
+    (@half [$($generics:tt)*] $type:ty, $stream:ident, $address:ty, $this:ident => $whole:expr) => {
+        impl<$($generics)*> $type {
+            /// Waits until it is worth trying what `interest` says, and returns what is known of that.
+            ///
+            /// # Errors
+            /// Only if the runtime has been shut down.
+            pub async fn ready(&self, interest: Interest) -> io::Result<Ready> {
+                let $this = self;
+                $whole.ready(interest).await
+            }
 
-readable_stream!(['a, S: Stream] ReadHalf<'a, S>, this => this.0.socket());
-writable_stream!(['a, S: Stream] WriteHalf<'a, S>, this => this.0.socket());
-readable_stream!([S: Stream] OwnedReadHalf<S>, this => this.0.socket());
-writable_stream!([S: Stream] OwnedWriteHalf<S>, this => this.stream.socket());
+            /// The address of the other side.
+            ///
+            /// # Errors
+            /// If it is gone.
+            pub fn peer_addr(&self) -> io::Result<$address> {
+                let $this = self;
+                $whole.peer_addr()
+            }
 
-impl<S: Stream> Deref for ReadHalf<'_, S> {
-    type Target = S;
-
-    fn deref(&self) -> &S {
-        self.0
-    }
-}
-
-impl<S: Stream> Deref for WriteHalf<'_, S> {
-    type Target = S;
-
-    fn deref(&self) -> &S {
-        self.0
-    }
-}
-
-impl<S: Stream> Deref for OwnedReadHalf<S> {
-    type Target = S;
-
-    fn deref(&self) -> &S {
-        &self.0
-    }
-}
-
-impl<S: Stream> Deref for OwnedWriteHalf<S> {
-    type Target = S;
-
-    fn deref(&self) -> &S {
-        &self.stream
-    }
-}
-
-impl<S: Stream> OwnedReadHalf<S> {
-    /// Puts the halves of a stream together.
-    ///
-    /// # Errors
-    /// Gives both back if they are of different streams.
-    pub fn reunite(self, write: OwnedWriteHalf<S>) -> Result<S, ReuniteError<S>> {
-        if !Arc::ptr_eq(&self.0, &write.stream) {
-            return Err(io::ReuniteError(self, write));
+            /// The address of this side.
+            ///
+            /// # Errors
+            /// If the system does not say.
+            pub fn local_addr(&self) -> io::Result<$address> {
+                let $this = self;
+                $whole.local_addr()
+            }
         }
-        write.forget();
-        Ok(Arc::into_inner(self.0).expect("a stream has two halves"))
-    }
-}
 
-impl<S: Stream> OwnedWriteHalf<S> {
-    /// As [`OwnedReadHalf::reunite`].
-    ///
-    /// # Errors
-    /// Gives both back if they are of different streams.
-    pub fn reunite(self, read: OwnedReadHalf<S>) -> Result<S, ReuniteError<S>> {
-        read.reunite(self)
-    }
-
-    /// Drops it without telling the peer that this was all.
-    pub fn forget(mut self) {
-        self.shuts = false;
-    }
-}
-
-impl<S: Stream> Drop for OwnedWriteHalf<S> {
-    fn drop(&mut self) {
-        if self.shuts {
-            // If that does not work the connection is over anyway.
-            let _ = self.stream.socket().shut(Shutdown::Write);
+        impl<$($generics)*> AsRef<$stream> for $type {
+            fn as_ref(&self) -> &$stream {
+                let $this = self;
+                &$whole
+            }
         }
-    }
-}
+    };
+    (@read [$($generics:tt)*] $type:ty, $this:ident => $whole:expr) => {
+        impl<$($generics)*> $type {
+            /// Waits until it is worth reading. It may turn out that it was not: try, and wait again.
+            ///
+            /// # Errors
+            /// Only if the runtime has been shut down.
+            pub async fn readable(&self) -> io::Result<()> {
+                let $this = self;
+                $whole.readable().await
+            }
+        }
 
-/// Two halves that do not belong together.
-pub type ReuniteError<S> = io::ReuniteError<OwnedReadHalf<S>, OwnedWriteHalf<S>>;
+        try_read_methods!([$($generics)*] $type, $this => $whole.io);
+        readable_stream!([$($generics)*] $type, $this => $whole.io);
+    };
+    (@write [$($generics:tt)*] $type:ty, $this:ident => $whole:expr) => {
+        impl<$($generics)*> $type {
+            /// Waits until it is worth writing. It may turn out that it was not: try, and wait again.
+            ///
+            /// # Errors
+            /// Only if the runtime has been shut down.
+            pub async fn writable(&self) -> io::Result<()> {
+                let $this = self;
+                $whole.writable().await
+            }
+        }
+
+        try_write_methods!([$($generics)*] $type, $this => $whole.io);
+        writable_stream!([$($generics)*] $type, $this => $whole.io);
+    };
+}

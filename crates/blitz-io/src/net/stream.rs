@@ -2,27 +2,12 @@
 //! an implementation of their own.
 
 use crate::driver::{Registered, Way};
+use bytes::BufMut;
 use std::io::{self, IoSlice, Write};
 use std::mem::MaybeUninit;
 use std::net::Shutdown;
 use std::ops::Deref;
 use std::task::{Context, Poll};
-
-/// A stream socket: [`TcpStream`](super::TcpStream) or `UnixStream`. What the [halves](super::split) of one are generic over.
-///
-/// It cannot be implemented elsewhere.
-pub trait Stream: Interior {}
-
-impl<S: Interior> Stream for S {}
-
-/// The interior of a stream.
-pub trait Interior: std::fmt::Debug {
-    /// The registered socket.
-    type Socket: Bytes;
-
-    /// The registered socket.
-    fn socket(&self) -> &Self::Socket;
-}
 
 /// Reading, by the one task that has the right to it.
 pub trait Incoming {
@@ -51,12 +36,6 @@ pub trait Outgoing {
 
     /// This was all.
     fn poll_close(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>>;
-}
-
-/// Both.
-pub trait Bytes: Incoming + Outgoing {
-    /// Ends one way or both. Nothing happens if the connection is over anyway.
-    fn shut(&self, how: Shutdown) -> io::Result<()>;
 }
 
 /// Whether a short write shows that there is no more room: so with `epoll` and `kqueue`.
@@ -112,12 +91,6 @@ macro_rules! raw_stream {
         impl RawOutgoing for $socket {
             fn end(&self) -> io::Result<()> {
                 unless_over(self.shutdown(Shutdown::Write))
-            }
-        }
-
-        impl Bytes for Registered<$socket> {
-            fn shut(&self, how: Shutdown) -> io::Result<()> {
-                unless_over(self.shutdown(how))
             }
         }
     };
@@ -178,4 +151,31 @@ where
     fn poll_close(&self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(self.end())
     }
+}
+
+/// Receives into something that has room, and advances it by as much; `receive` says how much, and what to return.
+pub(crate) fn receive_into<B: BufMut, T>(
+    buf: &mut B,
+    receive: impl FnOnce(&mut [MaybeUninit<u8>]) -> io::Result<(usize, T)>,
+) -> io::Result<T> {
+    // SAFETY: receiving initialises bytes, and makes none uninitialised.
+    let room = unsafe { buf.chunk_mut().as_uninit_slice_mut() };
+    let (length, result) = receive(room)?;
+    // SAFETY: that much has been received.
+    unsafe { buf.advance_mut(length) };
+    Ok(result)
+}
+
+/// A socket that blocks would block a worker: better to say so at once, if anybody looks for mistakes.
+#[cfg(unix)]
+#[track_caller]
+pub(super) fn expect_nonblocking(socket: &impl std::os::fd::AsFd) -> io::Result<()> {
+    if cfg!(debug_assertions) {
+        let is_nonblocking = socket2::SockRef::from(socket).nonblocking()?;
+        assert!(
+            is_nonblocking,
+            "the socket blocks: call set_nonblocking(true) before it is handed to the runtime"
+        );
+    }
+    Ok(())
 }

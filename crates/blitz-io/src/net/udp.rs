@@ -1,8 +1,11 @@
 //! UDP.
 
+use super::ToSocketAddrs;
+use super::datagram::{RawDatagrams, internet_address, poll_receive};
 use super::resolve::{first_that_works, resolve};
-use super::{Interest, ToSocketAddrs};
 use crate::driver::{Registered, Way};
+use crate::io::{Interest, ReadBuf};
+use socket2::SockRef;
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::task::{Context, Poll};
@@ -21,7 +24,6 @@ use std::task::{Context, Poll};
 /// }
 /// # }
 /// ```
-#[derive(Debug)]
 pub struct UdpSocket {
     io: Registered<mio::net::UdpSocket>,
 }
@@ -34,8 +36,8 @@ impl UdpSocket {
     ///
     /// # Panics
     /// If the thread is in no runtime.
-    pub async fn bind(address: impl ToSocketAddrs) -> io::Result<Self> {
-        first_that_works(address, async |address| {
+    pub async fn bind<A: ToSocketAddrs>(addr: A) -> io::Result<UdpSocket> {
+        first_that_works(addr, async |address| {
             Self::from_mio(mio::net::UdpSocket::bind(address)?)
         })
         .await
@@ -45,16 +47,16 @@ impl UdpSocket {
     ///
     /// # Errors
     /// If there is no such address.
-    pub async fn connect(&self, address: impl ToSocketAddrs) -> io::Result<()> {
-        first_that_works(address, async |address| self.io.connect(address)).await
+    pub async fn connect<A: ToSocketAddrs>(&self, addr: A) -> io::Result<()> {
+        first_that_works(addr, async |address| self.io.connect(address)).await
     }
 
     /// Sends to an address; to the first if there are several.
     ///
     /// # Errors
     /// If it cannot be sent there.
-    pub async fn send_to(&self, bytes: &[u8], target: impl ToSocketAddrs) -> io::Result<usize> {
-        let addresses = resolve(target).await?;
+    pub async fn send_to<A: ToSocketAddrs>(&self, buf: &[u8], addr: A) -> io::Result<usize> {
+        let addresses = resolve(addr).await?;
         let &target = addresses.first().ok_or_else(|| {
             io::Error::new(
                 io::ErrorKind::InvalidInput,
@@ -62,7 +64,7 @@ impl UdpSocket {
             )
         })?;
         self.io
-            .io(Way::Write, |socket| socket.send_to(bytes, target))
+            .io(Way::Write, |socket| socket.send_to(buf, target))
             .await
     }
 
@@ -70,21 +72,20 @@ impl UdpSocket {
     ///
     /// # Errors
     /// [`WouldBlock`](io::ErrorKind::WouldBlock) if there is no room, or if it cannot be sent there.
-    pub fn try_send_to(&self, bytes: &[u8], target: SocketAddr) -> io::Result<usize> {
-        self.io.try_io(Interest::WRITABLE.wanted(), |socket| {
-            socket.send_to(bytes, target)
-        })
+    pub fn try_send_to(&self, buf: &[u8], target: SocketAddr) -> io::Result<usize> {
+        self.io
+            .try_io(Interest::WRITABLE, |socket| socket.send_to(buf, target))
     }
 
     /// As [`send_to`](Self::send_to); of several tasks only the last one that sends with a `poll` method is woken.
     pub fn poll_send_to(
         &self,
         cx: &mut Context<'_>,
-        bytes: &[u8],
+        buf: &[u8],
         target: SocketAddr,
     ) -> Poll<io::Result<usize>> {
         self.io
-            .poll_io(Way::Write, cx, |socket| socket.send_to(bytes, target))
+            .poll_io(Way::Write, cx, |socket| socket.send_to(buf, target))
     }
 }
 
@@ -95,29 +96,80 @@ impl UdpSocket {
     ///
     /// # Errors
     /// Those of the socket.
-    pub async fn peek(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.io.io(Way::Read, |socket| socket.peek(buffer)).await
+    pub async fn peek(&self, buf: &mut [u8]) -> io::Result<usize> {
+        self.io.io(Way::Read, |socket| socket.peek(buf)).await
+    }
+
+    /// As [`peek`](Self::peek); of several tasks only the last one that receives with a `poll` method is woken.
+    pub fn poll_peek(&self, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        poll_receive(&self.io, cx, buf, |socket, room| {
+            let length = socket.try_io(|| SockRef::from(socket).peek(room))?;
+            Ok((length, ()))
+        })
+    }
+
+    /// As [`peek`](Self::peek), without waiting.
+    ///
+    /// # Errors
+    /// [`WouldBlock`](io::ErrorKind::WouldBlock) if there is none, and those of the socket.
+    pub fn try_peek(&self, buf: &mut [u8]) -> io::Result<usize> {
+        self.io
+            .try_io(Interest::READABLE, |socket| socket.peek(buf))
     }
 
     /// As [`peek`](Self::peek), and says who sent it.
     ///
     /// # Errors
     /// Those of the socket.
-    pub async fn peek_from(&self, buffer: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
-        self.io
-            .io(Way::Read, |socket| socket.peek_from(buffer))
-            .await
+    pub async fn peek_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
+        self.io.io(Way::Read, |socket| socket.peek_from(buf)).await
+    }
+
+    /// As [`peek_from`](Self::peek_from); of several tasks only the last one that receives with a `poll` method is woken.
+    pub fn poll_peek_from(
+        &self,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<SocketAddr>> {
+        poll_receive(&self.io, cx, buf, |socket, room| {
+            let (length, from) = socket.try_io(|| SockRef::from(socket).peek_from(room))?;
+            Ok((length, internet_address(&from)?))
+        })
     }
 
     /// As [`peek_from`](Self::peek_from), without waiting.
     ///
     /// # Errors
     /// [`WouldBlock`](io::ErrorKind::WouldBlock) if there is none, and those of the socket.
-    pub fn try_peek_from(&self, buffer: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
-        self.io.try_io(Interest::READABLE.wanted(), |socket| {
-            socket.peek_from(buffer)
-        })
+    pub fn try_peek_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
+        self.io
+            .try_io(Interest::READABLE, |socket| socket.peek_from(buf))
     }
+
+    /// Who has sent the next datagram, which is not taken.
+    ///
+    /// # Errors
+    /// Those of the socket.
+    pub async fn peek_sender(&self) -> io::Result<SocketAddr> {
+        self.io.io(Way::Read, sender_of_next).await
+    }
+
+    /// As [`peek_sender`](Self::peek_sender); of several tasks only the last one that receives with a `poll` method is woken.
+    pub fn poll_peek_sender(&self, cx: &mut Context<'_>) -> Poll<io::Result<SocketAddr>> {
+        self.io.poll_io(Way::Read, cx, sender_of_next)
+    }
+
+    /// As [`peek_sender`](Self::peek_sender), without waiting.
+    ///
+    /// # Errors
+    /// [`WouldBlock`](io::ErrorKind::WouldBlock) if there is none, and those of the socket.
+    pub fn try_peek_sender(&self) -> io::Result<SocketAddr> {
+        self.io.try_io(Interest::READABLE, sender_of_next)
+    }
+}
+
+fn sender_of_next(socket: &mio::net::UdpSocket) -> io::Result<SocketAddr> {
+    internet_address(&socket.try_io(|| SockRef::from(socket).peek_sender())?)
 }
 
 /// Methods that only hand an option through.
@@ -149,11 +201,62 @@ options! {
     "Sets whether multicasts come back to this machine, IPv6" set_multicast_loop_v6(on: bool) -> ();
     "How many hops a multicast may take" multicast_ttl_v4() -> u32;
     "Sets how many hops a multicast may take" set_multicast_ttl_v4(ttl: u32) -> ();
-    "Joins a group" join_multicast_v4(group: &Ipv4Addr, interface: &Ipv4Addr) -> ();
-    "Leaves a group" leave_multicast_v4(group: &Ipv4Addr, interface: &Ipv4Addr) -> ();
     "Joins a group" join_multicast_v6(group: &Ipv6Addr, interface: u32) -> ();
     "Leaves a group" leave_multicast_v6(group: &Ipv6Addr, interface: u32) -> ();
 }
 
+impl UdpSocket {
+    /// Joins a group.
+    ///
+    /// # Errors
+    /// If the system does not agree.
+    pub fn join_multicast_v4(&self, multiaddr: Ipv4Addr, interface: Ipv4Addr) -> io::Result<()> {
+        self.io.join_multicast_v4(&multiaddr, &interface)
+    }
+
+    /// Leaves a group.
+    ///
+    /// # Errors
+    /// If the system does not agree.
+    pub fn leave_multicast_v4(&self, multiaddr: Ipv4Addr, interface: Ipv4Addr) -> io::Result<()> {
+        self.io.leave_multicast_v4(&multiaddr, &interface)
+    }
+}
+
+/// Methods that only hand an option through to `socket2`.
+macro_rules! more_options {
+    ($($(#[$condition:meta])* $what:literal $name:ident = $raw:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
+        /// # More options
+        impl UdpSocket {
+            $(
+                #[doc = concat!($what, ".")]
+                ///
+                /// # Errors
+                /// If the system does not agree.
+                $(#[$condition])*
+                pub fn $name(&self, $($argument: $type),*) -> io::Result<$result> {
+                    SockRef::from(self).$raw($($argument),*)
+                }
+            )*
+        }
+    };
+}
+
+more_options! {
+    #[cfg(unix)] "The traffic class of IPv6" tclass_v6 = tclass_v6() -> u32;
+    #[cfg(unix)] "Sets the traffic class of IPv6" set_tclass_v6 = set_tclass_v6(tclass: u32) -> ();
+    "The type of service of IPv4" tos_v4 = tos_v4() -> u32;
+    "Sets the type of service of IPv4" set_tos_v4 = set_tos_v4(tos: u32) -> ();
+    #[doc(hidden)] #[deprecated(note = "it is called `tos_v4`")]
+    "The type of service of IPv4" tos = tos_v4() -> u32;
+    #[doc(hidden)] #[deprecated(note = "it is called `set_tos_v4`")]
+    "Sets the type of service of IPv4" set_tos = set_tos_v4(tos: u32) -> ();
+    #[cfg(any(target_os = "linux", target_os = "android", target_os = "fuchsia"))]
+    "The network interface that it is bound to, if any" device = device() -> Option<Vec<u8>>;
+    #[cfg(any(target_os = "linux", target_os = "android", target_os = "fuchsia"))]
+    "Binds it to a network interface, or to none" bind_device = bind_device(interface: Option<&[u8]>) -> ();
+}
+
+pending_error!(UdpSocket);
 standard_socket!(UdpSocket, mio::net::UdpSocket, std::net::UdpSocket);
-readiness_methods!(UdpSocket);
+readiness_methods!(UdpSocket, poll_recv_ready, poll_send_ready);

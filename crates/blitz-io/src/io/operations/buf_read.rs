@@ -67,7 +67,10 @@ fn poll_until<R: AsyncBufRead + ?Sized>(
     read: &mut usize,
 ) -> Poll<io::Result<usize>> {
     loop {
-        let chunk = ready!(reader.as_mut().poll_fill_buf(cx))?;
+        let chunk = match ready!(reader.as_mut().poll_fill_buf(cx)) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            chunk => chunk?,
+        };
         let (used, complete) = up_to(delimiter, chunk);
         bytes.extend_from_slice(&chunk[..used]);
         reader.as_mut().consume(used);

@@ -12,9 +12,23 @@ pub(super) mod write;
 
 use pin_project_lite::pin_project;
 use std::future::Future;
+use std::io;
 use std::marker::PhantomPinned;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+
+/// Asks again as long as the answer is that a signal came in between.
+#[inline]
+pub(super) fn uninterrupted<T>(
+    mut operation: impl FnMut() -> Poll<io::Result<T>>,
+) -> Poll<io::Result<T>> {
+    loop {
+        match operation() {
+            Poll::Ready(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
+            answer => return answer,
+        }
+    }
+}
 
 /// What a method does with the target that it borrows.
 pub trait Step<T: ?Sized> {

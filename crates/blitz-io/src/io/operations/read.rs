@@ -1,6 +1,6 @@
 //! Reading into a buffer of the caller.
 
-use super::Step;
+use super::{Step, uninterrupted};
 use crate::io::{AsyncRead, ReadBuf};
 use bytes::BufMut;
 use std::io;
@@ -52,7 +52,7 @@ pub(super) fn poll_fill<R: AsyncRead + ?Sized>(
 ) -> Poll<io::Result<()>> {
     while *filled < buffer.len() {
         let mut rest = ReadBuf::new(&mut buffer[*filled..]);
-        ready!(reader.as_mut().poll_read(cx, &mut rest))?;
+        ready!(uninterrupted(|| reader.as_mut().poll_read(cx, &mut rest)))?;
         match rest.filled().len() {
             0 => return Poll::Ready(Err(early_end())),
             length => *filled += length,

@@ -4,17 +4,15 @@
 //! that has gone is remembered from one read to the next, so that a reader that is asked again and again for little does not initialise a large vector again and
 //! again.
 
-use super::Step;
+use super::{Step, uninterrupted};
 use crate::io::{AsyncRead, ReadBuf};
 use std::io;
 use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-/// A vector that came full may hold everything: before it grows, this much is read beside it.
-const PROBE: usize = 32;
-
-/// A vector that grows gets at least this much room.
+/// Room for less than this is hardly worth a read. A vector that came with a capacity of as much may hold everything, though: before it grows, this much is
+/// read beside it.
 const LEAST_ROOM: usize = 32;
 
 /// How far it has come.
@@ -44,7 +42,8 @@ impl Progress {
         bytes: &mut Vec<u8>,
     ) -> Poll<io::Result<usize>> {
         loop {
-            match ready!(self.poll_once(reader.as_mut(), cx, bytes))? {
+            let read = uninterrupted(|| self.poll_once(reader.as_mut(), cx, bytes));
+            match ready!(read)? {
                 0 => return Poll::Ready(Ok(self.read)),
                 length => self.read += length,
             }
@@ -57,16 +56,19 @@ impl Progress {
         cx: &mut Context<'_>,
         bytes: &mut Vec<u8>,
     ) -> Poll<io::Result<usize>> {
-        let is_full = bytes.len() == bytes.capacity();
-        if is_full && bytes.capacity() == self.capacity && self.capacity >= PROBE {
-            let mut probe = [MaybeUninit::uninit(); PROBE];
-            let mut probe = ReadBuf::uninit(&mut probe);
-            ready!(reader.poll_read(cx, &mut probe))?;
-            bytes.extend_from_slice(probe.filled());
-            self.initialized = bytes.len();
-            return Poll::Ready(Ok(probe.filled().len()));
-        }
-        if is_full {
+        if bytes.capacity() - bytes.len() < LEAST_ROOM {
+            if bytes.capacity() == self.capacity && self.capacity >= LEAST_ROOM {
+                let mut probe = [MaybeUninit::uninit(); LEAST_ROOM];
+                let mut probe = ReadBuf::uninit(&mut probe);
+                ready!(reader.poll_read(cx, &mut probe))?;
+                let read = probe.filled();
+                if read.len() > bytes.capacity() - bytes.len() {
+                    bytes.reserve(LEAST_ROOM);
+                }
+                bytes.extend_from_slice(read);
+                self.initialized = bytes.len();
+                return Poll::Ready(Ok(read.len()));
+            }
             bytes.reserve(LEAST_ROOM);
             self.initialized = bytes.len();
         }

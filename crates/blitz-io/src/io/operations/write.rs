@@ -1,6 +1,6 @@
 //! Writing.
 
-use super::Step;
+use super::{Step, uninterrupted};
 use crate::io::AsyncWrite;
 use bytes::Buf;
 use std::io::{self, IoSlice};
@@ -52,7 +52,7 @@ impl<W: AsyncWrite + ?Sized> Step<W> for WriteAll<'_> {
     #[inline]
     fn poll(&mut self, mut writer: Pin<&mut W>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         while !self.bytes.is_empty() {
-            match ready!(writer.as_mut().poll_write(cx, self.bytes))? {
+            match ready!(uninterrupted(|| writer.as_mut().poll_write(cx, self.bytes)))? {
                 0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
                 length => self.bytes = &self.bytes[length..],
             }
@@ -70,7 +70,8 @@ pub(super) fn poll_write_rest<W: AsyncWrite + ?Sized>(
     written: &mut usize,
 ) -> Poll<io::Result<()>> {
     while *written < bytes.len() {
-        match ready!(writer.as_mut().poll_write(cx, &bytes[*written..]))? {
+        let rest = &bytes[*written..];
+        match ready!(uninterrupted(|| writer.as_mut().poll_write(cx, rest)))? {
             0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
             length => *written += length,
         }
@@ -106,7 +107,8 @@ impl<W: AsyncWrite + ?Sized, B: Buf + ?Sized> Step<W> for WriteAllFrom<'_, B> {
 
     fn poll(&mut self, mut writer: Pin<&mut W>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         while self.buffer.has_remaining() {
-            if ready!(poll_write_some(writer.as_mut(), cx, self.buffer))? == 0 {
+            let written = uninterrupted(|| poll_write_some(writer.as_mut(), cx, self.buffer));
+            if ready!(written)? == 0 {
                 return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
             }
         }

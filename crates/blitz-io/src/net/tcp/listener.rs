@@ -26,9 +26,8 @@ const BACKLOG: i32 = 1024;
 /// }
 /// # }
 /// ```
-#[derive(Debug)]
 pub struct TcpListener {
-    pub(super) io: Registered<mio::net::TcpListener>,
+    io: Registered<mio::net::TcpListener>,
 }
 
 impl TcpListener {
@@ -42,8 +41,8 @@ impl TcpListener {
     ///
     /// # Panics
     /// If the thread is in no runtime.
-    pub async fn bind(address: impl ToSocketAddrs) -> io::Result<Self> {
-        first_that_works(address, async |address| {
+    pub async fn bind<A: ToSocketAddrs>(addr: A) -> io::Result<TcpListener> {
+        first_that_works(addr, async |address| {
             let listener = mio::net::TcpListener::bind(address)?;
             // It listens already, with room for 128: the peers of a burst of connections would wait for a second and try again.
             #[cfg(unix)]

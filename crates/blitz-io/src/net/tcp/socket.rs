@@ -1,6 +1,7 @@
 //! A TCP socket before it is a stream or a listener: the time to set options.
 
 use super::{TcpListener, TcpStream};
+use crate::net::datagram::internet_address;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
 use std::net::SocketAddr;
@@ -25,26 +26,24 @@ pub struct TcpSocket {
 
 /// Pairs of methods that ask for and set an option of the socket.
 macro_rules! options {
-    ($($(#[$condition:meta])? $what:literal $get:ident $set:ident $raw_get:ident $raw_set:ident $type:ty => $argument:ty;)*) => {
+    ($($(#[$condition:meta])* $what:literal $get:ident $set:ident $raw_get:ident $raw_set:ident $type:ty;)*) => {
         $(
             #[doc = concat!("Asks ", $what, ".")]
             ///
             /// # Errors
             /// If the system does not say.
-            $(#[$condition])?
+            $(#[$condition])*
             pub fn $get(&self) -> io::Result<$type> {
-                #[allow(clippy::useless_conversion)]
-                self.socket.$raw_get().map(|value| value.try_into().unwrap_or_default())
+                self.socket.$raw_get()
             }
 
             #[doc = concat!("Sets ", $what, ".")]
             ///
             /// # Errors
             /// If the system does not agree.
-            $(#[$condition])?
-            pub fn $set(&self, value: $argument) -> io::Result<()> {
-                #[allow(clippy::useless_conversion)]
-                self.socket.$raw_set(value.try_into().unwrap_or_default())
+            $(#[$condition])*
+            pub fn $set(&self, value: $type) -> io::Result<()> {
+                self.socket.$raw_set(value)
             }
         )*
     };
@@ -74,21 +73,106 @@ impl TcpSocket {
     }
 
     options! {
-        "whether the address may still be in use by connections that are closing" reuseaddr set_reuseaddr reuse_address set_reuse_address bool => bool;
-        #[cfg(unix)] "whether several sockets may listen at the same port" reuseport set_reuseport reuse_port set_reuse_port bool => bool;
-        "whether a connection that is silent is probed" keepalive set_keepalive keepalive set_keepalive bool => bool;
-        "whether small pieces are sent at once (Nagle's algorithm is off)" nodelay set_nodelay tcp_nodelay set_tcp_nodelay bool => bool;
-        "how long closing waits for data that is still to be sent" linger set_linger linger set_linger Option<Duration> => Option<Duration>;
-        "the size of the buffer of what is to be sent" send_buffer_size set_send_buffer_size send_buffer_size set_send_buffer_size u32 => u32;
-        "the size of the buffer of what has been received" recv_buffer_size set_recv_buffer_size recv_buffer_size set_recv_buffer_size u32 => u32;
+        "whether the address may still be in use by connections that are closing" reuseaddr set_reuseaddr reuse_address set_reuse_address bool;
+        #[cfg(unix)] "whether several sockets may listen at the same port" reuseport set_reuseport reuse_port set_reuse_port bool;
+        "whether a connection that is silent is probed" keepalive set_keepalive keepalive set_keepalive bool;
+        "whether small pieces are sent at once (Nagle's algorithm is off)" nodelay set_nodelay tcp_nodelay set_tcp_nodelay bool;
+        #[cfg(unix)] "the traffic class of IPv6" tclass_v6 set_tclass_v6 tclass_v6 set_tclass_v6 u32;
+        "the type of service of IPv4" tos_v4 set_tos_v4 tos_v4 set_tos_v4 u32;
+        #[doc(hidden)] #[deprecated(note = "it is called `tos_v4`")]
+        "the type of service of IPv4" tos set_tos tos_v4 set_tos_v4 u32;
+    }
+
+    /// Asks the size of the buffer of what is to be sent.
+    ///
+    /// # Errors
+    /// If the system does not say.
+    pub fn send_buffer_size(&self) -> io::Result<u32> {
+        self.socket.send_buffer_size().map(|size| size as u32)
+    }
+
+    /// Sets the size of the buffer of what is to be sent. The system may choose another one.
+    ///
+    /// # Errors
+    /// If the system does not agree.
+    pub fn set_send_buffer_size(&self, size: u32) -> io::Result<()> {
+        self.socket.set_send_buffer_size(size as usize)
+    }
+
+    /// Asks the size of the buffer of what has been received.
+    ///
+    /// # Errors
+    /// If the system does not say.
+    pub fn recv_buffer_size(&self) -> io::Result<u32> {
+        self.socket.recv_buffer_size().map(|size| size as u32)
+    }
+
+    /// Sets the size of the buffer of what has been received. The system may choose another one.
+    ///
+    /// # Errors
+    /// If the system does not agree.
+    pub fn set_recv_buffer_size(&self, size: u32) -> io::Result<()> {
+        self.socket.set_recv_buffer_size(size as usize)
+    }
+
+    /// Asks how long closing waits for data that is still to be sent.
+    ///
+    /// # Errors
+    /// If the system does not say.
+    pub fn linger(&self) -> io::Result<Option<Duration>> {
+        self.socket.linger()
+    }
+
+    /// Sets how long closing waits for data that is still to be sent.
+    ///
+    /// # Errors
+    /// If the system does not agree.
+    #[deprecated(
+        note = "closing a socket that lingers blocks its thread; use `set_zero_linger`, or `shutdown` before it is dropped"
+    )]
+    pub fn set_linger(&self, dur: Option<Duration>) -> io::Result<()> {
+        self.socket.set_linger(dur)
+    }
+
+    /// Has the connection reset when it is dropped: what has not been sent by then is thrown away.
+    ///
+    /// # Errors
+    /// If the system does not agree.
+    pub fn set_zero_linger(&self) -> io::Result<()> {
+        self.socket.set_linger(Some(Duration::ZERO))
+    }
+
+    /// The network interface that it is bound to, if any.
+    ///
+    /// # Errors
+    /// If the system does not say.
+    #[cfg(any(target_os = "linux", target_os = "android", target_os = "fuchsia"))]
+    pub fn device(&self) -> io::Result<Option<Vec<u8>>> {
+        self.socket.device()
+    }
+
+    /// Binds it to a network interface, or to none.
+    ///
+    /// # Errors
+    /// If there is no such interface, or that is not allowed.
+    #[cfg(any(target_os = "linux", target_os = "android", target_os = "fuchsia"))]
+    pub fn bind_device(&self, interface: Option<&[u8]>) -> io::Result<()> {
+        self.socket.bind_device(interface)
+    }
+
+    /// Takes over a socket of the standard library, which is not connected yet in spite of its name, and should be non-blocking.
+    pub fn from_std_stream(std_stream: std::net::TcpStream) -> TcpSocket {
+        Self {
+            socket: std_stream.into(),
+        }
     }
 
     /// Gives it an address on this side.
     ///
     /// # Errors
     /// If that is in use, or not of this machine.
-    pub fn bind(&self, address: SocketAddr) -> io::Result<()> {
-        self.socket.bind(&address.into())
+    pub fn bind(&self, addr: SocketAddr) -> io::Result<()> {
+        self.socket.bind(&addr.into())
     }
 
     /// The address on this side.
@@ -96,8 +180,7 @@ impl TcpSocket {
     /// # Errors
     /// If the system does not say.
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
-        let address = self.socket.local_addr()?.as_socket();
-        address.ok_or_else(|| io::Error::other("a TCP socket without an address of the internet"))
+        internet_address(&self.socket.local_addr()?)
     }
 
     /// The error that the socket has kept for the next one to ask, if any.
@@ -115,8 +198,8 @@ impl TcpSocket {
     ///
     /// # Panics
     /// If the thread is in no runtime.
-    pub async fn connect(self, address: SocketAddr) -> io::Result<TcpStream> {
-        match self.socket.connect(&address.into()) {
+    pub async fn connect(self, addr: SocketAddr) -> io::Result<TcpStream> {
+        match self.socket.connect(&addr.into()) {
             Err(error) if !is_in_progress(&error) => return Err(error),
             _ => {}
         }
@@ -135,7 +218,7 @@ impl TcpSocket {
     pub fn listen(self, backlog: u32) -> io::Result<TcpListener> {
         self.socket
             .listen(i32::try_from(backlog).unwrap_or(i32::MAX))?;
-        TcpListener::from_std(self.socket.into())
+        TcpListener::from_mio(mio::net::TcpListener::from_std(self.socket.into()))
     }
 }
 
@@ -152,5 +235,28 @@ fn is_in_progress(error: &io::Error) -> bool {
 impl std::os::fd::AsFd for TcpSocket {
     fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
         std::os::fd::AsFd::as_fd(&self.socket)
+    }
+}
+
+#[cfg(unix)]
+impl std::os::fd::AsRawFd for TcpSocket {
+    fn as_raw_fd(&self) -> std::os::fd::RawFd {
+        std::os::fd::AsRawFd::as_raw_fd(&self.socket)
+    }
+}
+
+#[cfg(unix)]
+impl std::os::fd::FromRawFd for TcpSocket {
+    unsafe fn from_raw_fd(descriptor: std::os::fd::RawFd) -> Self {
+        // SAFETY: the caller promises that it is open and nobody else's.
+        let socket = unsafe { std::os::fd::FromRawFd::from_raw_fd(descriptor) };
+        Self { socket }
+    }
+}
+
+#[cfg(unix)]
+impl std::os::fd::IntoRawFd for TcpSocket {
+    fn into_raw_fd(self) -> std::os::fd::RawFd {
+        std::os::fd::IntoRawFd::into_raw_fd(self.socket)
     }
 }

@@ -1,10 +1,11 @@
 //! A TCP connection.
 
-use super::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf};
+use super::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf, split};
 use crate::driver::{Registered, Way};
+use crate::io::ReadBuf;
+use crate::net::ToSocketAddrs;
+use crate::net::datagram::poll_receive;
 use crate::net::resolve::first_that_works;
-use crate::net::stream::Interior;
-use crate::net::{ToSocketAddrs, split};
 use socket2::SockRef;
 use std::io;
 use std::net::SocketAddr;
@@ -24,9 +25,8 @@ use std::time::Duration;
 /// stream.read_exact(&mut answer).await?;
 /// # Ok(()) }
 /// ```
-#[derive(Debug)]
 pub struct TcpStream {
-    io: Registered<mio::net::TcpStream>,
+    pub(super) io: Registered<mio::net::TcpStream>,
 }
 
 impl TcpStream {
@@ -37,8 +37,8 @@ impl TcpStream {
     ///
     /// # Panics
     /// If the thread is in no runtime.
-    pub async fn connect(address: impl ToSocketAddrs) -> io::Result<Self> {
-        first_that_works(address, async |address| {
+    pub async fn connect<A: ToSocketAddrs>(addr: A) -> io::Result<TcpStream> {
+        first_that_works(addr, async |address| {
             Self::connected(mio::net::TcpStream::connect(address)?).await
         })
         .await
@@ -75,13 +75,20 @@ impl TcpStream {
     ///
     /// # Errors
     /// Those of the connection.
-    pub async fn peek(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.io.io(Way::Read, |socket| socket.peek(buffer)).await
+    pub async fn peek(&self, buf: &mut [u8]) -> io::Result<usize> {
+        self.io.io(Way::Read, |socket| socket.peek(buf)).await
     }
 
     /// As [`peek`](Self::peek); of several tasks only the last one that reads with a `poll` method is woken.
-    pub fn poll_peek(&self, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
-        self.io.poll_io(Way::Read, cx, |socket| socket.peek(buffer))
+    pub fn poll_peek(
+        &self,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<usize>> {
+        poll_receive(&self.io, cx, buf, |socket, room| {
+            let length = socket.try_io(|| SockRef::from(socket).peek(room))?;
+            Ok((length, length))
+        })
     }
 
     /// Whether small pieces are sent at once (Nagle's algorithm is off).
@@ -128,24 +135,37 @@ impl TcpStream {
     ///
     /// # Errors
     /// If the system does not agree.
-    pub fn set_linger(&self, linger: Option<Duration>) -> io::Result<()> {
-        SockRef::from(self).set_linger(linger)
+    #[deprecated(
+        note = "closing a socket that lingers blocks its thread; use `set_zero_linger`, or `shutdown` before it is dropped"
+    )]
+    pub fn set_linger(&self, dur: Option<Duration>) -> io::Result<()> {
+        SockRef::from(self).set_linger(dur)
     }
 
-    /// Whether a connection that is silent is probed.
-    ///
-    /// # Errors
-    /// If the system does not say.
-    pub fn keepalive(&self) -> io::Result<bool> {
-        SockRef::from(self).keepalive()
-    }
-
-    /// Sets whether a connection that is silent is probed.
+    /// Has the connection reset when it is dropped: what has not been sent by then is thrown away.
     ///
     /// # Errors
     /// If the system does not agree.
-    pub fn set_keepalive(&self, keepalive: bool) -> io::Result<()> {
-        SockRef::from(self).set_keepalive(keepalive)
+    pub fn set_zero_linger(&self) -> io::Result<()> {
+        SockRef::from(self).set_linger(Some(Duration::ZERO))
+    }
+
+    /// Whether what arrives is acknowledged at once.
+    ///
+    /// # Errors
+    /// If the system does not say.
+    #[cfg(any(target_os = "linux", target_os = "android", target_os = "fuchsia"))]
+    pub fn quickack(&self) -> io::Result<bool> {
+        SockRef::from(self).tcp_quickack()
+    }
+
+    /// Sets whether what arrives is acknowledged at once. The system may change it again.
+    ///
+    /// # Errors
+    /// If the system does not agree.
+    #[cfg(any(target_os = "linux", target_os = "android", target_os = "fuchsia"))]
+    pub fn set_quickack(&self, quickack: bool) -> io::Result<()> {
+        SockRef::from(self).set_tcp_quickack(quickack)
     }
 
     /// Lends out the two halves, for two futures of one task.
@@ -159,16 +179,16 @@ impl TcpStream {
     }
 }
 
-impl Interior for TcpStream {
-    type Socket = Registered<mio::net::TcpStream>;
-
-    fn socket(&self) -> &Self::Socket {
-        &self.io
+impl AsRef<Self> for TcpStream {
+    fn as_ref(&self) -> &Self {
+        self
     }
 }
 
 standard_socket!(TcpStream, mio::net::TcpStream, std::net::TcpStream);
-readiness_methods!(TcpStream);
-try_stream_methods!(TcpStream);
+pending_error!(TcpStream);
+readiness_methods!(TcpStream, poll_read_ready, poll_write_ready);
+try_read_methods!([] TcpStream, this => this.io);
+try_write_methods!([] TcpStream, this => this.io);
 readable_stream!([] TcpStream, this => this.io);
 writable_stream!([] TcpStream, this => this.io);

@@ -2,10 +2,12 @@
 
 use super::SocketAddr;
 use crate::driver::{Registered, Way};
-use crate::net::Interest;
+use crate::io::Interest;
+use crate::net::datagram::RawDatagrams;
 use crate::time::{Duration, sleep};
 use std::io;
 use std::path::Path;
+use std::task::{Context, Poll};
 
 /// How long to wait for a receiver that has no room, at first and at most.
 const SHORTEST_PAUSE: Duration = Duration::from_micros(100);
@@ -23,7 +25,6 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(10);
 /// assert_eq!(there.recv(&mut greeting).await?, 5);
 /// # Ok(()) }
 /// ```
-#[derive(Debug)]
 pub struct UnixDatagram {
     io: Registered<mio::net::UnixDatagram>,
 }
@@ -37,7 +38,10 @@ impl UnixDatagram {
     /// # Panics
     /// If the thread is in no runtime.
     #[track_caller]
-    pub fn bind(path: impl AsRef<Path>) -> io::Result<Self> {
+    pub fn bind<P>(path: P) -> io::Result<UnixDatagram>
+    where
+        P: AsRef<Path>,
+    {
         Self::from_mio(mio::net::UnixDatagram::bind(path)?)
     }
 
@@ -70,7 +74,7 @@ impl UnixDatagram {
     ///
     /// # Errors
     /// If there is no socket.
-    pub fn connect(&self, path: impl AsRef<Path>) -> io::Result<()> {
+    pub fn connect<P: AsRef<Path>>(&self, path: P) -> io::Result<()> {
         self.io.connect(path)
     }
 
@@ -81,11 +85,14 @@ impl UnixDatagram {
     ///
     /// # Errors
     /// If there is none.
-    pub async fn send_to(&self, bytes: &[u8], path: impl AsRef<Path>) -> io::Result<usize> {
+    pub async fn send_to<P>(&self, buf: &[u8], target: P) -> io::Result<usize>
+    where
+        P: AsRef<Path>,
+    {
         let mut pause = SHORTEST_PAUSE;
         loop {
             let attempt =
-                |socket: &mio::net::UnixDatagram| match socket.send_to(bytes, path.as_ref()) {
+                |socket: &mio::net::UnixDatagram| match socket.send_to(buf, target.as_ref()) {
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
                     result => result.map(Some),
                 };
@@ -101,9 +108,28 @@ impl UnixDatagram {
     ///
     /// # Errors
     /// [`WouldBlock`](io::ErrorKind::WouldBlock) if there is no room, or if there is no such socket.
-    pub fn try_send_to(&self, bytes: &[u8], path: impl AsRef<Path>) -> io::Result<usize> {
-        self.io.try_io(Interest::WRITABLE.wanted(), |socket| {
-            socket.send_to(bytes, path.as_ref())
+    pub fn try_send_to<P>(&self, buf: &[u8], target: P) -> io::Result<usize>
+    where
+        P: AsRef<Path>,
+    {
+        self.io.try_io(Interest::WRITABLE, |socket| {
+            socket.send_to(buf, target.as_ref())
+        })
+    }
+
+    /// As [`send_to`](Self::send_to); of several tasks only the last one that sends with a `poll` method is woken, and what wakes it is that this socket
+    /// could send.
+    pub fn poll_send_to<P>(
+        &self,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+        target: P,
+    ) -> Poll<io::Result<usize>>
+    where
+        P: AsRef<Path>,
+    {
+        self.io.poll_io(Way::Write, cx, |socket| {
+            socket.send_to(buf, target.as_ref())
         })
     }
 
@@ -122,4 +148,5 @@ standard_socket!(
     mio::net::UnixDatagram,
     std::os::unix::net::UnixDatagram
 );
-readiness_methods!(UnixDatagram);
+pending_error!(UnixDatagram);
+readiness_methods!(UnixDatagram, poll_recv_ready, poll_send_ready);

@@ -1,6 +1,6 @@
 //! Where connections from the same machine arrive.
 
-use super::{SocketAddr, UnixStream};
+use super::{SocketAddr, UnixStream, address_of};
 use crate::driver::{Registered, Way};
 use std::io;
 use std::path::Path;
@@ -18,7 +18,6 @@ use std::task::{Context, Poll, ready};
 /// stream.write_all(b"hello\n").await?;
 /// # Ok(()) }
 /// ```
-#[derive(Debug)]
 pub struct UnixListener {
     io: Registered<mio::net::UnixListener>,
 }
@@ -33,8 +32,23 @@ impl UnixListener {
     /// # Panics
     /// If the thread is in no runtime.
     #[track_caller]
-    pub fn bind(path: impl AsRef<Path>) -> io::Result<Self> {
-        Self::from_mio(mio::net::UnixListener::bind(path)?)
+    pub fn bind<P>(path: P) -> io::Result<UnixListener>
+    where
+        P: AsRef<Path>,
+    {
+        Self::bind_addr(&address_of(path.as_ref())?.into())
+    }
+
+    /// Listens at an address, which may be an abstract name.
+    ///
+    /// # Errors
+    /// If it is taken or cannot be created.
+    ///
+    /// # Panics
+    /// If the thread is in no runtime.
+    #[track_caller]
+    pub fn bind_addr(socket_addr: &SocketAddr) -> io::Result<UnixListener> {
+        Self::from_mio(mio::net::UnixListener::bind_addr(&socket_addr.0)?)
     }
 
     /// Waits for a connection. Any number of tasks may do that at once; no connection is lost if one of them is
@@ -44,14 +58,14 @@ impl UnixListener {
     /// Those of this connection, or of the process, such as too many open files: the listener can be used as before.
     pub async fn accept(&self) -> io::Result<(UnixStream, SocketAddr)> {
         let (stream, address) = self.io.io(Way::Read, |listener| listener.accept()).await?;
-        Ok((UnixStream::from_mio(stream)?, address))
+        Ok((UnixStream::from_mio(stream)?, address.into()))
     }
 
     /// As [`accept`](Self::accept); of several tasks only the last one that called this is woken.
     pub fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<(UnixStream, SocketAddr)>> {
         let accepted = self.io.poll_io(Way::Read, cx, |listener| listener.accept());
         let (stream, address) = ready!(accepted)?;
-        Poll::Ready(UnixStream::from_mio(stream).map(|stream| (stream, address)))
+        Poll::Ready(UnixStream::from_mio(stream).map(|stream| (stream, address.into())))
     }
 
     /// Where it listens.
@@ -59,10 +73,11 @@ impl UnixListener {
     /// # Errors
     /// If the system does not say.
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
-        self.io.local_addr()
+        self.io.local_addr().map(SocketAddr)
     }
 }
 
+pending_error!(UnixListener);
 standard_socket!(
     UnixListener,
     mio::net::UnixListener,

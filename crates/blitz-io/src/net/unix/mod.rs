@@ -1,21 +1,50 @@
-//! Unix domain sockets.
+//! What belongs to Unix sockets: addresses, the halves of streams, who is on the other side; and pipes.
 
-mod datagram;
-mod listener;
-mod stream;
+mod address;
+pub(super) mod datagram;
+pub(super) mod listener;
+pub mod pipe;
+pub(super) mod socket;
+mod split;
+pub(super) mod stream;
+mod ucred;
 
-pub use self::datagram::UnixDatagram;
-pub use self::listener::UnixListener;
-pub use self::stream::{UCred, UnixStream};
-pub use std::os::unix::net::SocketAddr;
+pub use self::address::SocketAddr;
+pub use self::split::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, ReuniteError, WriteHalf};
+pub use self::ucred::UCred;
 
-/// The half of a [`UnixStream`] that reads, borrowed.
-pub type ReadHalf<'a> = super::split::ReadHalf<'a, UnixStream>;
-/// The half of a [`UnixStream`] that writes, borrowed.
-pub type WriteHalf<'a> = super::split::WriteHalf<'a, UnixStream>;
-/// The half of a [`UnixStream`] that reads.
-pub type OwnedReadHalf = super::split::OwnedReadHalf<UnixStream>;
-/// The half of a [`UnixStream`] that writes.
-pub type OwnedWriteHalf = super::split::OwnedWriteHalf<UnixStream>;
-/// Two halves that do not belong together.
-pub type ReuniteError = super::split::ReuniteError<UnixStream>;
+use self::datagram::UnixDatagram;
+use self::listener::UnixListener;
+use self::stream::UnixStream;
+
+/// The number of a user.
+#[allow(non_camel_case_types)]
+pub type uid_t = u32;
+
+/// The number of a group.
+#[allow(non_camel_case_types)]
+pub type gid_t = u32;
+
+/// The number of a process.
+#[allow(non_camel_case_types)]
+pub type pid_t = i32;
+
+/// What a path means as an address: one that begins with a zero byte is an abstract name, which Linux keeps apart from the file system.
+fn address_of(path: &std::path::Path) -> std::io::Result<std::os::unix::net::SocketAddr> {
+    use std::os::unix::ffi::OsStrExt;
+    use std::os::unix::net::SocketAddr;
+
+    match path.as_os_str().as_bytes() {
+        #[cfg(target_os = "linux")]
+        [0, name @ ..] => {
+            use std::os::linux::net::SocketAddrExt;
+            SocketAddr::from_abstract_name(name)
+        }
+        #[cfg(target_os = "android")]
+        [0, name @ ..] => {
+            use std::os::android::net::SocketAddrExt;
+            SocketAddr::from_abstract_name(name)
+        }
+        _ => SocketAddr::from_pathname(path),
+    }
+}

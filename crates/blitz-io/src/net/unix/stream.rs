@@ -1,9 +1,9 @@
 //! A connection within the machine.
 
-use super::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, SocketAddr, WriteHalf};
+#[cfg(any(target_os = "linux", target_os = "android"))]
+use super::UCred;
+use super::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, SocketAddr, WriteHalf, address_of, split};
 use crate::driver::Registered;
-use crate::net::split;
-use crate::net::stream::Interior;
 use crate::time::sleep;
 use std::io;
 use std::path::Path;
@@ -22,9 +22,8 @@ use std::time::Duration;
 /// there.read_exact(&mut greeting).await?;
 /// # Ok(()) }
 /// ```
-#[derive(Debug)]
 pub struct UnixStream {
-    io: Registered<mio::net::UnixStream>,
+    pub(super) io: Registered<mio::net::UnixStream>,
 }
 
 impl UnixStream {
@@ -35,17 +34,36 @@ impl UnixStream {
     ///
     /// # Panics
     /// If the thread is in no runtime.
-    pub async fn connect(path: impl AsRef<Path>) -> io::Result<Self> {
+    pub async fn connect<P>(path: P) -> io::Result<UnixStream>
+    where
+        P: AsRef<Path>,
+    {
+        Self::connect_addr(&address_of(path.as_ref())?.into()).await
+    }
+
+    /// As [`connect`](Self::connect), to an address, which may be an abstract name.
+    ///
+    /// # Errors
+    /// If there is no listener, or it does not take the connection.
+    ///
+    /// # Panics
+    /// If the thread is in no runtime.
+    pub async fn connect_addr(socket_addr: &SocketAddr) -> io::Result<UnixStream> {
         // Linux refuses a connection that would have to wait, and has nothing that tells when it would not.
         let mut pause = Duration::from_millis(1);
         let connected = loop {
-            match mio::net::UnixStream::connect(&path) {
+            match mio::net::UnixStream::connect_addr(&socket_addr.0) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => sleep(pause).await,
                 connected => break connected?,
             }
             pause = (pause * 2).min(Duration::from_millis(50));
         };
-        let stream = Self::from_mio(connected)?;
+        Self::connected(connected).await
+    }
+
+    /// Waits until a connection that has been begun stands.
+    pub(super) async fn connected(socket: mio::net::UnixStream) -> io::Result<Self> {
+        let stream = Self::from_mio(socket)?;
         stream.writable().await?;
         match stream.take_error()? {
             None => Ok(stream),
@@ -71,7 +89,7 @@ impl UnixStream {
     /// # Errors
     /// If the system does not say.
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
-        self.io.local_addr()
+        self.io.local_addr().map(SocketAddr)
     }
 
     /// The address of the other side.
@@ -79,7 +97,7 @@ impl UnixStream {
     /// # Errors
     /// If it is gone.
     pub fn peer_addr(&self) -> io::Result<SocketAddr> {
-        self.io.peer_addr()
+        self.io.peer_addr().map(SocketAddr)
     }
 
     /// Who was on the other side when the connection was made.
@@ -88,31 +106,7 @@ impl UnixStream {
     /// If the system does not say.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     pub fn peer_cred(&self) -> io::Result<UCred> {
-        use std::os::fd::AsRawFd;
-        let mut cred = libc::ucred {
-            pid: 0,
-            uid: 0,
-            gid: 0,
-        };
-        let mut length = size_of::<libc::ucred>() as libc::socklen_t;
-        // SAFETY: the descriptor is open, and the kernel writes at most `length` bytes of plain numbers.
-        let result = unsafe {
-            libc::getsockopt(
-                self.as_raw_fd(),
-                libc::SOL_SOCKET,
-                libc::SO_PEERCRED,
-                (&raw mut cred).cast(),
-                &mut length,
-            )
-        };
-        if result != 0 {
-            return Err(io::Error::last_os_error());
-        }
-        Ok(UCred {
-            pid: (cred.pid != 0).then_some(cred.pid),
-            uid: cred.uid,
-            gid: cred.gid,
-        })
+        UCred::of_peer(self)
     }
 
     /// Lends out the two halves, for two futures of one task.
@@ -126,36 +120,9 @@ impl UnixStream {
     }
 }
 
-/// The process at the other end of a [`UnixStream`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct UCred {
-    pid: Option<libc::pid_t>,
-    uid: libc::uid_t,
-    gid: libc::gid_t,
-}
-
-impl UCred {
-    /// The process, if it is visible from here.
-    pub fn pid(&self) -> Option<libc::pid_t> {
-        self.pid
-    }
-
-    /// Its user.
-    pub fn uid(&self) -> libc::uid_t {
-        self.uid
-    }
-
-    /// Its group.
-    pub fn gid(&self) -> libc::gid_t {
-        self.gid
-    }
-}
-
-impl Interior for UnixStream {
-    type Socket = Registered<mio::net::UnixStream>;
-
-    fn socket(&self) -> &Self::Socket {
-        &self.io
+impl AsRef<Self> for UnixStream {
+    fn as_ref(&self) -> &Self {
+        self
     }
 }
 
@@ -164,7 +131,9 @@ standard_socket!(
     mio::net::UnixStream,
     std::os::unix::net::UnixStream
 );
-readiness_methods!(UnixStream);
-try_stream_methods!(UnixStream);
+pending_error!(UnixStream);
+readiness_methods!(UnixStream, poll_read_ready, poll_write_ready);
+try_read_methods!([] UnixStream, this => this.io);
+try_write_methods!([] UnixStream, this => this.io);
 readable_stream!([] UnixStream, this => this.io);
 writable_stream!([] UnixStream, this => this.io);
