@@ -66,6 +66,17 @@ fn a_signal_that_comes_while_nobody_listens_is_heard_by_the_next_one_unless_the_
 }
 
 #[test]
+fn a_runtime_that_has_had_listeners_gives_its_descriptors_back() {
+    let open = || std::fs::read_dir("/proc/self/fd").unwrap().count();
+    let before = open();
+    for _ in 0..300 {
+        current_thread().block_on(async { drop(signal(spare(11)).unwrap()) });
+    }
+    // Other tests open some meanwhile.
+    assert!(open() < before + 200);
+}
+
+#[test]
 fn several_signals_before_a_look_are_heard_as_one() {
     run(|| async {
         let mut listener = signal(spare(1)).unwrap();

@@ -1,6 +1,6 @@
 //! Signals of the operating system, as something to await. Unix only.
 //!
-//! A handler may do next to nothing: it counts the signal and writes a byte to a pipe. The driver of every runtime with listeners watches
+//! A handler may do next to nothing: it counts the signal and writes a byte to a pipe. The driver of every runtime that has had a listener watches
 //! the pipe, and wakes the listeners, which compare the count with what they have heard. So a signal that comes after
 //! [`signal`](unix::signal) has returned is never missed, whether or not somebody awaits it at that moment; several that come in quick
 //! succession are heard as one, as with signals in general. Nothing wakes up while there are no signals.
