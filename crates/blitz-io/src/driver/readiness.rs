@@ -208,6 +208,12 @@ impl Readiness {
         self.change(|word| (word | u64::from(ready.0)).wrapping_add(EVENT));
     }
 
+    /// Something is probably true, although there has been no event. If it is not, an operation will find that out and forget it.
+    #[cfg_attr(loom, allow(dead_code))]
+    pub(crate) fn assume(&self, ready: Ready) {
+        self.change(|word| word | u64::from(ready.0));
+    }
+
     /// There will be no more events.
     pub(crate) fn close(&self) {
         self.change(|word| word | CLOSED);

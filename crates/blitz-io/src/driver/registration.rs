@@ -112,11 +112,11 @@ impl Registration {
         operation: impl FnOnce() -> io::Result<R>,
     ) -> io::Result<R> {
         let seen = self.source.readiness().get();
-        if seen.is_closed() {
-            return Err(gone());
-        }
         if !seen.ready().intersects(wanted) {
-            return Err(io::ErrorKind::WouldBlock.into());
+            return Err(match seen.is_closed() {
+                true => gone(),
+                false => io::ErrorKind::WouldBlock.into(),
+            });
         }
         let result = operation();
         if matches!(&result, Err(error) if error.kind() == io::ErrorKind::WouldBlock) {
@@ -132,9 +132,15 @@ impl Registration {
     }
 
     /// Waits until something that `interest` says is known.
+    ///
+    /// That takes nothing of the budget: who has waited has done nothing yet.
     pub(crate) async fn ready(&self, interest: Interest) -> io::Result<Seen> {
         let mut waiter = Waiter::new(&self.source, interest.wanted());
-        poll_fn(|cx| Self::poll_seen(cx, |cx| waiter.poll(cx))).await
+        let seen = poll_fn(|cx| waiter.poll(cx)).await;
+        if seen.is_closed() {
+            return Err(gone());
+        }
+        Ok(seen)
     }
 
     /// As [`ready`](Self::ready), in the place that each way has for one task.
@@ -144,17 +150,8 @@ impl Registration {
         interest: Interest,
         cx: &mut Context<'_>,
     ) -> Poll<io::Result<Seen>> {
-        Self::poll_seen(cx, |cx| {
-            self.source.poll_ready_for(way, interest.wanted(), cx)
-        })
-    }
-
-    fn poll_seen(
-        cx: &mut Context<'_>,
-        poll_ready: impl FnOnce(&mut Context<'_>) -> Poll<Seen>,
-    ) -> Poll<io::Result<Seen>> {
         let unit = ready!(coop::take_unit(cx));
-        match poll_ready(cx) {
+        match self.source.poll_ready_for(way, interest.wanted(), cx) {
             Poll::Ready(seen) if seen.is_closed() => Poll::Ready(Err(gone())),
             Poll::Ready(seen) => Poll::Ready(Ok(seen)),
             Poll::Pending => {
@@ -215,6 +212,14 @@ impl<S: mio::event::Source> Registered<S> {
             socket: Some(socket),
             registration,
         })
+    }
+
+    /// As [`new`](Self::new), for a socket that is probably `ready` already: the first operation tries, and does not wait for the driver's word before.
+    #[track_caller]
+    pub(crate) fn assuming(socket: S, ready: Ready) -> io::Result<Self> {
+        let registered = Self::new(socket)?;
+        registered.registration.source.readiness().assume(ready);
+        Ok(registered)
     }
 
     /// Whether it is registered there.

@@ -42,14 +42,22 @@ pin_project! {
     }
 }
 
-impl<R> BufReader<R> {
+impl<R: AsyncRead> BufReader<R> {
     /// With a buffer of 8 KiB.
     pub fn new(reader: R) -> Self {
         Self::with_capacity(BUFFER, reader)
     }
 
-    /// With a buffer of `capacity` bytes. With none it reads straight from the reader, and there is nothing to be read by lines.
+    /// With a buffer of `capacity` bytes.
+    ///
+    /// # Panics
+    /// If that is 0.
+    #[track_caller]
     pub fn with_capacity(capacity: usize, reader: R) -> Self {
+        assert!(
+            capacity > 0,
+            "a buffer's capacity must be greater than zero: it needs room for at least a byte"
+        );
         Self {
             reader,
             buffer: vec![0; capacity].into_boxed_slice(),
@@ -58,7 +66,9 @@ impl<R> BufReader<R> {
             seek: SeekState::Idle,
         }
     }
+}
 
+impl<R> BufReader<R> {
     /// With a buffer that may hold something already.
     pub(super) fn from_parts(reader: R, (buffer, start, end): Ahead) -> Self {
         Self {
@@ -85,7 +95,7 @@ impl<R> BufReader<R> {
     }
 }
 
-inner_access!([R] BufReader<R>, R, reader);
+inner_access!([R: AsyncRead] BufReader<R>, R, reader);
 delegate_write!([W: crate::io::AsyncWrite] BufReader<W>, reader);
 
 impl<R: AsyncRead> AsyncRead for BufReader<R> {

@@ -31,13 +31,17 @@ pin_project! {
     }
 }
 
-impl<S> BufStream<S> {
+impl<S: AsyncRead + AsyncWrite> BufStream<S> {
     /// With buffers of 8 KiB.
     pub fn new(stream: S) -> Self {
         BufReader::new(BufWriter::new(stream)).into()
     }
 
     /// With buffers of these sizes.
+    ///
+    /// # Panics
+    /// If the reader's is 0.
+    #[track_caller]
     pub fn with_capacity(
         reader_capacity: usize,
         writer_capacity: usize,

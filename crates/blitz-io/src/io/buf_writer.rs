@@ -48,7 +48,7 @@ pin_project! {
     }
 }
 
-impl<W> BufWriter<W> {
+impl<W: AsyncWrite> BufWriter<W> {
     /// With a buffer of 8 KiB.
     pub fn new(writer: W) -> Self {
         Self::with_capacity(BUFFER, writer)
@@ -64,7 +64,9 @@ impl<W> BufWriter<W> {
             seek: SeekState::Idle,
         }
     }
+}
 
+impl<W> BufWriter<W> {
     /// With a buffer that may hold something already.
     pub(super) fn from_parts(writer: W, (buffer, capacity, written): Behind) -> Self {
         Self {
@@ -141,7 +143,7 @@ impl<W: AsyncWrite> BufWriter<W> {
     }
 }
 
-inner_access!([W] BufWriter<W>, W, writer);
+inner_access!([W: AsyncWrite] BufWriter<W>, W, writer);
 delegate_read!([R: crate::io::AsyncRead] BufWriter<R>, writer);
 delegate_buf_read!([R: crate::io::AsyncBufRead] BufWriter<R>, writer);
 

@@ -18,7 +18,7 @@ pin_project! {
     }
 }
 
-impl<A, B> Chain<A, B> {
+impl<A: AsyncRead, B: AsyncRead> Chain<A, B> {
     pub(super) fn new(first: A, second: B) -> Self {
         Self {
             first,

@@ -61,19 +61,23 @@ where
 pub async fn copy_bidirectional_with_sizes<A, B>(
     a: &mut A,
     b: &mut B,
-    a_to_b: usize,
-    b_to_a: usize,
+    a_to_b_buf_size: usize,
+    b_to_a_buf_size: usize,
 ) -> io::Result<(u64, u64)>
 where
     A: AsyncRead + AsyncWrite + Unpin + ?Sized,
     B: AsyncRead + AsyncWrite + Unpin + ?Sized,
 {
     assert!(
-        a_to_b > 0 && b_to_a > 0,
-        "copy_bidirectional_with_sizes: a buffer needs room for at least a byte"
+        a_to_b_buf_size > 0,
+        "`a_to_b_buf_size` must be greater than 0"
     );
-    let mut there = Direction::Copies(Copier::new(a_to_b));
-    let mut back = Direction::Copies(Copier::new(b_to_a));
+    assert!(
+        b_to_a_buf_size > 0,
+        "`b_to_a_buf_size` must be greater than 0"
+    );
+    let mut there = Direction::Copies(Copier::new(a_to_b_buf_size));
+    let mut back = Direction::Copies(Copier::new(b_to_a_buf_size));
     poll_fn(|cx| {
         // Both, before either is waited for.
         let there = there.poll(cx, Pin::new(&mut *a), Pin::new(&mut *b))?;

@@ -191,8 +191,7 @@ impl<R: AsyncBufRead> Lines<R> {
 }
 
 fn into_text(bytes: Vec<u8>) -> io::Result<String> {
-    let not_text = "the stream is not valid UTF-8";
-    String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, not_text))
+    String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
 impl<R: AsyncBufRead> Stream for Lines<R> {

@@ -55,6 +55,12 @@ pub struct ReadHalf<T>(Arc<Mutex<T>>);
 /// Dropping it tells the peer nothing while the other half is there: [`shutdown`](super::AsyncWriteExt::shutdown) does.
 pub struct WriteHalf<T>(Arc<Mutex<T>>);
 
+// SAFETY: with a reference to a half nobody gets at the stream, except to ask it, under the lock, whether it can write from several buffers; that is asked through
+// a reference, which may be had anywhere. (The halves themselves may only go where the stream may.)
+unsafe impl<T: Sync> Sync for ReadHalf<T> {}
+// SAFETY: as above.
+unsafe impl<T: Sync> Sync for WriteHalf<T> {}
+
 /// Uses the stream. After a panic in it, it is as good as it ever was.
 fn with<T, R>(stream: &Mutex<T>, operation: impl FnOnce(Pin<&mut T>) -> R) -> R {
     let mut stream = stream.lock().unwrap_or_else(PoisonError::into_inner);

@@ -16,7 +16,7 @@ pin_project! {
     }
 }
 
-impl<R> Take<R> {
+impl<R: AsyncRead> Take<R> {
     pub(super) fn new(reader: R, limit: u64) -> Self {
         Self { reader, limit }
     }
@@ -32,7 +32,7 @@ impl<R> Take<R> {
     }
 }
 
-inner_access!([R] Take<R>, R, reader);
+inner_access!([R: AsyncRead] Take<R>, R, reader);
 
 /// As many of `length` as the limit allows.
 fn within(limit: u64, length: usize) -> usize {

@@ -331,6 +331,18 @@ macro_rules! standard_socket {
                 self.io.into_inner().map(Into::into)
             }
 
+            /// As `from_mio`, for one that is probably ready for that.
+            #[allow(dead_code)]
+            #[track_caller]
+            pub(in crate::net) fn assuming(
+                socket: $mio,
+                ready: crate::io::Ready,
+            ) -> std::io::Result<Self> {
+                Ok(Self {
+                    io: crate::driver::Registered::assuming(socket, ready)?,
+                })
+            }
+
             #[track_caller]
             pub(in crate::net) fn from_mio(socket: $mio) -> std::io::Result<Self> {
                 Ok(Self {

@@ -163,9 +163,9 @@ pub(super) fn append(text: &mut String, bytes: &mut Vec<u8>) -> io::Result<()> {
         Ok(appended) => (appended, Ok(())),
         Err(error) => {
             let mut bytes = error.into_bytes();
+            let result = Err(not_text(text, &bytes));
             bytes.clear();
-            let emptied = String::from_utf8(bytes).unwrap_or_default();
-            (emptied, Err(not_text()))
+            (String::from_utf8(bytes).unwrap_or_default(), result)
         }
     };
     if text.is_empty() {
@@ -177,6 +177,11 @@ pub(super) fn append(text: &mut String, bytes: &mut Vec<u8>) -> io::Result<()> {
     result
 }
 
-pub(super) fn not_text() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, "the stream is not valid UTF-8")
+/// What is wrong with the bytes behind a text; it counts from the beginning of the text.
+fn not_text(text: &str, bytes: &[u8]) -> io::Error {
+    let whole = [text.as_bytes(), bytes].concat();
+    match std::str::from_utf8(&whole) {
+        Err(error) => io::Error::new(io::ErrorKind::InvalidData, error),
+        Ok(_) => io::ErrorKind::InvalidData.into(),
+    }
 }

@@ -60,14 +60,14 @@ impl TcpListener {
     /// is wise to wait a little then.
     pub async fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
         let (stream, address) = self.io.io(Way::Read, |listener| listener.accept()).await?;
-        Ok((TcpStream::from_mio(stream)?, address))
+        Ok((TcpStream::accepted(stream)?, address))
     }
 
     /// As [`accept`](Self::accept); of several tasks only the last one that called this is woken.
     pub fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<(TcpStream, SocketAddr)>> {
         let accepted = self.io.poll_io(Way::Read, cx, |listener| listener.accept());
         let (stream, address) = ready!(accepted)?;
-        Poll::Ready(TcpStream::from_mio(stream).map(|stream| (stream, address)))
+        Poll::Ready(TcpStream::accepted(stream).map(|stream| (stream, address)))
     }
 
     /// Where it listens.

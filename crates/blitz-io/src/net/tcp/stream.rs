@@ -2,7 +2,7 @@
 
 use super::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf, split};
 use crate::driver::{Registered, Way};
-use crate::io::ReadBuf;
+use crate::io::{ReadBuf, Ready};
 use crate::net::ToSocketAddrs;
 use crate::net::datagram::poll_receive;
 use crate::net::resolve::first_that_works;
@@ -42,6 +42,11 @@ impl TcpStream {
             Self::connected(mio::net::TcpStream::connect(address)?).await
         })
         .await
+    }
+
+    /// One that has just been accepted: there is room to write, and as a rule the peer has sent something by then.
+    pub(super) fn accepted(socket: mio::net::TcpStream) -> io::Result<Self> {
+        Self::assuming(socket, Ready::READABLE | Ready::WRITABLE)
     }
 
     /// Waits until a connection that has been begun stands.

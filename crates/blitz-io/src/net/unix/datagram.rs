@@ -2,7 +2,7 @@
 
 use super::SocketAddr;
 use crate::driver::{Registered, Way};
-use crate::io::Interest;
+use crate::io::{Interest, Ready};
 use crate::net::datagram::RawDatagrams;
 use crate::time::{Duration, sleep};
 use std::io;
@@ -67,7 +67,11 @@ impl UnixDatagram {
     #[track_caller]
     pub fn pair() -> io::Result<(Self, Self)> {
         let (left, right) = mio::net::UnixDatagram::pair()?;
-        Ok((Self::from_mio(left)?, Self::from_mio(right)?))
+        let writable = Ready::WRITABLE;
+        Ok((
+            Self::assuming(left, writable)?,
+            Self::assuming(right, writable)?,
+        ))
     }
 
     /// Sends to this path, and receives from it only, from now on.

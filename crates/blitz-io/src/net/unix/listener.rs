@@ -58,14 +58,14 @@ impl UnixListener {
     /// Those of this connection, or of the process, such as too many open files: the listener can be used as before.
     pub async fn accept(&self) -> io::Result<(UnixStream, SocketAddr)> {
         let (stream, address) = self.io.io(Way::Read, |listener| listener.accept()).await?;
-        Ok((UnixStream::from_mio(stream)?, address.into()))
+        Ok((UnixStream::accepted(stream)?, address.into()))
     }
 
     /// As [`accept`](Self::accept); of several tasks only the last one that called this is woken.
     pub fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<(UnixStream, SocketAddr)>> {
         let accepted = self.io.poll_io(Way::Read, cx, |listener| listener.accept());
         let (stream, address) = ready!(accepted)?;
-        Poll::Ready(UnixStream::from_mio(stream).map(|stream| (stream, address.into())))
+        Poll::Ready(UnixStream::accepted(stream).map(|stream| (stream, address.into())))
     }
 
     /// Where it listens.

@@ -55,7 +55,9 @@ impl UnixSocket {
         } else {
             "a datagram socket"
         };
-        Err(io::Error::other(format!("{other} cannot {what}")))
+        Err(io::Error::other(format!(
+            "{what} cannot be called on {other}"
+        )))
     }
 
     /// Gives it a path, where there must not be anything yet.
@@ -89,7 +91,7 @@ impl UnixSocket {
     /// # Panics
     /// If the thread is in no runtime.
     pub async fn connect(self, path: impl AsRef<Path>) -> io::Result<UnixStream> {
-        self.expect(Type::STREAM, "be connected to a listener")?;
+        self.expect(Type::STREAM, "connect")?;
         match self.socket.connect(&SockAddr::unix(path)?) {
             Err(error) if error.raw_os_error() != Some(libc::EINPROGRESS) => return Err(error),
             _ => {}
@@ -106,7 +108,7 @@ impl UnixSocket {
     /// If the thread is in no runtime.
     #[track_caller]
     pub fn datagram(self) -> io::Result<UnixDatagram> {
-        self.expect(Type::DGRAM, "send datagrams")?;
+        self.expect(Type::DGRAM, "datagram")?;
         UnixDatagram::from_mio(mio::net::UnixDatagram::from_std(self.socket.into()))
     }
 }

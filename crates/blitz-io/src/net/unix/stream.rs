@@ -4,6 +4,7 @@
 use super::UCred;
 use super::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, SocketAddr, WriteHalf, address_of, split};
 use crate::driver::Registered;
+use crate::io::Ready;
 use crate::time::sleep;
 use std::io;
 use std::path::Path;
@@ -61,6 +62,11 @@ impl UnixStream {
         Self::connected(connected).await
     }
 
+    /// One that has just been accepted: there is room to write, and as a rule the peer has sent something by then.
+    pub(super) fn accepted(socket: mio::net::UnixStream) -> io::Result<Self> {
+        Self::assuming(socket, Ready::READABLE | Ready::WRITABLE)
+    }
+
     /// Waits until a connection that has been begun stands.
     pub(super) async fn connected(socket: mio::net::UnixStream) -> io::Result<Self> {
         let stream = Self::from_mio(socket)?;
@@ -81,7 +87,11 @@ impl UnixStream {
     #[track_caller]
     pub fn pair() -> io::Result<(Self, Self)> {
         let (left, right) = mio::net::UnixStream::pair()?;
-        Ok((Self::from_mio(left)?, Self::from_mio(right)?))
+        let writable = Ready::WRITABLE;
+        Ok((
+            Self::assuming(left, writable)?,
+            Self::assuming(right, writable)?,
+        ))
     }
 
     /// The address of this side.
