@@ -126,6 +126,8 @@ impl<'a> Worker<'a> {
             self.seat.stats.searches.one();
         }
         self.pool.sleep.stop_searching();
+        // One that was attached at the last moment hears of every thread, too.
+        self.meet_companion();
         if let Some(companion) = self.companion.take() {
             companion.thread_stopped(self.seat.index);
         }
@@ -341,6 +343,10 @@ impl<'a> Worker<'a> {
         if self.companion_has_work() || self.pool.is_over() {
             return true;
         }
+        if self.companion.is_none() && self.pool.companion().is_some() {
+            // It hears of every sleep.
+            return true;
+        }
         let hidden = || !leaves_crowd && self.asks_for_forks && self.pool.hides_work();
         if !self.sees_work_of_the_pool(u64::MAX) && !hidden() {
             return false;
@@ -485,6 +491,7 @@ impl<'a> Worker<'a> {
     fn sleep(&mut self, leaves_crowd: bool) {
         // A child of a fork on this thread that has come back here would sleep for ever.
         fork::assert_may_wait(self.pool.generation);
+        self.meet_companion();
         let companion = self.companion.clone();
         let index = self.seat.index;
         if let Some(companion) = &companion {
@@ -505,7 +512,6 @@ impl<'a> Worker<'a> {
             return;
         }
         self.seat.occupancy.stand_up();
-        self.meet_companion();
         let index = self.seat.index;
         let asleep = trace::span(Kind::Sleep, 0);
         let has_work = || self.must_stay_awake(leaves_crowd, true);

@@ -1,8 +1,8 @@
 //! Threads for code that blocks: files, DNS, other libraries.
 //!
-//! Threads are made on demand up to a cap, and end after some idle time. A job that is queued when the runtime ends is
-//! cancelled, and its handle says so, unless it is one that must be done (bytes that a file has accepted, say); one that runs is
-//! waited for. Jobs are tasks like any other (one allocation, one state
+//! Threads are made on demand up to a cap, and end after some idle time. A job that waits for a thread when the runtime ends is
+//! cancelled, and its handle says so, unless it is one that must be done (bytes that a file has accepted, say); one that runs, or whose
+//! thread is on its way, is waited for. Jobs are tasks like any other (one allocation, one state
 //! machine, the same handle); polling such a task runs its closure to the end.
 //!
 //! Threads that have blocked in a task count, too: the cap is for both together. They are *lent* (see the scheduler's relief thread), and come back
@@ -44,6 +44,8 @@ type ThreadName = Box<dyn Fn() -> String + Send + Sync>;
 struct Queue {
     jobs: VecDeque<Job>,
     threads: usize,
+    /// Those that have been made for a job and have not taken one yet.
+    starting: usize,
     /// Threads that are not ours and count among them.
     lent: usize,
     idle: usize,
@@ -127,6 +129,7 @@ impl BlockingPool {
             self.changed.notify_one();
         } else if queue.threads == 0 || queue.threads + queue.lent < self.cap {
             queue.threads += 1;
+            queue.starting += 1;
             drop(queue);
             self.start_thread();
         }
@@ -175,6 +178,7 @@ impl BlockingPool {
         if spawned.is_err() {
             let mut queue = self.queue();
             queue.threads -= 1;
+            queue.starting -= 1;
             if queue.threads == 0 {
                 // Nobody will ever run them: say so instead of letting their handles hang.
                 let jobs = std::mem::take(&mut queue.jobs);
@@ -188,6 +192,7 @@ impl BlockingPool {
         MINE.set(self);
         let generation = forks();
         let mut queue = self.queue();
+        queue.starting -= 1;
         loop {
             if let Some(job) = queue.jobs.pop_front() {
                 drop(queue);
@@ -234,9 +239,14 @@ impl BlockingPool {
     pub(crate) fn shut_down(&self, limit: Option<Duration>) -> bool {
         let mut queue = self.queue();
         queue.closed = true;
+        let mut begun = queue.starting + queue.told;
         let jobs = std::mem::take(&mut queue.jobs).into_iter();
-        let (done, cancelled): (VecDeque<_>, _) =
-            jobs.partition(|job| job.duty == Duty::MustBeDone);
+        let (done, cancelled): (VecDeque<_>, _) = jobs.partition(|job| {
+            // The first ones have their threads.
+            let has_thread = begun > 0;
+            begun = begun.saturating_sub(1);
+            has_thread || job.duty == Duty::MustBeDone
+        });
         // There are threads for them: for every job that is queued, somebody has been told, or is busy and will look.
         queue.jobs = done;
         drop(queue);

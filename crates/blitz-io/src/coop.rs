@@ -136,6 +136,7 @@ pub fn cooperative<F: Future>(future: F) -> Coop<F> {
 
 pin_project! {
     /// See [`cooperative`].
+    #[derive(Debug)]
     #[must_use = "futures do nothing unless polled"]
     pub struct Coop<F: Future> {
         #[pin]

@@ -129,7 +129,10 @@ impl Schedule for CpuSchedule {
 /// assert_eq!(sum, 499_500);
 /// # });
 /// ```
-pub fn block_in_place<R>(work: impl FnOnce() -> R) -> R {
+pub fn block_in_place<F, R>(work: F) -> R
+where
+    F: FnOnce() -> R,
+{
     if let Some(shared) = context::current() {
         shared.caller_blocks();
     }

@@ -314,7 +314,7 @@ fn bug_19_there_is_one_pool_for_blocking_code_and_it_keeps_to_its_settings() {
         ["the only", "blitz-io relief"].contains(&&*resolver),
         "{resolver}"
     );
-    assert_eq!(names, ["the only blocking"; 3]);
+    assert_eq!(names, ["the only"; 3]);
 }
 
 #[test]

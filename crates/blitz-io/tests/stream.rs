@@ -221,14 +221,14 @@ fn a_silence_is_reported_once_and_the_stream_goes_on() {
         let all = collect(slow).await;
         let texts: Vec<_> = all
             .iter()
-            .map(|item| item.map_err(|error| error.to_string()))
+            .map(|item| item.as_ref().copied().map_err(ToString::to_string))
             .collect();
         assert_eq!(
             texts,
             [
                 Ok('a'),
                 Ok('b'),
-                Err("the deadline has elapsed".to_owned()),
+                Err("deadline has elapsed".to_owned()),
                 Ok('c')
             ]
         );

@@ -112,7 +112,7 @@ fn a_time_out_is_an_error_and_its_absence_the_result() {
     run_on(paused, || async {
         let start = Instant::now();
         let error = timeout(millis(30), pending::<()>()).await.unwrap_err();
-        assert_eq!(error.to_string(), "the deadline has elapsed");
+        assert_eq!(error.to_string(), "deadline has elapsed");
         assert_eq!(
             std::io::Error::from(error).kind(),
             std::io::ErrorKind::TimedOut

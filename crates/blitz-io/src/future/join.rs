@@ -72,14 +72,9 @@ macro_rules! __join {
         ))
     };
 
-    (@next (biased) $start:ident $($index:literal)+) => { 0 };
-    (@next (fair) $start:ident $($index:literal)+) => {
-        if $start + 1 == [$($index),+].len() { 0 } else { $start + 1 }
-    };
-
-    (@step (all) $slot:ident $cx:ident) => { $slot.as_mut().is_done($cx) };
-    (@step (ok) $slot:ident $cx:ident) => {
-        match $slot.as_mut().try_is_done($cx) {
+    (@step (all) $future:expr, $cx:ident) => { $future.is_done($cx) };
+    (@step (ok) $future:expr, $cx:ident) => {
+        match $future.try_is_done($cx) {
             ::core::result::Result::Ok(done) => done,
             ::core::result::Result::Err(error) => {
                 return $crate::future::support::Poll::Ready(::core::result::Result::Err(error));
@@ -87,40 +82,54 @@ macro_rules! __join {
         }
     };
 
-    (@through (all)) => { () };
-    (@through (ok)) => { ::core::result::Result::Ok(()) };
-
-    (@outputs (all) $end:ident $($slot:ident)+) => {{
-        let () = $end;
-        ($($slot.as_mut().take(),)+)
+    (@pin $futures:ident $index:tt) => {{
+        // SAFETY: the futures are in the frame of the caller, which nobody but the closure can name, and which does not move them
+        // until they are dropped there.
+        unsafe { $crate::future::support::Pin::new_unchecked(&mut $futures.$index) }
     }};
-    (@outputs (ok) $end:ident $($slot:ident)+) => {
-        match $end {
-            ::core::result::Result::Ok(()) => ::core::result::Result::Ok(($($slot.as_mut().take_ok(),)+)),
-            ::core::result::Result::Err(error) => ::core::result::Result::Err(error),
-        }
+
+    (@outputs (all) $futures:ident $($index:tt)+) => {
+        ($($crate::__join!(@pin $futures $index).take(),)+)
+    };
+    (@outputs (ok) $futures:ident $($index:tt)+) => {
+        ::core::result::Result::Ok(($($crate::__join!(@pin $futures $index).take_ok(),)+))
     };
 
-    (@write $mode:tt $kind:tt [$({ [$slot:ident $index:literal] ($future:expr) })+]) => {{
-        $(let $slot = $crate::future::support::IntoFuture::into_future($future);)+
-        $(let mut $slot = $crate::future::support::pin!($crate::future::support::MaybeDone::new($slot));)+
-        let mut start: usize = 0;
-        let end = $crate::future::support::poll_fn(|cx| {
+    (@poll (biased) $kind:tt $futures:ident $($index:tt)+) => {
+        $crate::future::support::poll_fn(move |cx| {
             let mut all = true;
-            // Those from there on, and then those before.
-            for later in [true, false] {
-                $(if (start <= $index) == later {
-                    all &= $crate::__join!(@step $kind $slot cx);
-                })+
-            }
-            start = $crate::__join!(@next $mode start $($index)+);
+            $(all &= $crate::__join!(@step $kind $crate::__join!(@pin $futures $index), cx);)+
             if all {
-                $crate::future::support::Poll::Ready($crate::__join!(@through $kind))
+                $crate::future::support::Poll::Ready($crate::__join!(@outputs $kind $futures $($index)+))
             } else {
                 $crate::future::support::Poll::Pending
             }
         })
-        .await;
-        $crate::__join!(@outputs $kind end $($slot)+)
+    };
+    (@poll (fair) $kind:tt $futures:ident $($index:tt)+) => {{
+        let mut start: u32 = 0;
+        $crate::future::support::poll_fn(move |cx| {
+            const __FUTURES: u32 = [$($index),+].len() as u32;
+            let mut all = true;
+            // Those from there on, and then those before.
+            for later in [true, false] {
+                $(if (start <= $index) == later {
+                    all &= $crate::__join!(@step $kind $crate::__join!(@pin $futures $index), cx);
+                })+
+            }
+            start = if start + 1 == __FUTURES { 0 } else { start + 1 };
+            if all {
+                $crate::future::support::Poll::Ready($crate::__join!(@outputs $kind $futures $($index)+))
+            } else {
+                $crate::future::support::Poll::Pending
+            }
+        })
+    }};
+
+    (@write $mode:tt $kind:tt [$({ [$slot:ident $index:tt] ($future:expr) })+]) => {{
+        let mut futures = ($($crate::future::support::maybe_done($future),)+);
+        // Only a reference to all of them goes into what is awaited.
+        let futures = &mut futures;
+        $crate::__join!(@poll $mode $kind futures $($index)+).await
     }};
 }

@@ -1,7 +1,7 @@
 //! A future, and then its output until somebody takes it.
 
 use pin_project_lite::pin_project;
-use std::future::Future;
+use std::future::{Future, IntoFuture};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -24,12 +24,15 @@ pin_project! {
     }
 }
 
-impl<F: Future> MaybeDone<F> {
-    /// To be polled.
-    pub fn new(future: F) -> Self {
-        Self::Running { future }
+/// A part to be polled.
+#[doc(hidden)]
+pub fn maybe_done<F: IntoFuture>(future: F) -> MaybeDone<F::IntoFuture> {
+    MaybeDone::Running {
+        future: future.into_future(),
     }
+}
 
+impl<F: Future> MaybeDone<F> {
     /// Lets it go on, and says whether it is through. The future is dropped as soon as it is.
     pub fn is_done(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> bool {
         if let Part::Running { future } = self.as_mut().project() {

@@ -50,10 +50,11 @@ pub(crate) use self::select::seed;
 /// What the macros expand to.
 #[doc(hidden)]
 pub mod support {
-    pub use super::maybe_done::MaybeDone;
+    pub use super::maybe_done::maybe_done;
     pub use super::select::start;
+    pub use crate::coop::poll_budget_available;
     pub use ::core::future::{Future, IntoFuture, poll_fn};
-    pub use ::core::pin::pin;
+    pub use ::core::pin::Pin;
     pub use ::core::task::Poll;
 }
 

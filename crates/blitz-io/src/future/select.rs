@@ -1,6 +1,6 @@
 //! `select!`: the first of several futures to be ready, in place.
 //!
-//! The macro makes an enum with a variant for each branch, pins the futures in the frame of the caller, and polls those that are not
+//! The macro makes an enum with a variant for each branch, keeps the futures as a tuple in the frame of the caller, and polls those that are not
 //! disabled until one is ready with a value that fits its pattern. Only the value leaves the block in which the futures live, so the losers are
 //! dropped before the handler runs, and the handler is ordinary code of the caller: it may `await`, `return`, `break` and use `?`.
 //!
@@ -167,55 +167,74 @@ macro_rules! __select {
     };
 
     // One branch is polled; leaves the closure if that is the end.
-    (@branch $cx:ident $disabled:ident $waits:ident $slot:ident $index:literal $pattern:pat) => {
-        match $crate::future::support::Future::poll($slot.as_mut(), $cx) {
-            $crate::future::support::Poll::Pending => $waits = true,
-            $crate::future::support::Poll::Ready(output) => {
-                let mut fits = false;
-                #[allow(unused, clippy::all)]
-                match output {
-                    // The guard sees whether it fits, and leaves the value whole.
-                    $pattern if { fits = true; false } => ::core::unreachable!(),
-                    _ => {}
+    (@branch $cx:ident $futures:ident $disabled:ident $waits:ident $slot:ident $index:tt $pattern:pat) => {
+        '__branch: {
+            // SAFETY: the futures are in the frame of the caller, which nobody but this closure can name, and which does not move them
+            // until they are dropped there.
+            let future = unsafe { $crate::future::support::Pin::new_unchecked(&mut $futures.$index) };
+            // An arm that leaves beside one that has the value: if nothing says what type that is, it is `()`.
+            #[allow(unused_mut)]
+            let mut output = match $crate::future::support::Future::poll(future, $cx) {
+                $crate::future::support::Poll::Ready(output) => output,
+                $crate::future::support::Poll::Pending => {
+                    $waits = true;
+                    break '__branch;
                 }
-                if fits {
-                    return $crate::future::support::Poll::Ready(__Selected::$slot(output));
-                }
-                $disabled |= 1 << $index;
+            };
+            let mut fits = false;
+            #[allow(unused, clippy::all)]
+            match output {
+                // The guard sees whether it fits, and leaves the value whole.
+                $pattern if { fits = true; false } => ::core::unreachable!(),
+                _ => {}
             }
+            if fits {
+                return $crate::future::support::Poll::Ready(__Selected::$slot(output));
+            }
+            $disabled[$index / 8] |= 1 << ($index % 8);
         }
     };
 
-    (@poll (biased) $cx:ident $disabled:ident $waits:ident $([$slot:ident $index:literal $pattern:pat])+) => {
-        $(if $disabled & (1 << $index) == 0 {
-            $crate::__select!(@branch $cx $disabled $waits $slot $index $pattern)
+    (@poll (biased) $cx:ident $futures:ident $disabled:ident $waits:ident $([$slot:ident $index:tt $pattern:pat])+) => {
+        $(if $disabled[$index / 8] & (1 << ($index % 8)) == 0 {
+            $crate::__select!(@branch $cx $futures $disabled $waits $slot $index $pattern)
         })+
     };
-    (@poll (fair) $cx:ident $disabled:ident $waits:ident $([$slot:ident $index:literal $pattern:pat])+) => {
+    (@poll (fair) $cx:ident $futures:ident $disabled:ident $waits:ident $([$slot:ident $index:tt $pattern:pat])+) => {
         const __BRANCHES: u32 = [$($index),+].len() as u32;
         let start = $crate::future::support::start(__BRANCHES);
         // Those from there on, and then those before.
         for later in [true, false] {
-            $(if (start <= $index) == later && $disabled & (1 << $index) == 0 {
-                $crate::__select!(@branch $cx $disabled $waits $slot $index $pattern)
+            $(if (start <= $index) == later && $disabled[$index / 8] & (1 << ($index % 8)) == 0 {
+                $crate::__select!(@branch $cx $futures $disabled $waits $slot $index $pattern)
             })+
         }
     };
 
     (@write $mode:tt
-        [$({ [$slot:ident $index:literal] ($pattern:pat) ($future:expr) ($($condition:expr)?) ($handler:expr) })+]
+        [$({ [$slot:ident $index:tt] ($pattern:pat) ($future:expr) ($($condition:expr)?) ($handler:expr) })+]
         ($otherwise:expr)
     ) => {{
         #[allow(non_camel_case_types, dead_code, clippy::large_enum_variant)]
         enum __Selected<$($slot),+> { $($slot($slot),)+ __None }
-        let selected = {
-            let mut disabled: u64 = 0;
-            $(if !(true $(&& $condition)?) { disabled |= 1 << $index; })+
-            $(let $slot = $crate::future::support::IntoFuture::into_future($future);)+
-            $(let mut $slot = $crate::future::support::pin!($slot);)+
+        #[allow(unused_mut)]
+        let mut selected = {
+            // A bit for each branch.
+            let mut disabled = [0_u8; [$($index),+].len().div_ceil(8)];
+            $(if !(true $(&& $condition)?) { disabled[$index / 8] |= 1 << ($index % 8); })+
+            // In a tuple first: what the expressions borrow is kept as long as the tuple.
+            let futures = ($($future,)+);
+            let mut futures = ($($crate::future::support::IntoFuture::into_future(futures.$index),)+);
+            // Only a reference to all of them goes into what is awaited.
+            let futures = &mut futures;
             $crate::future::support::poll_fn(|cx| {
+                // With nothing left of the task's budget, those that could be ready say that they are not, and others that have none to
+                // spend would always be first.
+                if $crate::future::support::poll_budget_available(cx).is_pending() {
+                    return $crate::future::support::Poll::Pending;
+                }
                 let mut waits = false;
-                $crate::__select!(@poll $mode cx disabled waits $([$slot $index $pattern])+);
+                $crate::__select!(@poll $mode cx futures disabled waits $([$slot $index $pattern])+);
                 if waits {
                     $crate::future::support::Poll::Pending
                 } else {

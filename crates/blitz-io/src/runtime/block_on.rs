@@ -102,6 +102,7 @@ struct Driving<'a> {
 
 impl Drop for Driving<'_> {
     fn drop(&mut self) {
+        self.shared.core(0).was_busy();
         Scheduler::leave_worker(self.before);
         // SAFETY: entered by `block_on_current`.
         unsafe { self.shared.driver.leave() };
@@ -116,9 +117,14 @@ fn drive<F: Future>(shared: &Arc<Shared>, mut polled: Polled<'_, F>) -> F::Outpu
         before: shared.enter_worker(0),
     };
     let driver = &driving.shared.driver;
+    shared.core(0).is_busy();
     loop {
-        // Tasks first: the future has just been polled, and one that only yields is meant to let them run.
-        let ran = shared.run_slice(0);
+        // Tasks first: the future has just been polled, and one that only yields is meant to let them run, each once.
+        let ran = if polled.main.woken.load(Ordering::SeqCst) {
+            shared.run_round(0)
+        } else {
+            shared.run_slice(0)
+        };
         if let Some(output) = polled.poll_if_woken() {
             return output;
         }
@@ -136,12 +142,15 @@ fn drive<F: Future>(shared: &Arc<Shared>, mut polled: Polled<'_, F>) -> F::Outpu
         driver.announce_blocking(true);
         if goes_on(false) {
             driver.announce_blocking(false);
+            // If it is the hook every time, somebody has to look here all the same.
+            // SAFETY: entered.
+            unsafe { driver.look_inside() };
         } else {
             shared.assert_of_this_process();
             shared.core(0).falls_asleep();
             // SAFETY: entered.
             sleep_elsewhere(|| unsafe { driver.block() });
-            shared.core(0).wakes_up();
+            shared.core(0).is_busy();
         }
         hooks::call(&shared.hooks.unpark);
     }

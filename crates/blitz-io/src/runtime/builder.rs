@@ -126,8 +126,14 @@ impl Builder {
     }
 
     /// A name for the runtime, which [`Handle::name`](super::Handle::name) returns.
+    ///
+    /// # Panics
+    /// If it is empty.
+    #[track_caller]
     pub fn name(&mut self, name: impl Into<String>) -> &mut Self {
-        self.name = Some(name.into());
+        let name = name.into();
+        assert!(!name.trim().is_empty(), "runtime name shouldn't be empty");
+        self.name = Some(name);
         self
     }
 
@@ -194,17 +200,32 @@ impl Builder {
     }
 
     /// How many tasks a worker may run before it looks at sockets and timers. It is accepted and has no effect: 64 if nobody else looks.
-    pub fn event_interval(&mut self, _tasks: u32) -> &mut Self {
+    ///
+    /// # Panics
+    /// If it is 0.
+    #[track_caller]
+    pub fn event_interval(&mut self, tasks: u32) -> &mut Self {
+        assert!(tasks > 0, "event_interval must be greater than 0");
         self
     }
 
     /// How many events are fetched from the operating system at a time. It is accepted and has no effect.
-    pub fn max_io_events_per_tick(&mut self, _events: usize) -> &mut Self {
+    ///
+    /// # Panics
+    /// If it is 0.
+    #[track_caller]
+    pub fn max_io_events_per_tick(&mut self, events: usize) -> &mut Self {
+        assert!(events > 0, "max_io_events_per_tick must be non-zero");
         self
     }
 
     /// How many events are fetched at a time while tasks are waiting. It is accepted and has no effect.
-    pub fn max_io_events_per_busy_tick(&mut self, _events: usize) -> &mut Self {
+    ///
+    /// # Panics
+    /// If it is 0.
+    #[track_caller]
+    pub fn max_io_events_per_busy_tick(&mut self, events: usize) -> &mut Self {
+        assert!(events > 0, "max_io_events_per_busy_tick must be non-zero");
         self
     }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A runtime's number. No other runtime of the process has it, whether it still runs or not.
+/// The number of a runtime or of a [`LocalSet`](crate::task::LocalSet). No other one of the process has it, whether it still runs or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Id(NonZeroU64);
 
@@ -30,7 +30,7 @@ impl Identity {
         Identity { id, name }
     }
 
-    pub(super) fn id(&self) -> Id {
+    pub(crate) fn id(&self) -> Id {
         self.id
     }
 

@@ -1,8 +1,7 @@
 //! A current-thread runtime that stays on the thread that made it: its tasks need not be `Send`.
 //!
-//! It is a current-thread runtime and a [`LocalSet`]. The set is the thread's while the runtime is in `block_on`, so that
-//! [`spawn_local`](crate::task::spawn_local) works in everything that runs there; the runtime's own tasks may be spawned from anywhere, and run
-//! there, too.
+//! It is a current-thread runtime and a [`LocalSet`], which the runtime knows: [`spawn_local`](crate::task::spawn_local) works in everything
+//! that is in the runtime, on its thread. The runtime's own tasks may be spawned from anywhere, and run there, too.
 
 use super::{EnterGuard, Handle, Runtime, RuntimeMetrics};
 use crate::task::{JoinHandle, LocalSet};
@@ -49,10 +48,10 @@ impl LocalRuntime {
     }
 
     pub(super) fn new_with(runtime: Runtime) -> Self {
-        LocalRuntime {
-            local: LocalSet::new(),
-            runtime,
-        }
+        let local = LocalSet::new();
+        let shared = &runtime.handle().shared;
+        assert!(shared.local.set(local.tasks()).is_ok(), "a new runtime");
+        LocalRuntime { local, runtime }
     }
 
     /// The way to it, for other threads, too. What is spawned by it has to be `Send`.
@@ -86,7 +85,6 @@ impl LocalRuntime {
     /// Inside of a task of the same runtime.
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
-        let _entered = self.local.enter();
         self.runtime.block_on(self.local.run_until(future))
     }
 

@@ -1,8 +1,10 @@
 //! What a runtime has done so far.
 
 use crate::scheduler::{Core, Shared};
+use crate::task::LocalTasks;
 use blitz_core::demand::{ticks, ticks_per_us};
 use std::fmt;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -56,7 +58,8 @@ impl RuntimeMetrics {
 
     /// How many tasks are not through.
     pub fn num_alive_tasks(&self) -> usize {
-        self.shared.owned.len()
+        let local = self.shared.local.get().map_or(0, LocalTasks::len);
+        self.shared.owned.len() + local
     }
 
     /// How many tasks are in the shared queue.
@@ -64,7 +67,7 @@ impl RuntimeMetrics {
         self.shared.injector.len()
     }
 
-    /// How long a worker has been running tasks.
+    /// How long a worker has been awake, up to its last sleep.
     ///
     /// # Panics
     /// If there is no such worker.
@@ -104,6 +107,10 @@ impl RuntimeMetrics {
         Metrics::of(&self.shared)
     }
 }
+
+// As for `Runtime`.
+impl UnwindSafe for RuntimeMetrics {}
+impl RefUnwindSafe for RuntimeMetrics {}
 
 impl fmt::Debug for RuntimeMetrics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

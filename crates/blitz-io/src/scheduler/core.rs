@@ -11,6 +11,7 @@ use super::injector::refuse;
 use super::outlook::Outlook;
 use super::ring::{Full, Ring};
 use crate::task::{Header, Queued};
+use blitz_core::demand::{ticks, ticks_per_us};
 use crossbeam_utils::CachePadded;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
@@ -45,6 +46,8 @@ pub(crate) struct Core {
     pub(crate) computes: Cell<bool>,
     /// Whether the last slice had tasks from the shared queue.
     pub(crate) fed: Cell<bool>,
+    /// When the owner last woke up, in ticks.
+    awake_since: Cell<u64>,
     /// When the owner last beat, in ticks.
     pub(crate) last_beat: Cell<u64>,
     /// How far it then saw the relief thread, and how often just there.
@@ -83,7 +86,7 @@ pub(crate) struct Counts {
     pub(crate) parked: AtomicU64,
     /// How often it has woken up.
     pub(crate) unparked: AtomicU64,
-    /// How long it has been in slices.
+    /// How long it has been awake.
     pub(crate) busy_ns: AtomicU64,
 }
 
@@ -115,6 +118,7 @@ impl Core {
             fed: Cell::new(false),
             in_a_row: Cell::new(0),
             computes: Cell::new(false),
+            awake_since: Cell::new(0),
             last_beat: Cell::new(0),
             relief_seen: Cell::new((0, 0)),
             computing: Cell::new((0, 0)),
@@ -178,17 +182,33 @@ impl Core {
         (progress >> 1) as u32
     }
 
-    /// The owner goes to sleep.
-    pub(crate) fn falls_asleep(&self) {
-        add(&self.counts.parked, 1);
+    /// Tasks in the slot and the ring, about.
+    pub(crate) fn ready(&self) -> usize {
+        self.ring.len() + usize::from(!self.slot.load(Ordering::Relaxed).is_null())
     }
 
-    /// The owner has slept.
-    pub(crate) fn wakes_up(&self) {
+    /// The owner begins to work, or has slept. Its sleep is over for those who count, if it was asleep.
+    pub(crate) fn is_busy(&self) {
         let counts = &self.counts;
         // Release: whoever sees this sees that it had gone to sleep before.
         let slept = counts.parked.load(Ordering::Relaxed);
         counts.unparked.store(slept, Ordering::Release);
+        self.awake_since.set(ticks());
+    }
+
+    /// The owner ends, or goes to sleep.
+    pub(crate) fn was_busy(&self) {
+        let busy = ticks().saturating_sub(self.awake_since.get());
+        add(
+            &self.counts.busy_ns,
+            (busy * 1000 / ticks_per_us().max(1)).max(1),
+        );
+    }
+
+    /// The owner goes to sleep.
+    pub(crate) fn falls_asleep(&self) {
+        self.was_busy();
+        add(&self.counts.parked, 1);
     }
 
     /// Tasks in the ring, about.

@@ -11,13 +11,13 @@ use crate::blocking::BlockingPool;
 use crate::context;
 use crate::runtime::Identity;
 use crate::runtime::metrics::PollTimes;
-use crate::task::{self, Queued, Schedule, Task};
+use crate::task::{self, LocalTasks, Queued, Schedule, Task};
 use blitz_core::companion::sleep_elsewhere;
 use std::cell::Cell;
 use std::future::Future;
 use std::ops::Deref;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering, fence};
+use std::sync::{Arc, OnceLock};
 
 /// See the module's documentation.
 pub(crate) struct Shared {
@@ -28,6 +28,8 @@ pub(crate) struct Shared {
     pub(crate) blocking: Arc<BlockingPool>,
     ended: AtomicBool,
     pub(crate) identity: Identity,
+    /// The tasks that need not be `Send`, if it is a `LocalRuntime`.
+    pub(crate) local: OnceLock<LocalTasks>,
     pub(crate) poll_times: Option<PollTimes>,
 }
 
@@ -59,6 +61,7 @@ impl Shared {
             blocking,
             ended: AtomicBool::new(false),
             identity,
+            local: OnceLock::new(),
             poll_times: poll_times.then(PollTimes::default),
             scheduler,
         });

@@ -37,6 +37,8 @@ const SLICE_US: u64 = 1_000;
 /// Tasks between two looks at the clock, and at the driver.
 const CLOCK_INTERVAL: u32 = 16;
 const DRIVER_INTERVAL: u32 = 64;
+/// Tasks between two looks at the driver if there is always just one: it yields, perhaps until something happens there.
+const LONELY_INTERVAL: u32 = 4;
 
 /// See the module's documentation. One for each pool that runs tasks.
 pub(crate) struct Scheduler {
@@ -420,6 +422,18 @@ impl Scheduler {
 
     /// Runs tasks on the core `index` for a while. `false`: there was none.
     pub(crate) fn run_slice(&self, index: usize) -> bool {
+        self.run_tasks(index, SLICE_TASKS)
+    }
+
+    /// As [`run_slice`](Self::run_slice), but only as many tasks as are ready now: those that go on and on have to let somebody else go on between two
+    /// turns.
+    pub(crate) fn run_round(&self, index: usize) -> bool {
+        let ready = self.core(index).ready() + self.injector.len();
+        let most = u32::try_from(ready).unwrap_or(SLICE_TASKS);
+        self.run_tasks(index, most.min(SLICE_TASKS))
+    }
+
+    fn run_tasks(&self, index: usize, most: u32) -> bool {
         let core = self.core(index);
         // Tasks' runtimes come and go; afterwards the thread is where it was.
         let _outside = context::Outside::remember();
@@ -432,7 +446,7 @@ impl Scheduler {
         core.fed.set(false);
         // From now on, so that nobody outside calls the relief thread for what we are about to take.
         core.set_serving(true);
-        while polled < SLICE_TASKS {
+        while polled < most {
             // SAFETY: the core is the calling thread's.
             let Some(task) = (unsafe { self.next(core, index) }) else {
                 break;
@@ -452,6 +466,10 @@ impl Scheduler {
             if core.has_work() {
                 self.watch.keep(self);
             }
+            let lonely = polled % LONELY_INTERVAL == LONELY_INTERVAL - 1 && self.has_no_other(core);
+            if lonely {
+                self.driver.look();
+            }
             task.run();
             if index >= self.workers && self.my_core().is_none() {
                 // The relief thread has blocked in there, and the core is another one's now.
@@ -465,6 +483,10 @@ impl Scheduler {
                     break;
                 }
             }
+            if lonely && self.pool().is_none() {
+                // The one thread is in the driver's seat already, and looks there between two slices.
+                break;
+            }
         }
         if polled % CLOCK_INTERVAL != 0 {
             let before = std::mem::replace(&mut clock, ticks());
@@ -477,10 +499,14 @@ impl Scheduler {
         core::add(&core.counts.polled, u64::from(polled));
         let elapsed_ns = clock.saturating_sub(start) * 1000 / ticks_per_us().max(1);
         core.learn(u64::from(polled), elapsed_ns);
-        core::add(&core.counts.busy_ns, elapsed_ns);
         core.set_serving(false);
         core.slice_ends();
         polled > 0
+    }
+
+    /// The calling thread is about to run a task: is there no other one for it, and does somebody wait for a socket or a timer?
+    fn has_no_other(&self, core: &Core) -> bool {
+        !core.has_work() && self.injector.len() == 0 && self.driver.handle().has_interest()
     }
 
     /// # Safety
@@ -605,10 +631,12 @@ impl Companion for Scheduler {
     fn thread_started(&self, index: usize) {
         self.present.fetch_add(1, Ordering::AcqRel);
         self.enter_worker(index);
+        self.core(index).is_busy();
         hooks::call(&self.hooks.start);
     }
 
-    fn thread_stopped(&self, _index: usize) {
+    fn thread_stopped(&self, index: usize) {
+        self.core(index).was_busy();
         hooks::call(&self.hooks.stop);
         Scheduler::leave_worker((std::ptr::null(), 0));
         self.leave();
@@ -641,7 +669,7 @@ impl Companion for Scheduler {
     }
 
     fn is_awake(&self, index: usize) {
-        self.core(index).wakes_up();
+        self.core(index).is_busy();
         hooks::call(&self.hooks.unpark);
     }
 

@@ -1,7 +1,8 @@
 //! A stream that says when it is silent.
 
 use crate::coop;
-use crate::time::{Elapsed, Instant, Sleep, elapsed, sleep};
+use crate::time::error::Elapsed;
+use crate::time::{Instant, Sleep, sleep};
 use futures_core::Stream;
 use pin_project_lite::pin_project;
 use std::future::Future;
@@ -54,7 +55,7 @@ impl<S: Stream> Stream for Timeout<S> {
         // A stream that uses up the whole budget in each poll must not keep the clock from being asked.
         ready!(coop::without_budget(|| this.limit.poll(cx)));
         *this.reported = true;
-        Poll::Ready(Some(Err(elapsed())))
+        Poll::Ready(Some(Err(Elapsed::new())))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

@@ -10,7 +10,8 @@
 //! Usual allocators hand out multiples of sixteen bytes, glibc's less eight: 72 bytes cost 80, and 73 cost 96. So a task with a
 //! future and an output of one word has to fit in 72 (a test checks it), which is why small numbers are in the state word.
 
-use super::error::JoinError;
+use super::error::{Failure, JoinError};
+use super::id::Id;
 use super::state::{End, Flaw, Start, State};
 use crate::coop;
 use blitz_core::checking::Flaws;
@@ -77,7 +78,7 @@ struct VTable {
 
 enum Stage<F: Future> {
     Future(F),
-    Output(Result<F::Output, JoinError>),
+    Output(Result<F::Output, Failure>),
     Empty,
 }
 
@@ -168,6 +169,10 @@ impl Task {
     pub(crate) fn header(&self) -> &Header {
         // SAFETY: we hold a reference, so the memory is there.
         unsafe { self.0.as_ref() }
+    }
+
+    pub(crate) fn id(&self) -> Id {
+        Id::of(self.0)
     }
 
     pub(crate) fn as_ptr(&self) -> *const Header {
@@ -399,7 +404,7 @@ impl Drop for Entered {
 unsafe fn poll_future<F: Future, S: Schedule>(
     cell: &TaskCell<F, S>,
     header: NonNull<Header>,
-) -> Poll<Result<F::Output, JoinError>> {
+) -> Poll<Result<F::Output, Failure>> {
     let _entered = Entered::enter(header);
     // SAFETY: the waker borrows the poll's reference; `ManuallyDrop` does not give it back.
     let waker = ManuallyDrop::new(unsafe {
@@ -414,7 +419,9 @@ unsafe fn poll_future<F: Future, S: Schedule>(
         // SAFETY: the future is in its allocation for life.
         let future = unsafe { Pin::new_unchecked(future) };
         let poll = || coop::budgeted(|| future.poll(&mut context));
+        let unwinding = DropsFuture(cell);
         let polled = cell.scheduler.poll(poll);
+        std::mem::forget(unwinding);
         if polled.is_ready() {
             // SAFETY: as above. Inside of `catch_unwind`: the future's destructor is user code.
             unsafe { *cell.stage.get() = Stage::Empty };
@@ -424,11 +431,17 @@ unsafe fn poll_future<F: Future, S: Schedule>(
     match polled {
         Ok(Poll::Pending) => Poll::Pending,
         Ok(Poll::Ready(output)) => Poll::Ready(Ok(output)),
-        Err(payload) => {
-            // SAFETY: passed on.
-            unsafe { drop_stage(cell) };
-            Poll::Ready(Err(JoinError::panicked(payload)))
-        }
+        Err(payload) => Poll::Ready(Err(Failure::panicked(payload))),
+    }
+}
+
+/// Drops a future whose poll unwinds, while it does: what the future holds can see that it panicked, and a lock is poisoned.
+struct DropsFuture<'a, F: Future, S>(&'a TaskCell<F, S>);
+
+impl<F: Future, S> Drop for DropsFuture<'_, F, S> {
+    fn drop(&mut self) {
+        // SAFETY: whoever polls is RUNNING. A panic of the future's destructor goes nowhere: there is one already.
+        unsafe { drop_stage(self.0) };
     }
 }
 
@@ -451,12 +464,13 @@ unsafe fn drop_stage<F: Future, S>(cell: &TaskCell<F, S>) -> Option<Box<dyn std:
 unsafe fn complete<F: Future, S: Schedule>(
     cell: &TaskCell<F, S>,
     header: NonNull<Header>,
-    output: Result<F::Output, JoinError>,
+    output: Result<F::Output, Failure>,
 ) -> bool {
     // SAFETY: passed on.
     unsafe { *cell.stage.get() = Stage::Output(output) };
     let (wanted, has_waker) = cell.header.state.complete();
     if !wanted {
+        let _entered = Entered::enter(header);
         // SAFETY: without a handle the output is the completer's.
         unsafe { drop_stage(cell) };
     } else if has_waker {
@@ -484,8 +498,8 @@ unsafe fn drop_future_and_complete<F: Future, S: Schedule>(header: NonNull<Heade
             cell.scheduler.drop_future(|| drop_stage(cell))
         };
         let error = match panic {
-            Some(payload) => JoinError::panicked(payload),
-            None => JoinError::cancelled(),
+            Some(payload) => Failure::panicked(payload),
+            None => Failure::cancelled(),
         };
         complete(cell, header, Err(error))
     }
@@ -502,13 +516,17 @@ unsafe fn take_output<F: Future, S>(header: NonNull<Header>, to: *mut ()) {
     unsafe {
         let cell = cell::<F, S>(header);
         match std::mem::replace(&mut *cell.stage.get(), Stage::Empty) {
-            Stage::Output(output) => to.cast::<Result<F::Output, JoinError>>().write(output),
-            _ => panic!("a JoinHandle was polled after it had returned its task's output"),
+            Stage::Output(output) => {
+                let output = output.map_err(|failure| JoinError::new(Id::of(header), failure));
+                to.cast::<Result<F::Output, JoinError>>().write(output);
+            }
+            _ => panic!("JoinHandle polled after completion"),
         }
     }
 }
 
 unsafe fn drop_output<F: Future, S>(header: NonNull<Header>) {
+    let _entered = Entered::enter(header);
     // Its panic goes nowhere, as it does if the task completes a moment after the handle is gone: it is not for chance to decide.
     // SAFETY: the caller is the handle, the task is complete.
     unsafe { drop_stage(cell::<F, S>(header)) };

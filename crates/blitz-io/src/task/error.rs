@@ -1,35 +1,47 @@
 //! Why a task has no output.
 
+use super::id::Id;
 use std::any::Any;
 use std::fmt;
 use std::sync::Mutex;
 
-/// A task that ended without an output: it was aborted, or it panicked.
-pub struct JoinError {
-    // Two boxes, so that the error is one word and a task's memory does not grow by it. The mutex makes the payload, which is
-    // only `Send`, shareable.
+/// Why a task has no output, without its name: one word, so that a task's memory does not grow by it.
+pub(super) struct Failure {
+    // Two boxes for that reason. The mutex makes the payload, which is only `Send`, shareable.
     panic: Option<Box<Mutex<Box<dyn Any + Send>>>>,
 }
 
-impl JoinError {
-    pub(crate) fn cancelled() -> Self {
-        JoinError { panic: None }
+impl Failure {
+    pub(super) fn cancelled() -> Self {
+        Failure { panic: None }
     }
 
-    pub(crate) fn panicked(payload: Box<dyn Any + Send>) -> Self {
-        JoinError {
+    pub(super) fn panicked(payload: Box<dyn Any + Send>) -> Self {
+        Failure {
             panic: Some(Box::new(Mutex::new(payload))),
         }
+    }
+}
+
+/// A task that ended without an output: it was aborted, or it panicked.
+pub struct JoinError {
+    id: Id,
+    failure: Failure,
+}
+
+impl JoinError {
+    pub(super) fn new(id: Id, failure: Failure) -> Self {
+        JoinError { id, failure }
     }
 
     /// Was the task aborted, or its runtime shut down?
     pub fn is_cancelled(&self) -> bool {
-        self.panic.is_none()
+        self.failure.panic.is_none()
     }
 
     /// Did the task panic?
     pub fn is_panic(&self) -> bool {
-        self.panic.is_some()
+        self.failure.panic.is_some()
     }
 
     /// The panic's payload, for [`std::panic::resume_unwind`].
@@ -37,14 +49,17 @@ impl JoinError {
     /// # Panics
     /// If the task did not panic; see [`JoinError::try_into_panic`].
     #[track_caller]
-    pub fn into_panic(self) -> Box<dyn Any + Send> {
+    pub fn into_panic(self) -> Box<dyn Any + Send + 'static> {
         self.try_into_panic()
-            .expect("the task was cancelled, it did not panic")
+            .expect("`JoinError` reason is not a panic.")
     }
 
     /// The panic's payload, if the task panicked.
-    pub fn try_into_panic(self) -> Result<Box<dyn Any + Send>, JoinError> {
-        match self.panic {
+    ///
+    /// # Errors
+    /// The error itself, if it did not.
+    pub fn try_into_panic(self) -> Result<Box<dyn Any + Send + 'static>, JoinError> {
+        match self.failure.panic {
             Some(payload) => Ok(payload
                 .into_inner()
                 .unwrap_or_else(std::sync::PoisonError::into_inner)),
@@ -52,8 +67,13 @@ impl JoinError {
         }
     }
 
+    /// The task's name.
+    pub fn id(&self) -> Id {
+        self.id
+    }
+
     fn message(&self) -> Option<String> {
-        let payload = self.panic.as_ref()?;
+        let payload = self.failure.panic.as_ref()?;
         let payload = payload.lock().ok()?;
         let text = payload.downcast_ref::<&str>().map(|text| text.to_string());
         text.or_else(|| payload.downcast_ref::<String>().cloned())
@@ -62,20 +82,22 @@ impl JoinError {
 
 impl fmt::Debug for JoinError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let id = self.id;
         match (self.is_panic(), self.message()) {
-            (false, _) => f.write_str("JoinError::Cancelled"),
-            (true, Some(message)) => write!(f, "JoinError::Panic({message:?})"),
-            (true, None) => f.write_str("JoinError::Panic(..)"),
+            (false, _) => write!(f, "JoinError::Cancelled({id:?})"),
+            (true, Some(message)) => write!(f, "JoinError::Panic({id:?}, {message:?}, ...)"),
+            (true, None) => write!(f, "JoinError::Panic({id:?}, ...)"),
         }
     }
 }
 
 impl fmt::Display for JoinError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let id = self.id;
         match (self.is_panic(), self.message()) {
-            (false, _) => f.write_str("the task was cancelled"),
-            (true, Some(message)) => write!(f, "the task panicked: {message}"),
-            (true, None) => f.write_str("the task panicked"),
+            (false, _) => write!(f, "task {id} was cancelled"),
+            (true, Some(message)) => write!(f, "task {id} panicked with message {message:?}"),
+            (true, None) => write!(f, "task {id} panicked"),
         }
     }
 }
@@ -84,6 +106,10 @@ impl std::error::Error for JoinError {}
 
 impl From<JoinError> for std::io::Error {
     fn from(error: JoinError) -> Self {
-        std::io::Error::other(error)
+        std::io::Error::other(if error.is_panic() {
+            "task panicked"
+        } else {
+            "task was cancelled"
+        })
     }
 }

@@ -2,11 +2,13 @@
 
 use super::cell::Task;
 use super::error::JoinError;
+use super::id::Id;
 use crate::coop;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
 
@@ -23,15 +25,9 @@ unsafe impl<T: Send> Sync for JoinHandle<T> {}
 
 impl<T> Unpin for JoinHandle<T> {}
 
-/// Names a task as long as somebody holds a handle to it; a later task may have the same one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Id(usize);
-
-impl fmt::Display for Id {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:x}", self.0)
-    }
-}
+// The output of a task that panicked is its panic; there is nothing else that could be seen half done.
+impl<T> UnwindSafe for JoinHandle<T> {}
+impl<T> RefUnwindSafe for JoinHandle<T> {}
 
 impl<T> JoinHandle<T> {
     /// The caller knows that `T` is the type of the task's output.
@@ -43,11 +39,16 @@ impl<T> JoinHandle<T> {
     }
 
     pub(crate) fn poll_without_budget(&mut self, waker: &Waker) -> Poll<Result<T, JoinError>> {
-        if !self.task.poll_complete(waker) {
+        if !self.tell_when_finished(waker) {
             return Poll::Pending;
         }
         // SAFETY: the task is complete, and `T` is its output's type. A second call panics inside.
         Poll::Ready(unsafe { self.task.take_output() })
+    }
+
+    /// Is the task through? If not, `waker` is called when it is, and not before.
+    pub(super) fn tell_when_finished(&mut self, waker: &Waker) -> bool {
+        self.task.poll_complete(waker)
     }
 
     /// Asks the task to end: its future is dropped before it is polled again, and the handle returns an error that
@@ -79,7 +80,7 @@ impl<T> JoinHandle<T> {
 
     /// The task's name.
     pub fn id(&self) -> Id {
-        Id(self.task.as_ptr() as usize)
+        self.task.id()
     }
 }
 
@@ -103,7 +104,10 @@ impl<T> Drop for JoinHandle<T> {
     }
 }
 
-impl<T> fmt::Debug for JoinHandle<T> {
+impl<T> fmt::Debug for JoinHandle<T>
+where
+    T: fmt::Debug,
+{
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("JoinHandle")
             .field("id", &self.id())
@@ -116,6 +120,10 @@ impl<T> fmt::Debug for JoinHandle<T> {
 pub struct AbortHandle {
     task: Task,
 }
+
+// As for `JoinHandle`.
+impl UnwindSafe for AbortHandle {}
+impl RefUnwindSafe for AbortHandle {}
 
 impl AbortHandle {
     /// As [`JoinHandle::abort`].
@@ -130,7 +138,7 @@ impl AbortHandle {
 
     /// The task's name.
     pub fn id(&self) -> Id {
-        Id(self.task.as_ptr() as usize)
+        self.task.id()
     }
 }
 

@@ -1,10 +1,12 @@
 //! A set of tasks with one type of output, awaited in the order in which they finish, and aborted together.
 
 use super::join_handle::{AbortHandle, JoinHandle};
-use super::{JoinError, spawn};
+use super::{Id, JoinError, LocalSet, spawn, spawn_blocking, spawn_local};
 use crate::coop;
+use crate::runtime::Handle;
 use crate::waker_place::leave;
-use std::collections::{HashMap, VecDeque};
+use slab::Slab;
+use std::collections::VecDeque;
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -28,12 +30,11 @@ use std::task::{Context, Poll, Wake, Waker, ready};
 /// # });
 /// ```
 pub struct JoinSet<T> {
-    handles: HashMap<usize, JoinHandle<T>>,
-    next: usize,
+    handles: Slab<JoinHandle<T>>,
     finished: Arc<Finished>,
 }
 
-/// Which tasks may be finished, and whom to tell.
+/// Which tasks are finished, and whom to tell.
 #[derive(Default)]
 struct Finished {
     inner: Mutex<FinishedInner>,
@@ -42,6 +43,8 @@ struct Finished {
 #[derive(Default)]
 struct FinishedInner {
     keys: VecDeque<usize>,
+    /// How often all keys have been thrown away: wakers of tasks from before do not count any more.
+    round: usize,
     waiter: Option<Waker>,
 }
 
@@ -54,6 +57,7 @@ impl Finished {
 /// The waker that a task of the set calls when it is through.
 struct Member {
     key: usize,
+    round: usize,
     finished: Arc<Finished>,
 }
 
@@ -65,6 +69,9 @@ impl Wake for Member {
     fn wake_by_ref(self: &Arc<Self>) {
         let waiter = {
             let mut inner = self.finished.lock();
+            if inner.round != self.round {
+                return;
+            }
             inner.keys.push_back(self.key);
             inner.waiter.take()
         };
@@ -74,12 +81,11 @@ impl Wake for Member {
     }
 }
 
-impl<T: 'static> JoinSet<T> {
+impl<T> JoinSet<T> {
     /// An empty set.
     pub fn new() -> Self {
         JoinSet {
-            handles: HashMap::new(),
-            next: 0,
+            handles: Slab::new(),
             finished: Arc::default(),
         }
     }
@@ -93,7 +99,9 @@ impl<T: 'static> JoinSet<T> {
     pub fn is_empty(&self) -> bool {
         self.handles.is_empty()
     }
+}
 
+impl<T: 'static> JoinSet<T> {
     /// Spawns a task into the set.
     ///
     /// # Panics
@@ -101,20 +109,86 @@ impl<T: 'static> JoinSet<T> {
     #[track_caller]
     pub fn spawn<F>(&mut self, future: F) -> AbortHandle
     where
-        F: Future<Output = T> + Send + 'static,
+        F: Future<Output = T>,
+        F: Send + 'static,
         T: Send,
     {
         self.insert(spawn(future))
     }
 
+    /// Spawns a task of that runtime into the set.
+    #[track_caller]
+    pub fn spawn_on<F>(&mut self, future: F, handle: &Handle) -> AbortHandle
+    where
+        F: Future<Output = T>,
+        F: Send + 'static,
+        T: Send,
+    {
+        self.insert(handle.spawn(future))
+    }
+
+    /// Spawns a task that need not be `Send` into this set, and into the [`LocalSet`] that polls the caller.
+    ///
+    /// # Panics
+    /// Outside of a `LocalSet`.
+    #[track_caller]
+    pub fn spawn_local<F>(&mut self, future: F) -> AbortHandle
+    where
+        F: Future<Output = T>,
+        F: 'static,
+    {
+        self.insert(spawn_local(future))
+    }
+
+    /// Spawns a task that need not be `Send` into this set, and into that [`LocalSet`].
+    #[track_caller]
+    pub fn spawn_local_on<F>(&mut self, future: F, local: &LocalSet) -> AbortHandle
+    where
+        F: Future<Output = T>,
+        F: 'static,
+    {
+        self.insert(local.spawn_local(future))
+    }
+
+    /// Runs a closure that blocks, as a task of the set.
+    ///
+    /// # Panics
+    /// Outside of a runtime.
+    #[track_caller]
+    pub fn spawn_blocking<F>(&mut self, work: F) -> AbortHandle
+    where
+        F: FnOnce() -> T,
+        F: Send + 'static,
+        T: Send,
+    {
+        self.insert(spawn_blocking(work))
+    }
+
+    /// Runs a closure that blocks on a thread of that runtime, as a task of the set.
+    #[track_caller]
+    pub fn spawn_blocking_on<F>(&mut self, work: F, handle: &Handle) -> AbortHandle
+    where
+        F: FnOnce() -> T,
+        F: Send + 'static,
+        T: Send,
+    {
+        self.insert(handle.spawn_blocking(work))
+    }
+
     /// Adds a task that runs already.
     pub fn insert(&mut self, handle: JoinHandle<T>) -> AbortHandle {
         let abort = handle.abort_handle();
-        let key = self.next;
-        self.next += 1;
-        self.handles.insert(key, handle);
-        // The first poll tells the task whom to tell.
-        self.finished.lock().keys.push_back(key);
+        let entry = self.handles.vacant_entry();
+        let member = Arc::new(Member {
+            key: entry.key(),
+            round: self.finished.lock().round,
+            finished: Arc::clone(&self.finished),
+        });
+        let handle = entry.insert(handle);
+        let waker = Waker::from(Arc::clone(&member));
+        if handle.tell_when_finished(&waker) {
+            member.wake();
+        }
         abort
     }
 
@@ -123,20 +197,46 @@ impl<T: 'static> JoinSet<T> {
         poll_fn(|cx| self.poll_join_next(cx)).await
     }
 
+    /// As [`JoinSet::join_next`], with the task's name.
+    pub async fn join_next_with_id(&mut self) -> Option<Result<(Id, T), JoinError>> {
+        poll_fn(|cx| self.poll_join_next_with_id(cx)).await
+    }
+
     /// As [`JoinSet::join_next`], without waiting.
     pub fn try_join_next(&mut self) -> Option<Result<T, JoinError>> {
+        without_id(self.try_join_next_with_id())
+    }
+
+    /// As [`JoinSet::try_join_next`], with the task's name.
+    pub fn try_join_next_with_id(&mut self) -> Option<Result<(Id, T), JoinError>> {
         // Whoever waits goes on waiting, and there is nothing to wait for here that a budget would have to limit.
-        self.next_finished(None)
+        let key = self.finished.lock().keys.pop_front()?;
+        Some(self.take(key))
     }
 
     /// As [`JoinSet::join_next`], for hand-written futures.
     pub fn poll_join_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<T, JoinError>>> {
+        self.poll_join_next_with_id(cx).map(without_id)
+    }
+
+    /// As [`JoinSet::join_next_with_id`], for hand-written futures.
+    pub fn poll_join_next_with_id(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<(Id, T), JoinError>>> {
         if self.handles.is_empty() {
             return Poll::Ready(None);
         }
         let unit = ready!(coop::take_unit(cx));
-        match self.next_finished(Some(cx.waker())) {
-            Some(joined) => Poll::Ready(Some(joined)),
+        let key = leave(cx.waker(), |waiter| {
+            let mut inner = self.finished.lock();
+            match inner.keys.pop_front() {
+                Some(key) => Some(Some(key)),
+                None => waiter.at(&mut inner.waiter).map(|()| None),
+            }
+        });
+        match key {
+            Some(key) => Poll::Ready(Some(self.take(key))),
             None => {
                 unit.refund();
                 Poll::Pending
@@ -144,36 +244,20 @@ impl<T: 'static> JoinSet<T> {
         }
     }
 
-    /// Joins a task that is through. If there is none, `waiter` is told of the next one.
-    fn next_finished(&mut self, waiter: Option<&Waker>) -> Option<Result<T, JoinError>> {
-        loop {
-            let key = match waiter {
-                Some(waiter) => leave(waiter, |waiter| {
-                    let mut inner = self.finished.lock();
-                    match inner.keys.pop_front() {
-                        Some(key) => Some(Some(key)),
-                        None => waiter.at(&mut inner.waiter).map(|()| None),
-                    }
-                })?,
-                None => self.finished.lock().keys.pop_front()?,
-            };
-            let Some(handle) = self.handles.get_mut(&key) else {
-                continue;
-            };
-            let member = Arc::new(Member {
-                key,
-                finished: Arc::clone(&self.finished),
-            });
-            if let Poll::Ready(output) = handle.poll_without_budget(&Waker::from(member)) {
-                self.handles.remove(&key);
-                return Some(output);
+    /// Joins a task that is through.
+    fn take(&mut self, key: usize) -> Result<(Id, T), JoinError> {
+        let mut handle = self.handles.remove(key);
+        match handle.poll_without_budget(Waker::noop()) {
+            Poll::Ready(joined) => joined.map(|output| (handle.id(), output)),
+            Poll::Pending => {
+                unreachable!("a task tells the set when it is through, and not before")
             }
         }
     }
 
     /// Asks all tasks to end. They stay in the set until they are joined.
     pub fn abort_all(&mut self) {
-        self.handles.values().for_each(JoinHandle::abort);
+        self.handles.iter().for_each(|(_, handle)| handle.abort());
     }
 
     /// Aborts all tasks and waits until they are gone.
@@ -200,11 +284,20 @@ impl<T: 'static> JoinSet<T> {
 
     /// Lets all tasks run on without the set.
     pub fn detach_all(&mut self) {
+        {
+            let mut inner = self.finished.lock();
+            inner.keys.clear();
+            inner.round += 1;
+        }
         self.handles.clear();
     }
 }
 
-impl<T: 'static> Default for JoinSet<T> {
+fn without_id<T>(joined: Option<Result<(Id, T), JoinError>>) -> Option<Result<T, JoinError>> {
+    joined.map(|joined| joined.map(|(_, output)| output))
+}
+
+impl<T> Default for JoinSet<T> {
     fn default() -> Self {
         Self::new()
     }
@@ -212,7 +305,7 @@ impl<T: 'static> Default for JoinSet<T> {
 
 impl<T> Drop for JoinSet<T> {
     fn drop(&mut self) {
-        self.handles.values().for_each(JoinHandle::abort);
+        self.handles.iter().for_each(|(_, handle)| handle.abort());
     }
 }
 
@@ -221,5 +314,33 @@ impl<T> fmt::Debug for JoinSet<T> {
         f.debug_struct("JoinSet")
             .field("len", &self.handles.len())
             .finish()
+    }
+}
+
+/// Spawns all of them.
+impl<T, F> FromIterator<F> for JoinSet<T>
+where
+    F: Future<Output = T>,
+    F: Send + 'static,
+    T: Send + 'static,
+{
+    fn from_iter<I: IntoIterator<Item = F>>(futures: I) -> Self {
+        let mut set = Self::new();
+        set.extend(futures);
+        set
+    }
+}
+
+/// Spawns all of them, too.
+impl<T, F> Extend<F> for JoinSet<T>
+where
+    F: Future<Output = T>,
+    F: Send + 'static,
+    T: Send + 'static,
+{
+    fn extend<I: IntoIterator<Item = F>>(&mut self, futures: I) {
+        for future in futures {
+            self.spawn(future);
+        }
     }
 }

@@ -1,7 +1,10 @@
 //! Values that belong to a task, as thread-locals belong to a thread.
 
+use pin_project_lite::pin_project;
 use std::cell::RefCell;
+use std::fmt;
 use std::future::Future;
+use std::marker::PhantomPinned;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::thread;
@@ -19,7 +22,7 @@ use std::thread;
 ///     REQUEST.with(|request| *request)
 /// }));
 /// assert_eq!(seen, 42);
-/// assert!(REQUEST.try_with(|_| ()).is_none());
+/// assert!(REQUEST.try_with(|_| ()).is_err());
 /// ```
 #[macro_export]
 macro_rules! task_local {
@@ -27,8 +30,9 @@ macro_rules! task_local {
         $(
             $(#[$attr])*
             $vis static $name: $crate::task::LocalKey<$t> = {
-                std::thread_local! {
-                    static VALUE: std::cell::RefCell<Option<$t>> = const { std::cell::RefCell::new(None) };
+                ::std::thread_local! {
+                    static VALUE: ::std::cell::RefCell<::core::option::Option<$t>> =
+                        const { ::std::cell::RefCell::new(::core::option::Option::None) };
                 }
                 $crate::task::LocalKey::__new(&VALUE)
             };
@@ -37,7 +41,6 @@ macro_rules! task_local {
 }
 
 /// A task-local, made by [`task_local!`](crate::task_local).
-#[derive(Debug)]
 pub struct LocalKey<T: 'static> {
     value: &'static thread::LocalKey<RefCell<Option<T>>>,
 }
@@ -49,16 +52,27 @@ impl<T: 'static> LocalKey<T> {
     }
 
     /// Runs `future` with the value set to `value`.
-    pub fn scope<F: Future>(&'static self, value: T, future: F) -> TaskLocalFuture<T, F> {
+    pub fn scope<F>(&'static self, value: T, future: F) -> TaskLocalFuture<T, F>
+    where
+        F: Future,
+    {
         TaskLocalFuture {
             key: self,
             value: Some(value),
             future: Some(future),
+            pinned: PhantomPinned,
         }
     }
 
     /// Runs `work` with the value set to `value`.
-    pub fn sync_scope<R>(&'static self, value: T, work: impl FnOnce() -> R) -> R {
+    ///
+    /// # Panics
+    /// If somebody looks at the value just now, or the thread is about to end.
+    #[track_caller]
+    pub fn sync_scope<F, R>(&'static self, value: T, work: F) -> R
+    where
+        F: FnOnce() -> R,
+    {
         let mut value = Some(value);
         let _swapped = Swapped::new(self, &mut value);
         work()
@@ -69,28 +83,80 @@ impl<T: 'static> LocalKey<T> {
     /// # Panics
     /// Outside of a scope; see [`LocalKey::try_with`].
     #[track_caller]
-    pub fn with<R>(&'static self, look: impl FnOnce(&T) -> R) -> R {
-        self.try_with(look).expect(
-            "the task-local has no value here: wrap the future with `KEY.scope(value, future)`",
-        )
+    pub fn with<F, R>(&'static self, look: F) -> R
+    where
+        F: FnOnce(&T) -> R,
+    {
+        match self.try_with(look) {
+            Ok(result) => result,
+            Err(_) => panic!(
+                "cannot access a task-local storage value without setting it first: wrap the future with `KEY.scope(value, future)`"
+            ),
+        }
     }
 
     /// Calls `look` with the value, if there is one.
-    pub fn try_with<R>(&'static self, look: impl FnOnce(&T) -> R) -> Option<R> {
-        self.value.with_borrow(|value| value.as_ref().map(look))
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn try_with<F, R>(&'static self, look: F) -> Result<R, AccessError>
+    where
+        F: FnOnce(&T) -> R,
+    {
+        let looked = self
+            .value
+            .try_with(|value| value.borrow().as_ref().map(look));
+        looked.ok().flatten().ok_or(AccessError(()))
     }
+}
 
+impl<T: Clone + 'static> LocalKey<T> {
     /// A copy of the value.
     ///
     /// # Panics
     /// Outside of a scope.
     #[track_caller]
-    pub fn get(&'static self) -> T
-    where
-        T: Clone,
-    {
+    pub fn get(&'static self) -> T {
         self.with(T::clone)
     }
+
+    /// A copy of the value, if there is one.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn try_get(&'static self) -> Result<T, AccessError> {
+        self.try_with(T::clone)
+    }
+}
+
+impl<T: 'static> fmt::Debug for LocalKey<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad("LocalKey { .. }")
+    }
+}
+
+/// A task-local has no value here. See [`LocalKey::try_with`].
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct AccessError(());
+
+impl fmt::Debug for AccessError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AccessError").finish()
+    }
+}
+
+impl fmt::Display for AccessError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad("task-local value not set")
+    }
+}
+
+impl std::error::Error for AccessError {}
+
+/// Why the thread's value cannot be exchanged.
+enum NotNow {
+    LookedAt,
+    ThreadEnds,
 }
 
 /// Exchanges the thread's value with the future's, and back.
@@ -100,21 +166,28 @@ struct Swapped<'a, T: 'static> {
 }
 
 impl<'a, T> Swapped<'a, T> {
+    #[track_caller]
     fn new(key: &'static LocalKey<T>, value: &'a mut Option<T>) -> Self {
-        key.value
-            .with_borrow_mut(|current| std::mem::swap(current, value));
-        Swapped { key, value }
+        match Self::try_new(key, value) {
+            Ok(swapped) => swapped,
+            Err(NotNow::LookedAt) => {
+                panic!("cannot enter a task-local scope while the task-local storage is borrowed")
+            }
+            Err(NotNow::ThreadEnds) => panic!(
+                "cannot enter a task-local scope during or after destruction of the underlying thread-local"
+            ),
+        }
     }
 
-    /// `None`: somebody looks at the value, or the thread is about to end.
-    fn try_new(key: &'static LocalKey<T>, value: &'a mut Option<T>) -> Option<Self> {
+    fn try_new(key: &'static LocalKey<T>, value: &'a mut Option<T>) -> Result<Self, NotNow> {
         let swap = |current: &RefCell<Option<T>>| {
-            let mut current = current.try_borrow_mut().ok()?;
+            let mut current = current.try_borrow_mut().map_err(|_| NotNow::LookedAt)?;
             std::mem::swap(&mut *current, value);
-            Some(())
+            Ok(())
         };
-        key.value.try_with(swap).ok()??;
-        Some(Swapped { key, value })
+        let swapped = key.value.try_with(swap);
+        swapped.unwrap_or(Err(NotNow::ThreadEnds))?;
+        Ok(Swapped { key, value })
     }
 }
 
@@ -127,39 +200,67 @@ impl<T> Drop for Swapped<'_, T> {
     }
 }
 
-/// See [`LocalKey::scope`].
-#[derive(Debug)]
-#[must_use = "futures do nothing unless polled"]
-pub struct TaskLocalFuture<T: 'static, F> {
-    key: &'static LocalKey<T>,
-    value: Option<T>,
-    future: Option<F>,
+pin_project! {
+    /// See [`LocalKey::scope`].
+    #[must_use = "futures do nothing unless polled"]
+    pub struct TaskLocalFuture<T, F>
+    where
+        T: 'static,
+    {
+        key: &'static LocalKey<T>,
+        value: Option<T>,
+        #[pin]
+        future: Option<F>,
+        #[pin]
+        pinned: PhantomPinned,
+    }
+
+    impl<T: 'static, F> PinnedDrop for TaskLocalFuture<T, F> {
+        fn drop(this: Pin<&mut Self>) {
+            let mut this = this.project();
+            if this.future.is_some() {
+                // Its destructor sees the value, if that is possible here; a destructor must not panic because it is not.
+                let _swapped = Swapped::try_new(this.key, this.value);
+                this.future.set(None);
+            }
+        }
+    }
+}
+
+impl<T: 'static, F> TaskLocalFuture<T, F> {
+    /// The value, which the future no longer has then. `None`: it has been taken already.
+    pub fn take_value(self: Pin<&mut Self>) -> Option<T> {
+        self.project().value.take()
+    }
 }
 
 impl<T: 'static, F: Future> Future for TaskLocalFuture<T, F> {
     type Output = F::Output;
 
+    #[track_caller]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        // SAFETY: the future is not moved; the other fields are not pinned.
-        let this = unsafe { self.get_unchecked_mut() };
-        let _swapped = Swapped::new(this.key, &mut this.value);
-        let future = this.future.as_mut().expect("polled after completion");
-        // SAFETY: as above.
-        let polled = unsafe { Pin::new_unchecked(future) }.poll(cx);
+        let mut this = self.project();
+        let _swapped = Swapped::new(this.key, this.value);
+        let Some(future) = this.future.as_mut().as_pin_mut() else {
+            panic!("`TaskLocalFuture` polled after completion");
+        };
+        let polled = future.poll(cx);
         if polled.is_ready() {
             // Its destructor may want the value, too. Dropped in place.
-            this.future = None;
+            this.future.set(None);
         }
         polled
     }
 }
 
-impl<T: 'static, F> Drop for TaskLocalFuture<T, F> {
-    fn drop(&mut self) {
-        if self.future.is_some() {
-            // Its destructor sees the value, if that is possible here; a destructor must not panic because it is not.
-            let _swapped = Swapped::try_new(self.key, &mut self.value);
-            self.future = None;
-        }
+impl<T: fmt::Debug + 'static, F> fmt::Debug for TaskLocalFuture<T, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let value: &dyn fmt::Debug = match &self.value {
+            Some(value) => value,
+            None => &format_args!("<missing>"),
+        };
+        f.debug_struct("TaskLocalFuture")
+            .field("value", value)
+            .finish()
     }
 }

@@ -2,7 +2,8 @@
 
 use super::cell::{self, Queued, Schedule, Task};
 use super::join_handle::JoinHandle;
-use crate::runtime::Runtime;
+use crate::context;
+use crate::runtime::{Id, Identity, Runtime};
 use crate::scheduler::Owned;
 use crate::waker_place::leave;
 use std::cell::RefCell;
@@ -15,6 +16,7 @@ use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
+use std::thread::ThreadId;
 
 /// Tasks polled before the thread's other business gets its turn.
 const TASKS_PER_POLL: usize = 61;
@@ -34,6 +36,7 @@ const TASKS_PER_POLL: usize = 61;
 /// ```
 pub struct LocalSet {
     shared: Arc<LocalShared>,
+    identity: Identity,
     /// The set stays on its thread.
     not_send: PhantomData<Rc<()>>,
 }
@@ -119,8 +122,22 @@ impl LocalSet {
                 queue: Mutex::default(),
                 owned: Owned::new(1),
             }),
+            identity: Identity::new(None),
             not_send: PhantomData,
         }
+    }
+
+    /// For a `LocalRuntime`, whose set it is. To be called on the set's thread.
+    pub(crate) fn tasks(&self) -> LocalTasks {
+        LocalTasks {
+            shared: Arc::clone(&self.shared),
+            home: std::thread::current().id(),
+        }
+    }
+
+    /// The set's number: no other set and no runtime has it.
+    pub fn id(&self) -> Id {
+        self.identity.id()
     }
 
     /// Until the guard is dropped, [`spawn_local`] on this thread spawns into the set.
@@ -134,11 +151,15 @@ impl LocalSet {
 
     /// Runs a future, and the set's tasks meanwhile, in the runtime.
     #[track_caller]
-    pub fn block_on<F: Future>(&self, runtime: &Runtime, future: F) -> F::Output {
+    pub fn block_on<F>(&self, runtime: &Runtime, future: F) -> F::Output
+    where
+        F: Future,
+    {
         runtime.block_on(self.run_until(future))
     }
 
     /// Spawns a task into the set. It runs while the set is polled.
+    #[track_caller]
     pub fn spawn_local<F>(&self, future: F) -> JoinHandle<F::Output>
     where
         F: Future + 'static,
@@ -148,7 +169,10 @@ impl LocalSet {
     }
 
     /// Runs the set's tasks until `future` is through, and returns its output.
-    pub async fn run_until<F: Future>(&self, future: F) -> F::Output {
+    pub async fn run_until<F>(&self, future: F) -> F::Output
+    where
+        F: Future,
+    {
         let mut future = pin!(future);
         poll_fn(|cx| {
             let _entered = self.enter();
@@ -238,18 +262,50 @@ where
     JoinHandle::new(handle)
 }
 
-/// Spawns a task that need not be `Send` into the [`LocalSet`] that polls the caller.
+/// A set's tasks, as others know them. It can be given to any thread, and used on the set's.
+pub(crate) struct LocalTasks {
+    shared: Arc<LocalShared>,
+    home: ThreadId,
+}
+
+impl LocalTasks {
+    pub(crate) fn len(&self) -> usize {
+        self.shared.owned.len()
+    }
+
+    #[track_caller]
+    fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        assert!(
+            std::thread::current().id() == self.home,
+            "Local tasks can only be spawned on a LocalRuntime from the thread the runtime was created on"
+        );
+        spawn_into(&self.shared, future)
+    }
+}
+
+/// Spawns a task that need not be `Send` into the [`LocalSet`] that polls the caller, or else into the
+/// [`LocalRuntime`](crate::runtime::LocalRuntime) that the thread is in.
 ///
 /// # Panics
-/// Outside of a `LocalSet`.
+/// Outside of both.
 #[track_caller]
 pub fn spawn_local<F>(future: F) -> JoinHandle<F::Output>
 where
     F: Future + 'static,
     F::Output: 'static,
 {
-    let shared = CURRENT.with(|current| current.borrow().clone());
-    let shared =
-        shared.expect("`spawn_local` needs a LocalSet: call it inside of `LocalSet::run_until`");
-    spawn_into(&shared, future)
+    if let Some(shared) = CURRENT.with(|current| current.borrow().clone()) {
+        return spawn_into(&shared, future);
+    }
+    let runtime = context::current();
+    match runtime.as_ref().and_then(|runtime| runtime.local.get()) {
+        Some(local) => local.spawn(future),
+        None => panic!(
+            "`spawn_local` called from outside of a `task::LocalSet` or `runtime::LocalRuntime`"
+        ),
+    }
 }

@@ -2,6 +2,7 @@
 
 mod cell;
 mod error;
+mod id;
 #[cfg(not(loom))]
 mod join_handle;
 #[cfg(not(loom))]
@@ -27,12 +28,15 @@ pub(crate) use cell::{Header, Links, Queued, Schedule, Task, new};
 #[cfg(not(loom))]
 pub use coop::{consume_budget, unconstrained};
 pub use error::JoinError;
+pub use id::{Id, id, try_id};
 #[cfg(not(loom))]
-pub use join_handle::{AbortHandle, Id, JoinHandle};
+pub use join_handle::{AbortHandle, JoinHandle};
 #[cfg(not(loom))]
 pub use join_set::JoinSet;
 #[cfg(not(loom))]
 pub use local_key::LocalKey;
+#[cfg(not(loom))]
+pub(crate) use local_set::LocalTasks;
 #[cfg(not(loom))]
 pub use local_set::{LocalEnterGuard, LocalSet, spawn_local};
 #[cfg(not(loom))]

@@ -14,14 +14,12 @@ use std::task::{Context, Poll};
 /// }
 /// # });
 /// ```
-pub fn yield_now() -> YieldNow {
-    YieldNow { yielded: false }
+pub async fn yield_now() {
+    YieldNow { yielded: false }.await;
 }
 
 /// See [`yield_now`].
-#[derive(Debug)]
-#[must_use = "futures do nothing unless polled"]
-pub struct YieldNow {
+struct YieldNow {
     yielded: bool,
 }
 

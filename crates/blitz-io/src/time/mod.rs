@@ -7,15 +7,17 @@
 //! runtime has nothing else to do.
 
 mod control;
+pub mod error;
 mod instant;
 mod interval;
 mod sleep;
 mod timeout;
 
 pub use self::control::{advance, pause, resume};
+#[doc(no_inline)]
+pub use self::error::Elapsed;
 pub use self::instant::Instant;
 pub use self::interval::{Interval, MissedTickBehavior, interval, interval_at};
 pub use self::sleep::{Sleep, sleep, sleep_until};
-pub(crate) use self::timeout::elapsed;
-pub use self::timeout::{Elapsed, Timeout, timeout, timeout_at};
+pub use self::timeout::{Timeout, timeout, timeout_at};
 pub use std::time::Duration;

@@ -1,12 +1,11 @@
 //! A future and the longest that it may take.
 
 use super::Instant;
+use super::error::Elapsed;
 use super::sleep::{Sleep, sleep, sleep_until};
 use crate::coop;
 use pin_project_lite::pin_project;
-use std::fmt;
 use std::future::{Future, IntoFuture};
-use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -29,7 +28,10 @@ use std::time::Duration;
 /// # }
 /// ```
 #[track_caller]
-pub fn timeout<F: IntoFuture>(duration: Duration, future: F) -> Timeout<F::IntoFuture> {
+pub fn timeout<F>(duration: Duration, future: F) -> Timeout<F::IntoFuture>
+where
+    F: IntoFuture,
+{
     Timeout {
         future: future.into_future(),
         limit: sleep(duration),
@@ -44,7 +46,10 @@ pub fn timeout<F: IntoFuture>(duration: Duration, future: F) -> Timeout<F::IntoF
 /// # Panics
 /// If the thread is in no runtime.
 #[track_caller]
-pub fn timeout_at<F: IntoFuture>(deadline: Instant, future: F) -> Timeout<F::IntoFuture> {
+pub fn timeout_at<F>(deadline: Instant, future: F) -> Timeout<F::IntoFuture>
+where
+    F: IntoFuture,
+{
     Timeout {
         future: future.into_future(),
         limit: sleep_until(deadline),
@@ -89,29 +94,6 @@ impl<F: Future> Future for Timeout<F> {
             return Poll::Ready(Ok(output));
         }
         // A future that uses up the whole budget in each poll could otherwise go on for ever.
-        coop::without_budget(|| this.limit.poll(cx)).map(|()| Err(Elapsed(())))
-    }
-}
-
-/// A future was not ready in time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Elapsed(());
-
-/// The error, for others who measure time.
-pub(crate) fn elapsed() -> Elapsed {
-    Elapsed(())
-}
-
-impl fmt::Display for Elapsed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the deadline has elapsed")
-    }
-}
-
-impl std::error::Error for Elapsed {}
-
-impl From<Elapsed> for io::Error {
-    fn from(elapsed: Elapsed) -> Self {
-        io::Error::new(io::ErrorKind::TimedOut, elapsed)
+        coop::without_budget(|| this.limit.poll(cx)).map(|()| Err(Elapsed::new()))
     }
 }

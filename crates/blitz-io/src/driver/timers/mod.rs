@@ -99,7 +99,8 @@ impl Timers {
     }
 }
 
-const ENDED: &str = "a timer cannot go off any more: the runtime that it was made in has ended";
+/// Begins as [`crate::runtime::SHUT_DOWN`].
+const ENDED: &str = "A Tokio 1.x context was found, but it is being shutdown. (The timer cannot go off any more: the runtime that it was made in has ended.)";
 
 /// A timer that somebody can wait for. Does nothing before it is polled.
 #[derive(Debug)]

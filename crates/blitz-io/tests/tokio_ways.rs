@@ -1,0 +1,272 @@
+//! What programs written for tokio rely on without saying so.
+
+use blitz_io::runtime::{self, Builder, Handle, LocalRuntime, Runtime};
+use blitz_io::task::{self, JoinSet};
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+fn current_thread() -> Runtime {
+    Builder::new_current_thread().enable_all().build().unwrap()
+}
+
+fn workers(count: usize) -> Runtime {
+    let mut builder = Builder::new_multi_thread();
+    builder.worker_threads(count).enable_all().build().unwrap()
+}
+
+#[test]
+fn a_task_that_yields_until_something_happens_finds_out_soon() {
+    current_thread().block_on(async {
+        let yielded = blitz_io::spawn(async {
+            let listener = blitz_io::net::TcpListener::bind("127.0.0.1:0").await;
+            let listener = listener.unwrap();
+            let address = listener.local_addr().unwrap();
+            let accepted = AtomicBool::new(false);
+            let yields = async {
+                let _client = std::net::TcpStream::connect(address).unwrap();
+                let mut yields = 0;
+                while !accepted.load(Ordering::Relaxed) && yields < 1000 {
+                    task::yield_now().await;
+                    yields += 1;
+                }
+                yields
+            };
+            let accepts = async {
+                listener.accept().await.unwrap();
+                accepted.store(true, Ordering::Relaxed);
+            };
+            blitz_io::join!(yields, accepts).0
+        });
+        let yielded = yielded.await.unwrap();
+        assert!(yielded <= 16, "{yielded}");
+    });
+}
+
+#[test]
+fn a_task_that_always_goes_on_and_the_main_future_take_turns() {
+    current_thread().block_on(async {
+        let turns = Arc::new(AtomicUsize::new(0));
+        let counter = Arc::clone(&turns);
+        blitz_io::spawn(async move {
+            loop {
+                counter.fetch_add(1, Ordering::Relaxed);
+                task::yield_now().await;
+            }
+        });
+        for _ in 0..100 {
+            task::yield_now().await;
+        }
+        let turns = turns.load(Ordering::Relaxed);
+        assert!((99..=101).contains(&turns), "{turns}");
+    });
+}
+
+#[test]
+fn a_closure_whose_thread_is_on_its_way_is_run_although_the_runtime_ends() {
+    for _ in 0..100 {
+        let runtime = current_thread();
+        let answer = runtime.spawn_blocking(|| 42);
+        runtime.shutdown_timeout(Duration::from_secs(100));
+        assert_eq!(current_thread().block_on(answer).unwrap(), 42);
+    }
+}
+
+#[test]
+fn every_thread_is_heard_of_however_soon_the_runtime_ends() {
+    for _ in 0..100 {
+        let (begun, ended) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let (begins, ends) = (Arc::clone(&begun), Arc::clone(&ended));
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(2)
+            .on_thread_start(move || {
+                begins.fetch_add(1, Ordering::Relaxed);
+            })
+            .on_thread_stop(move || {
+                ends.fetch_add(1, Ordering::Relaxed);
+            })
+            .build()
+            .unwrap();
+        runtime.spawn(std::future::pending::<()>());
+        drop(runtime);
+        let begun = begun.load(Ordering::Relaxed);
+        assert!(begun >= 2, "{begun}");
+        assert_eq!(ended.load(Ordering::Relaxed), begun);
+    }
+}
+
+#[test]
+fn all_workers_of_an_idle_runtime_are_known_to_sleep() {
+    for _ in 0..20 {
+        let runtime = workers(3);
+        let metrics = runtime.metrics();
+        let asleep = |worker| metrics.worker_park_unpark_count(worker) % 2 == 1;
+        while !(0..3).all(asleep) {
+            std::thread::yield_now();
+        }
+        drop(runtime);
+        assert!(!(0..3).any(asleep));
+        assert!((0..3).all(|worker| metrics.worker_total_busy_duration(worker) > Duration::ZERO));
+    }
+}
+
+#[test]
+fn what_is_done_before_a_sleep_is_noticed() {
+    let notify = Arc::new(blitz_io::sync::Notify::new());
+    let theirs = Arc::clone(&notify);
+    let runtime = Builder::new_current_thread()
+        .on_thread_park(move || {
+            let notify = Arc::clone(&theirs);
+            blitz_io::spawn(async move { notify.notify_one() });
+        })
+        .build()
+        .unwrap();
+    // Nobody else would ever wake this.
+    runtime.block_on(notify.notified());
+}
+
+#[test]
+fn what_a_future_holds_is_dropped_while_it_panics() {
+    struct Panics(mpsc::Sender<bool>);
+    impl Future for Panics {
+        type Output = ();
+        fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+            panic!("as it should");
+        }
+    }
+    impl Drop for Panics {
+        fn drop(&mut self) {
+            self.0.send(std::thread::panicking()).unwrap();
+            // Twice is not the end of the process.
+            panic!("as it should, again");
+        }
+    }
+    let (sent, received) = mpsc::channel();
+    let runtime = current_thread();
+    let joined = runtime.block_on(runtime.spawn(Panics(sent)));
+    assert!(joined.unwrap_err().is_panic());
+    assert_eq!(received.iter().collect::<Vec<_>>(), [true]);
+}
+
+#[test]
+fn a_local_runtime_takes_local_tasks_from_whatever_is_in_it_on_its_thread() {
+    let runtime = LocalRuntime::new().unwrap();
+    let by_guard = {
+        let _guard = runtime.enter();
+        task::spawn_local(async { 1 })
+    };
+    let by_task = runtime.handle().spawn(async {
+        let inner = task::spawn_local(async { *std::rc::Rc::new(2) });
+        inner.await.unwrap()
+    });
+    assert_eq!(runtime.metrics().num_alive_tasks(), 2);
+    let sum = runtime.block_on(async { by_guard.await.unwrap() + by_task.await.unwrap() });
+    assert_eq!(sum, 3);
+
+    let handle = runtime.handle().clone();
+    let elsewhere = std::thread::spawn(move || {
+        let _guard = handle.enter();
+        drop(task::spawn_local(async {}));
+    });
+    let panic = elsewhere.join().unwrap_err();
+    let message = panic.downcast::<&str>().unwrap();
+    assert!(message.contains("from the thread"), "{message}");
+}
+
+#[test]
+fn tasks_have_names_and_their_ends_tell_them() {
+    let runtime = workers(2);
+    runtime.block_on(async {
+        assert_eq!(task::try_id(), None);
+        let mut set = JoinSet::new();
+        let first = set.spawn(async { task::id() });
+        let second = set.spawn(async { panic!("as it should") });
+        let third = set.spawn(std::future::pending());
+        third.abort();
+        let mut seen = 0;
+        while let Some(joined) = set.join_next_with_id().await {
+            seen += 1;
+            match joined {
+                Ok((id, inside)) => assert_eq!((id, inside), (first.id(), first.id())),
+                Err(error) if error.is_panic() => {
+                    assert_eq!(error.id(), second.id());
+                    let said = format!(
+                        "task {} panicked with message \"as it should\"",
+                        second.id()
+                    );
+                    assert_eq!(error.to_string(), said);
+                }
+                Err(error) => {
+                    assert_eq!(error.id(), third.id());
+                    assert_eq!(
+                        error.to_string(),
+                        format!("task {} was cancelled", third.id())
+                    );
+                }
+            }
+        }
+        assert_eq!(seen, 3);
+    });
+}
+
+#[test]
+fn a_set_that_has_let_its_tasks_go_hears_nothing_of_them() {
+    let runtime = current_thread();
+    runtime.block_on(async {
+        let mut set = JoinSet::new();
+        let (go, may_go) = blitz_io::sync::oneshot::channel();
+        set.spawn(async move { may_go.await.unwrap() });
+        set.detach_all();
+        assert!(set.join_next().await.is_none());
+        // In the place of the one that is gone.
+        let waits = set.spawn(std::future::pending());
+        go.send(()).unwrap();
+        for _ in 0..10 {
+            task::yield_now().await;
+        }
+        assert!(set.try_join_next().is_none());
+        waits.abort();
+        assert!(set.join_next().await.unwrap().unwrap_err().is_cancelled());
+    });
+}
+
+#[test]
+fn runtimes_have_numbers_kinds_and_perhaps_names() {
+    let named = Builder::new_current_thread().name("tiny").build().unwrap();
+    let other = workers(1);
+    assert_eq!(named.handle().name(), Some("tiny"));
+    assert_eq!(other.handle().name(), None);
+    assert_ne!(named.handle().id(), other.handle().id());
+    let flavor = |runtime: &Runtime| runtime.handle().runtime_flavor();
+    assert_eq!(flavor(&named), runtime::RuntimeFlavor::CurrentThread);
+    assert_eq!(flavor(&other), runtime::RuntimeFlavor::MultiThread);
+    assert_eq!(named.block_on(async { runtime::worker_index() }), Some(0));
+    assert_eq!(other.block_on(async { runtime::worker_index() }), None);
+    let index = other.block_on(other.spawn(async { runtime::worker_index() }));
+    assert_eq!(index.unwrap(), Some(0));
+    assert!(Handle::try_current().unwrap_err().is_missing_context());
+}
+
+#[test]
+fn a_socket_of_a_runtime_that_has_ended_says_so() {
+    let gone = current_thread();
+    let listener = gone.block_on(blitz_io::net::TcpListener::bind("127.0.0.1:0"));
+    let listener = listener.unwrap();
+    drop(gone);
+    let error = current_thread().block_on(listener.accept()).unwrap_err();
+    assert!(runtime::is_rt_shutdown_err(&error), "{error}");
+}
+
+#[test]
+#[cfg(target_pointer_width = "64")]
+fn what_macros_await_is_small() {
+    let one = async {
+        blitz_io::select! { _ = std::future::ready(0_i32) => {} }
+    };
+    assert!(size_of_val(&one) <= 32, "{}", size_of_val(&one));
+    let two = async { blitz_io::join!(std::future::ready(0_i32), std::future::ready(0_i32)) };
+    assert!(size_of_val(&two) <= 48, "{}", size_of_val(&two));
+}
