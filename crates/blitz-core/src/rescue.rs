@@ -6,7 +6,8 @@
 //! for itself. (It takes one pool to do so in a smaller way: a thread leaves a task in its own deque and waits for
 //! another pool, where somebody waits for the task.) And a companion's threads block in the middle of tasks, on futures that may depend on
 //! tasks in the queues ([`sleep_elsewhere`](crate::wait::sleep_elsewhere)). Running it on top of the waiting frames is what we promise never
-//! to do. So somebody else does: a pool that is *stuck* (every occupant parked, tasks in the queues) gets a rescue
+//! to do. So somebody else does: a pool that is *stuck* (every seat lost, because those who would run what is queued are parked,
+//! and tasks in the queues; see `Pool::is_stuck`) gets a rescue
 //! thread, which runs them on a stack and in a seat of its own ([`crate::extra`]). If it blocks in the same way, and the pool is
 //! stuck again, another one is started: as many as the program is deep, but no more than
 //! [`max_rescue_threads`](crate::ThreadPoolBuilder::max_rescue_threads).
@@ -40,6 +41,8 @@ pub(crate) const MOST: usize = 512;
 pub(crate) struct Rescue {
     /// Those that run tasks, or are about to: occupants of the pool.
     active: AtomicUsize,
+    /// Those of them that have looked at everything and found nothing.
+    parked: AtomicUsize,
     waiting: Mutex<Waiting>,
     called: Condvar,
     most: usize,
@@ -59,6 +62,7 @@ impl Rescue {
     pub(crate) fn new(most: usize) -> Self {
         Rescue {
             active: AtomicUsize::new(0),
+            parked: AtomicUsize::new(0),
             waiting: Mutex::default(),
             called: Condvar::new(),
             most,
@@ -68,6 +72,20 @@ impl Rescue {
     /// How many rescue threads run tasks.
     pub(crate) fn active(&self) -> usize {
         self.active.load(Ordering::SeqCst)
+    }
+
+    /// One of them parks in a wait, or has come back from it.
+    pub(crate) fn parks(&self, parks: bool) {
+        if parks {
+            self.parked.fetch_add(1, Ordering::SeqCst);
+        } else {
+            self.parked.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+
+    /// Do all of them wait?
+    pub(crate) fn all_parked(&self) -> bool {
+        self.active() <= self.parked.load(Ordering::SeqCst)
     }
 
     /// The most threads there may be.
