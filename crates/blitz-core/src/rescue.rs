@@ -23,7 +23,8 @@
 //! alternatives were to let the thread wait for a job that may need what it holds, or an index that is out of range.
 
 use crate::extra::Beside;
-use crate::pool::{AbortOnDrop, Pool, complain};
+use crate::fork;
+use crate::pool::{Pool, complain};
 use crate::seat::Seat;
 use crate::task::TaskRef;
 use crate::worker;
@@ -167,7 +168,7 @@ pub(crate) fn start(pool: &Pool) {
         let pool = Arc::clone(&pool);
         move || main(&pool, index)
     };
-    if let Err(error) = pool.attributes.rescue_builder(index).spawn(run) {
+    if let Err(error) = fork::start_thread(pool.attributes.rescue_builder(index), run) {
         rescue.active.fetch_sub(1, Ordering::SeqCst);
         rescue.complain(&mut waiting, format_args!("{error}"));
     }
@@ -175,7 +176,6 @@ pub(crate) fn start(pool: &Pool) {
 
 /// The life of a rescue thread; on entry it counts as active.
 fn main(pool: &Pool, index: usize) {
-    let abort = AbortOnDrop("a rescue thread panicked outside of any job");
     let beside = Beside::enter(pool);
     let seat = beside.seat();
     pool.placement.stand_in_started();
@@ -196,7 +196,6 @@ fn main(pool: &Pool, index: usize) {
         pool.catch_panic(|| handler(index));
     }
     drop(beside);
-    std::mem::forget(abort);
 }
 
 /// # Safety

@@ -11,7 +11,7 @@
 use crate::context;
 use crate::driver::{ClockHold, Handle};
 use crate::task::{self, JoinHandle, Queued, Schedule, Task};
-use blitz_core::companion::forks;
+use blitz_core::companion::{forks, start_thread};
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::future::Future;
@@ -157,7 +157,7 @@ impl BlockingPool {
         if let Some(size) = self.stack_size {
             builder = builder.stack_size(size);
         }
-        let spawned = builder.spawn(move || {
+        let spawned = start_thread(builder, move || {
             if let Some(shared) = context {
                 context::enter_for_good(shared);
             }

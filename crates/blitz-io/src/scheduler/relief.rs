@@ -27,7 +27,7 @@ use super::core::Core;
 use super::refusal::Refusal;
 use super::workers::{Reserves, Scheduler};
 use crate::blocking::BlockingPool;
-use blitz_core::companion::{PoolHandle, StandIn, Steering};
+use blitz_core::companion::{PoolHandle, StandIn, Steering, start_thread};
 use blitz_core::demand::{ticks, ticks_per_us};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -248,9 +248,7 @@ impl Relief {
             None => builder,
         };
         let scheduler = scheduler.arc();
-        builder
-            .spawn(move || scheduler.relief.main(&scheduler))
-            .ok()
+        start_thread(builder, move || scheduler.relief.main(&scheduler)).ok()
     }
 
     // ---- the thread -------------------------------------------------------------------------
@@ -297,7 +295,10 @@ impl Relief {
         };
         while !self.is_stopping() {
             self.steps.fetch_add(1, Ordering::Relaxed);
-            if run_slice() {
+            let ran = run_slice();
+            // A child made by a task that has returned from it: nobody would ever tell it anything.
+            scheduler.assert_of_this_process();
+            if ran {
                 if scheduler.my_core().is_none() {
                     return;
                 }

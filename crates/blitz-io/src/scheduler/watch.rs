@@ -14,6 +14,7 @@
 use super::refusal::Refusal;
 use super::vigil::Vigil;
 use super::workers::Scheduler;
+use blitz_core::companion::start_thread;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -64,7 +65,7 @@ impl Watch {
             None => {
                 let scheduler = scheduler.arc();
                 let builder = std::thread::Builder::new().name("blitz-io watch".to_owned());
-                match builder.spawn(move || scheduler.watch.main(&scheduler)) {
+                match start_thread(builder, move || scheduler.watch.main(&scheduler)) {
                     Ok(handle) => *thread = Some(handle),
                     // No memory for a thread: somebody tries again, but not at every push.
                     Err(_) => {
