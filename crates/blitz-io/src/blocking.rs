@@ -10,11 +10,12 @@
 
 use crate::context;
 use crate::driver::{ClockHold, Handle};
-use crate::task::{self, JoinHandle, Queued, Schedule, Task};
+use crate::task::{self, JoinError, JoinHandle, Queued, Schedule, Task};
 use blitz_core::companion::{forks, start_thread};
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::future::Future;
+use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
@@ -47,6 +48,8 @@ struct Queue {
     /// Idle threads that have been told of a job and have not taken it yet.
     told: usize,
     closed: bool,
+    /// There is no thread, and the system refuses to start one: the jobs are being told.
+    refusal: Option<io::Error>,
 }
 
 struct Job {
@@ -164,14 +167,16 @@ impl BlockingPool {
             pool.main();
             context::leave_for_good();
         });
-        if spawned.is_err() {
+        if let Err(error) = spawned {
             let mut queue = self.queue();
             queue.threads -= 1;
             if queue.threads == 0 {
                 // Nobody will ever run them: say so instead of letting their handles hang.
                 let jobs = std::mem::take(&mut queue.jobs);
+                queue.refusal = Some(error);
                 drop(queue);
                 jobs.iter().for_each(Job::cancel);
+                self.queue().refusal = None;
             }
         }
     }
@@ -277,6 +282,15 @@ impl Schedule for Arc<BlockingPool> {
     fn release(&self, _task: &Task) -> bool {
         false
     }
+
+    fn why_dropped(&self) -> JoinError {
+        match &self.queue().refusal {
+            Some(error) => JoinError::panicked(Box::new(format!(
+                "no thread can be started for code that blocks: {error}"
+            ))),
+            None => JoinError::cancelled(),
+        }
+    }
 }
 
 /// A closure as a future that is ready at once.
@@ -298,6 +312,8 @@ impl<T, F: FnOnce() -> T> Future for RunOnce<F> {
 ///
 /// The threads are many (512 by default) and have nothing else to do. For code that computes rather than blocks, use
 /// [`spawn_cpu`](crate::spawn_cpu). Aborting the handle has an effect only while the closure waits for a thread.
+///
+/// If there is no such thread and the system refuses to start one, the handle says so, as of a panic.
 ///
 /// # Panics
 /// Outside of a runtime.

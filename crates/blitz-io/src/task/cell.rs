@@ -46,6 +46,11 @@ pub(crate) trait Schedule: Sized + 'static {
     fn drop_future<R>(&self, drop_it: impl FnOnce() -> R) -> R {
         drop_it()
     }
+
+    /// What the handle of a task hears that will not be polled any more.
+    fn why_dropped(&self) -> JoinError {
+        JoinError::cancelled()
+    }
 }
 
 /// The beginning of every task.
@@ -485,7 +490,7 @@ unsafe fn drop_future_and_complete<F: Future, S: Schedule>(header: NonNull<Heade
         };
         let error = match panic {
             Some(payload) => JoinError::panicked(payload),
-            None => JoinError::cancelled(),
+            None => cell.scheduler.why_dropped(),
         };
         complete(cell, header, Err(error))
     }
