@@ -1,0 +1,23 @@
+//! Blitz inside, MPI between. (design page to come)
+
+mod agree;
+mod cluster;
+mod collective;
+mod core;
+mod driver;
+mod error;
+mod links;
+mod operation;
+mod parts;
+mod portable;
+mod session;
+mod slot;
+mod stats;
+
+pub use cluster::{Cluster, MAX_TAG};
+pub use error::{Error, Result};
+pub use operation::{Operation, Receive, ReceiveAny};
+pub use parts::Parts;
+pub use portable::{Number, Op, Plain, Portable};
+pub use session::{Builder, Session};
+pub use stats::Stats;
