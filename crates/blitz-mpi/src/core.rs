@@ -77,6 +77,8 @@ enum Contents {
     Message(MPI_Message),
     /// Received for somebody who went away.
     Arrived(Vec<u8>),
+    /// Being received, for somebody who went away.
+    Coming,
 }
 
 /// Somebody who waits for a message.
@@ -89,7 +91,8 @@ struct Waiting {
 }
 
 trait Opener: Send {
-    fn open(self: Box<Self>, core: &mut Core, letter: Letter);
+    /// `id` is that of the receiver.
+    fn open(self: Box<Self>, core: &mut Core, id: u64, letter: Letter);
 
     fn refuse(self: Box<Self>, error: Error, wakes: &mut Vec<Waker>);
 }
@@ -98,6 +101,10 @@ trait Opener: Send {
 struct Mail {
     waiting: VecDeque<Waiting>,
     held: VecDeque<Letter>,
+    /// Letters that are just being received, without their contents, and for whom.
+    coming: Vec<(u64, Letter)>,
+    /// Receivers of letters that are just being received for somebody who went away.
+    heirs: Vec<(Letter, Waiting)>,
     next: u64,
     /// Messages sent to and seen from each rank, for the end.
     sent: Vec<u64>,
@@ -285,22 +292,35 @@ impl Core {
         match self.mail.held.iter().position(|letter| waiting.wants(letter)) {
             Some(at) => {
                 let letter = self.mail.held.remove(at).expect("found there");
-                waiting.opener.open(self, letter);
+                self.hand_over(waiting, letter);
             }
             None => self.mail.waiting.push_back(waiting),
         }
         Ok(id)
     }
 
-    /// The future is gone. A message that is already in its slot goes to the next who asks.
-    pub(crate) fn forget<T: Copy + Send + 'static>(&mut self, id: u64, slot: Arc<Slot<Received<T>>>) {
-        if let Some(at) = self.mail.waiting.iter().position(|waiting| waiting.id == id) {
-            self.mail.waiting.remove(at);
+    fn hand_over(&mut self, waiting: Waiting, letter: Letter) {
+        match letter.contents {
+            Contents::Coming => self.mail.heirs.push((letter, waiting)),
+            _ => waiting.opener.open(self, waiting.id, letter),
         }
+    }
+
+    /// The future is gone. Its message goes to the next who asks.
+    pub(crate) fn forget<T: Copy + Send + 'static>(&mut self, id: u64, slot: Arc<Slot<Received<T>>>) {
         if let Some(Ok(received)) = slot.take() {
             self.give_back(received);
         }
-        // If the message is just being received, its landing finds itself alone with the slot.
+        let mail = &mut self.mail;
+        mail.waiting.retain(|waiting| waiting.id != id);
+        if let Some(at) = mail.heirs.iter().position(|(_, heir)| heir.id == id) {
+            let (letter, _) = mail.heirs.swap_remove(at);
+            self.post(letter);
+        } else if let Some((_, letter)) = mail.coming.iter().find(|&&(receiver, _)| receiver == id) {
+            // Its landing will find itself alone with the slot.
+            let letter = Letter { contents: Contents::Coming, ..*letter };
+            self.post(letter);
+        }
     }
 
     fn give_back<T: Copy>(&mut self, received: Received<T>) {
@@ -311,13 +331,17 @@ impl Core {
             copy.as_mut_ptr().copy_from_nonoverlapping(received.data.as_ptr().cast(), bytes);
             copy.set_len(bytes);
         }
-        self.post(Letter {
-            number: received.number,
-            source: received.from,
-            wire: received.wire,
-            bytes,
-            contents: Contents::Arrived(copy),
-        });
+        let number = received.number;
+        let contents = Contents::Arrived(copy);
+        // It may be held already, or have an heir, since before it was here.
+        if let Some(at) = self.mail.heirs.iter().position(|(letter, _)| letter.number == number) {
+            let (letter, heir) = self.mail.heirs.swap_remove(at);
+            heir.opener.open(self, heir.id, Letter { contents, ..letter });
+        } else if let Some(held) = self.mail.held.iter_mut().find(|held| held.number == number) {
+            held.contents = contents;
+        } else {
+            self.post(Letter { number, source: received.from, wire: received.wire, bytes, contents });
+        }
     }
 
     /// To whoever waits for it, or among those that are held, in order.
@@ -325,7 +349,7 @@ impl Core {
         match self.mail.waiting.iter().position(|waiting| waiting.wants(&letter)) {
             Some(at) => {
                 let waiting = self.mail.waiting.remove(at).expect("found there");
-                waiting.opener.open(self, letter);
+                self.hand_over(waiting, letter);
             }
             None => {
                 let at = self.mail.held.partition_point(|held| held.number < letter.number);
@@ -558,7 +582,7 @@ struct Opening<T> {
 }
 
 impl<T: Copy + Send + 'static> Opener for Opening<T> {
-    fn open(self: Box<Self>, core: &mut Core, letter: Letter) {
+    fn open(self: Box<Self>, core: &mut Core, id: u64, letter: Letter) {
         let Letter { number, source, wire, bytes, contents } = letter;
         let size = size_of::<T>();
         if wire & 0xff != wire_tag(0, size) || bytes % size != 0 {
@@ -583,12 +607,17 @@ impl<T: Copy + Send + 'static> Opener for Opening<T> {
                 unsafe { pointer.copy_from_nonoverlapping(copy.as_ptr(), bytes) };
                 Box::new(landing).landed(core, Ok(()));
             }
+            Contents::Coming => unreachable!("it has no opener before it is here"),
             Contents::Message(message) => {
                 let landing = Box::into_raw(Box::new(landing));
                 // SAFETY: room for `length` elements, which the landing owns.
                 match unsafe { core.links.receive(message, pointer, length, size) } {
-                    // SAFETY: as above.
-                    Ok(request) => unsafe { core.fly(request, landing, bytes) },
+                    Ok(request) => {
+                        let contents = Contents::Coming;
+                        core.mail.coming.push((id, Letter { number, source, wire, bytes, contents }));
+                        // SAFETY: as above.
+                        unsafe { core.fly(request, landing, bytes) };
+                    }
                     // SAFETY: not started: it is ours.
                     Err(error) => unsafe { Box::from_raw(landing) }.landed(core, Err(error)),
                 }
@@ -609,6 +638,8 @@ struct Landed<T> {
 
 impl<T: Copy + Send + 'static> Landing for Landed<T> {
     fn landed(mut self: Box<Self>, core: &mut Core, result: Result<()>) {
+        let number = self.received.number;
+        core.mail.coming.retain(|(_, letter)| letter.number != number);
         if let Err(error) = result {
             return self.slot.fill(Err(error), &mut core.links.wakes);
         }

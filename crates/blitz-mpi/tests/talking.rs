@@ -125,12 +125,12 @@ fn messages_come_in_order_whoever_goes_away_and_whatever_owns_them() {
                     .await;
                     drop(dropped);
                     if let Some(message) = unfinished {
-                        assert_eq!(message, vec![number + left as u64; length]);
+                        assert!(message == vec![number + left as u64; length], "message {number} of {length}");
                         continue;
                     }
                 }
                 let message = cluster.recv::<u64>(left, 1).await.unwrap();
-                assert_eq!(message, vec![number + left as u64; length]);
+                assert!(message == vec![number + left as u64; length], "message {number} of {length}");
             }
             for (number, send) in sends.into_iter().enumerate() {
                 // The buffer comes back.
