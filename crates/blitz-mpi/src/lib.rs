@@ -4,7 +4,9 @@ mod agree;
 mod cluster;
 mod collective;
 mod core;
+mod distributed;
 mod driver;
+mod dynamic;
 mod error;
 mod links;
 mod operation;
@@ -15,6 +17,8 @@ mod slot;
 mod stats;
 
 pub use cluster::{Cluster, MAX_TAG};
+pub use distributed::Distributed;
+pub use dynamic::Balance;
 pub use error::{Error, Result};
 pub use operation::{Operation, Receive, ReceiveAny};
 pub use parts::Parts;
