@@ -14,6 +14,7 @@
 
 use crate::error::{Error, Result, check};
 use crate::links::{Links, null_request};
+use crate::portable::Op;
 use mpi::ffi::{self, MPI_Request};
 use std::os::raw::c_int;
 
@@ -140,8 +141,14 @@ pub(crate) struct Frame {
     payload: Payload,
 }
 
-/// Adds the right payload to the left one.
-pub(crate) type Combine = Box<dyn Fn(&mut Payload, &Payload) + Send>;
+/// How payloads are combined: a function, and what it is told of the numbers in them.
+#[derive(Clone, Copy)]
+pub(crate) struct Combine {
+    pub(crate) op: Op,
+    pub(crate) length: usize,
+    /// Adds the right payload to the left one.
+    pub(crate) apply: fn(&Combine, &mut Payload, &Payload),
+}
 
 impl Frame {
     fn clashes(&self) -> bool {
@@ -158,7 +165,7 @@ impl Frame {
         }
         let mut both = self;
         if self.call.agrees_with(&right.call) {
-            combine(&mut both.payload, &right.payload);
+            (combine.apply)(combine, &mut both.payload, &right.payload);
         } else {
             both.other = right.call;
         }

@@ -74,7 +74,11 @@ impl Body for Bare {
 }
 
 fn nothing_to_combine() -> Combine {
-    Box::new(|_, _| {})
+    Combine {
+        op: Op::Sum,
+        length: 0,
+        apply: |_, _, _| {},
+    }
 }
 
 pub(crate) fn barrier(shared: &Arc<Shared>) -> Operation<()> {
@@ -126,16 +130,11 @@ pub(crate) fn all_reduce<T: Number, R: Send + 'static>(
     let combine: Combine = if bytes <= PAYLOAD {
         // SAFETY: plain data without padding, of as many bytes, to memory of at least as many.
         unsafe { payload.0.as_mut_ptr().copy_from_nonoverlapping(given.as_ptr().cast(), bytes) };
-        Box::new(move |left, right| {
-            for at in 0..length {
-                // SAFETY: the payload has room for `length` numbers, and is aligned for every type.
-                unsafe {
-                    let place = left.0.as_mut_ptr().cast::<T>().add(at);
-                    let right = right.0.as_ptr().cast::<T>().add(at);
-                    place.write(T::combine(op, place.read(), right.read()));
-                }
-            }
-        })
+        Combine {
+            op,
+            length,
+            apply: combine_numbers::<T>,
+        }
     } else {
         nothing_to_combine()
     };
@@ -149,6 +148,18 @@ pub(crate) fn all_reduce<T: Number, R: Send + 'static>(
         requests: Batch::default(),
     });
     start(shared, false, bytes, &slot, |core| core.call(call, payload, combine, body))
+}
+
+fn combine_numbers<T: Number>(combine: &Combine, left: &mut Payload, right: &Payload) {
+    assert!(combine.length * size_of::<T>() <= PAYLOAD);
+    for at in 0..combine.length {
+        // SAFETY: the payloads have room for as many numbers, and are aligned for every type.
+        unsafe {
+            let place = left.0.as_mut_ptr().cast::<T>().add(at);
+            let right = right.0.as_ptr().cast::<T>().add(at);
+            place.write(T::combine(combine.op, place.read(), right.read()));
+        }
+    }
 }
 
 impl<T: Number, R: Send + 'static> Body for Reduction<T, R> {
@@ -240,10 +251,11 @@ pub(crate) unsafe fn broadcast<T: Send + 'static>(
         slot: Arc::clone(&slot),
         requests: Batch::default(),
     });
-    let combine: Combine = Box::new(|left, right| {
-        let sum = length_of(left) + length_of(right);
-        left.0[..8].copy_from_slice(&sum.to_ne_bytes());
-    });
+    let combine = Combine {
+        op: Op::Sum,
+        length: 1,
+        apply: combine_numbers::<u64>,
+    };
     start(shared, false, bytes, &slot, |core| core.call(call, payload, combine, body))
 }
 
