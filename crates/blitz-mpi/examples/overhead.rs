@@ -29,7 +29,9 @@ fn block(length: usize, size: usize, rank: usize) -> std::ops::Range<usize> {
 }
 
 fn map(n: u64) -> u64 {
-    (0..8).fold(n, |n, _| n.rotate_left(7).wrapping_mul(0x2545_F491_4F6C_DD1D) ^ n)
+    (0..8).fold(n, |n, _| {
+        n.rotate_left(7).wrapping_mul(0x2545_F491_4F6C_DD1D) ^ n
+    })
 }
 
 // By hand.
@@ -42,7 +44,9 @@ fn hand_sort(world: &SimpleCommunicator, mut local: Vec<u64>) -> Vec<u64> {
         return local;
     }
     let shown = 16 * size;
-    let sample: Vec<u64> = (0..shown).map(|at| local[at * local.len() / shown]).collect();
+    let sample: Vec<u64> = (0..shown)
+        .map(|at| local[at * local.len() / shown])
+        .collect();
     let mut samples = vec![0u64; shown * size];
     world.all_gather_into(&sample[..], &mut samples[..]);
     samples.sort_unstable();
@@ -59,7 +63,13 @@ fn hand_sort(world: &SimpleCommunicator, mut local: Vec<u64>) -> Vec<u64> {
     let mut incoming = vec![0i32; size];
     world.all_to_all_into(&counts[..], &mut incoming[..]);
     let starts = |counts: &[i32]| -> Vec<i32> {
-        counts.iter().scan(0, |sum, &count| { *sum += count; Some(*sum - count) }).collect()
+        counts
+            .iter()
+            .scan(0, |sum, &count| {
+                *sum += count;
+                Some(*sum - count)
+            })
+            .collect()
     };
     let (send_starts, receive_starts) = (starts(&counts), starts(&incoming));
     let mut received = vec![0u64; incoming.iter().sum::<i32>() as usize];
@@ -106,24 +116,45 @@ impl Plate {
         let rows: Vec<f64> = block(WIDTH, size, rank)
             .flat_map(|row| vec![if row == 0 { 100.0 } else { 0.0 }; WIDTH])
             .collect();
-        Plate { next: rows.clone(), rows }
+        Plate {
+            next: rows.clone(),
+            rows,
+        }
     }
 
     fn inside(&mut self) {
         let (rows, last) = (&self.rows, self.rows.len() - WIDTH);
-        self.next[WIDTH..last].par_chunks_mut(WIDTH).enumerate().for_each(|(at, new)| {
-            let old = &rows[at * WIDTH..];
-            relax(&old[..WIDTH], &old[WIDTH..2 * WIDTH], &old[2 * WIDTH..3 * WIDTH], new);
-        });
+        self.next[WIDTH..last]
+            .par_chunks_mut(WIDTH)
+            .enumerate()
+            .for_each(|(at, new)| {
+                let old = &rows[at * WIDTH..];
+                relax(
+                    &old[..WIDTH],
+                    &old[WIDTH..2 * WIDTH],
+                    &old[2 * WIDTH..3 * WIDTH],
+                    new,
+                );
+            });
     }
 
     fn borders(&mut self, above: Option<&[f64]>, below: Option<&[f64]>) {
         let last = self.rows.len() - WIDTH;
         if let Some(above) = above {
-            relax(above, &self.rows[..WIDTH], &self.rows[WIDTH..2 * WIDTH], &mut self.next[..WIDTH]);
+            relax(
+                above,
+                &self.rows[..WIDTH],
+                &self.rows[WIDTH..2 * WIDTH],
+                &mut self.next[..WIDTH],
+            );
         }
         if let Some(below) = below {
-            relax(&self.rows[last - WIDTH..last], &self.rows[last..], below, &mut self.next[last..]);
+            relax(
+                &self.rows[last - WIDTH..last],
+                &self.rows[last..],
+                below,
+                &mut self.next[last..],
+            );
         }
         std::mem::swap(&mut self.rows, &mut self.next);
     }
@@ -149,10 +180,18 @@ fn hand_stencil(world: &SimpleCommunicator) -> Vec<f64> {
                 sends.push(down.immediate_send_with_tag(scope, &rows[last..], 1));
             }
             let old = &rows[..];
-            next[WIDTH..last].par_chunks_mut(WIDTH).enumerate().for_each(|(at, new)| {
-                let old = &old[at * WIDTH..];
-                relax(&old[..WIDTH], &old[WIDTH..2 * WIDTH], &old[2 * WIDTH..3 * WIDTH], new);
-            });
+            next[WIDTH..last]
+                .par_chunks_mut(WIDTH)
+                .enumerate()
+                .for_each(|(at, new)| {
+                    let old = &old[at * WIDTH..];
+                    relax(
+                        &old[..WIDTH],
+                        &old[WIDTH..2 * WIDTH],
+                        &old[2 * WIDTH..3 * WIDTH],
+                        new,
+                    );
+                });
             receives.into_iter().for_each(|request| _ = request.wait());
             sends.into_iter().for_each(|request| _ = request.wait());
         });
@@ -167,7 +206,11 @@ fn hand_stencil(world: &SimpleCommunicator) -> Vec<f64> {
 
 async fn our_map_reduce(cluster: &Cluster) -> u64 {
     let numbers = Distributed::from_fn(cluster, MAPPED, number);
-    numbers.par_map(map).reduce(|| 0, u64::wrapping_add).await.expect("a sum")
+    numbers
+        .par_map(map)
+        .reduce(|| 0, u64::wrapping_add)
+        .await
+        .expect("a sum")
 }
 
 async fn our_stencil(cluster: &Cluster) -> Vec<f64> {
@@ -176,8 +219,18 @@ async fn our_stencil(cluster: &Cluster) -> Vec<f64> {
     let (up, down) = (rank.checked_sub(1), (rank + 1 < size).then_some(rank + 1));
     for _ in 0..STEPS {
         let last = plate.rows.len() - WIDTH;
-        let above = up.map(|up| (cluster.recv(up, 1), cluster.send(up, 2, plate.rows[..WIDTH].to_vec())));
-        let below = down.map(|down| (cluster.recv(down, 2), cluster.send(down, 1, plate.rows[last..].to_vec())));
+        let above = up.map(|up| {
+            (
+                cluster.recv(up, 1),
+                cluster.send(up, 2, plate.rows[..WIDTH].to_vec()),
+            )
+        });
+        let below = down.map(|down| {
+            (
+                cluster.recv(down, 2),
+                cluster.send(down, 1, plate.rows[last..].to_vec()),
+            )
+        });
         plate.inside();
         let mut borders = [None, None];
         for (border, pair) in borders.iter_mut().zip([above, below]) {
@@ -201,7 +254,10 @@ fn report(cluster: &Cluster, what: &str, unit: &str, ours: &mut [f64], hand: &mu
         let (our, by_hand) = (median(ours), median(hand));
         println!(
             "{what}: {our:.2} {unit}, by hand {by_hand:.2} {unit}, ratio {:.2} (fastest {:.2} / {:.2} = {:.2})",
-            our / by_hand, ours[0], hand[0], ours[0] / hand[0]
+            our / by_hand,
+            ours[0],
+            hand[0],
+            ours[0] / hand[0]
         );
     }
 }
@@ -214,7 +270,9 @@ fn main() {
     };
     let threads = number_after("--threads").unwrap_or(1);
     let rounds = number_after("--rounds").unwrap_or(7);
-    let wanted = |name: &str| words.iter().all(|word| word != "--only") || words.iter().any(|word| word == name);
+    let wanted = |name: &str| {
+        words.iter().all(|word| word != "--only") || words.iter().any(|word| word == name)
+    };
     Cluster::builder()
         .threads(threads)
         .run(async |cluster| {
@@ -222,7 +280,10 @@ fn main() {
             let world = SimpleCommunicator::world();
             let (rank, size) = (cluster.rank(), cluster.size());
             if rank == 0 {
-                println!("{size} ranks of {} threads, {rounds} rounds", cluster.threads());
+                println!(
+                    "{size} ranks of {} threads, {rounds} rounds",
+                    cluster.threads()
+                );
             }
             let here = async || cluster.barrier().await.expect("all are here");
 
@@ -233,7 +294,12 @@ fn main() {
                     here().await;
                     let start = Instant::now();
                     for _ in 0..CALLS {
-                        black_box(cluster.all_reduce_one(1.5f64, Op::Sum).await.expect("a sum"));
+                        black_box(
+                            cluster
+                                .all_reduce_one(1.5f64, Op::Sum)
+                                .await
+                                .expect("a sum"),
+                        );
                     }
                     ours.push(start.elapsed().as_secs_f64() * 1e6 / CALLS as f64);
                     here().await;
@@ -249,7 +315,10 @@ fn main() {
             }
             if wanted("sort") {
                 let (mut ours, mut hand) = (Vec::new(), Vec::new());
-                let local: Vec<u64> = block(SORTED, size, rank).into_par_iter().map(number).collect();
+                let local: Vec<u64> = block(SORTED, size, rank)
+                    .into_par_iter()
+                    .map(number)
+                    .collect();
                 for _ in 0..rounds {
                     let input = Distributed::from_local(cluster, local.clone());
                     here().await;
@@ -296,7 +365,13 @@ fn main() {
                     hand.push(start.elapsed().as_secs_f64() * 1e3);
                     assert!(plate == by_hand);
                 }
-                report(cluster, "stencil of 1024 x 1024, 100 steps", "ms", &mut ours, &mut hand);
+                report(
+                    cluster,
+                    "stencil of 1024 x 1024, 100 steps",
+                    "ms",
+                    &mut ours,
+                    &mut hand,
+                );
             }
         })
         .expect("a cluster");

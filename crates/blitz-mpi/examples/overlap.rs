@@ -34,14 +34,24 @@ fn main() {
             let (message, arrived) = arriving.await.expect("no panic");
             assert!(message.len() == length && message.iter().all(|&n| n == 7));
             let during = trace.iter().filter(|(_, end)| *end <= arrived).count();
-            let busy: Duration = trace.iter().take(during).map(|(from, end)| *end - *from).sum();
-            println!("{} MB under way for {arrived:.1?}", length * 8 >> 20);
-            println!("meanwhile: {during} steps of computing, {busy:.1?} ({:.0} %)", 100.0 * busy.as_secs_f64() / arrived.as_secs_f64());
+            let busy: Duration = trace
+                .iter()
+                .take(during)
+                .map(|(from, end)| *end - *from)
+                .sum();
+            println!("{} MB under way for {arrived:.1?}", (length * 8) >> 20);
+            println!(
+                "meanwhile: {during} steps of computing, {busy:.1?} ({:.0} %)",
+                100.0 * busy.as_secs_f64() / arrived.as_secs_f64()
+            );
             for (number, (from, end)) in trace.iter().enumerate().take(6) {
                 println!("  step {number}: {from:>9.1?} to {end:>9.1?}");
             }
             println!("  … message there: {arrived:.1?}");
-            assert!(during > 0, "nothing was computed while the message was under way");
+            assert!(
+                during > 0,
+                "nothing was computed while the message was under way"
+            );
         }
     })
     .expect("a cluster");

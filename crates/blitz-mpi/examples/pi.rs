@@ -14,12 +14,16 @@ fn hits(batch: usize, darts: u64) -> u64 {
         z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
     };
-    (0..darts).filter(|_| next().powi(2) + next().powi(2) <= 1.0).count() as u64
+    (0..darts)
+        .filter(|_| next().powi(2) + next().powi(2) <= 1.0)
+        .count() as u64
 }
 
 fn main() {
     let argument = std::env::args().nth(1).unwrap_or_default();
-    let batches = argument.parse().unwrap_or(if argument == "--quick" { 200 } else { 4000 });
+    let batches = argument
+        .parse()
+        .unwrap_or(if argument == "--quick" { 200 } else { 4000 });
     Cluster::run(async |cluster| {
         // The first batches are the dear ones: even blocks would leave most ranks idle.
         let darts = |batch: usize| if batch < batches / 4 { 40_000 } else { 1000 };

@@ -19,7 +19,11 @@ fn relax(above: &[f64], row: &[f64], below: &[f64], new: &mut [f64]) {
 
 /// The plate at the beginning: hot above, cold elsewhere.
 fn start(row: usize, width: usize) -> Vec<f64> {
-    if row == 0 { vec![100.0; width] } else { vec![0.0; width] }
+    if row == 0 {
+        vec![100.0; width]
+    } else {
+        vec![0.0; width]
+    }
 }
 
 /// This rank's rows after some steps; the time that it waited for borders.
@@ -27,19 +31,39 @@ async fn simulate(cluster: &Cluster, width: usize, steps: usize) -> Result<(Vec<
     let (rank, size) = (cluster.rank(), cluster.size());
     let first = width * rank / size;
     let count = width * (rank + 1) / size - first;
-    let mut rows: Vec<f64> = (first..first + count).flat_map(|row| start(row, width)).collect();
+    let mut rows: Vec<f64> = (first..first + count)
+        .flat_map(|row| start(row, width))
+        .collect();
     let mut next = rows.clone();
     let mut waited = Duration::ZERO;
     let (up, down) = (rank.checked_sub(1), (rank + 1 < size).then_some(rank + 1));
     for _ in 0..steps {
         // Borders first: they travel from here on.
-        let above = up.map(|up| (cluster.recv(up, 1), cluster.send(up, 2, rows[..width].to_vec())));
-        let below = down.map(|down| (cluster.recv(down, 2), cluster.send(down, 1, rows[(count - 1) * width..].to_vec())));
-        // Rows that need nobody.
-        next[width..(count - 1) * width].par_chunks_mut(width).enumerate().for_each(|(at, new)| {
-            let old = &rows[at * width..];
-            relax(&old[..width], &old[width..2 * width], &old[2 * width..3 * width], new);
+        let above = up.map(|up| {
+            (
+                cluster.recv(up, 1),
+                cluster.send(up, 2, rows[..width].to_vec()),
+            )
         });
+        let below = down.map(|down| {
+            (
+                cluster.recv(down, 2),
+                cluster.send(down, 1, rows[(count - 1) * width..].to_vec()),
+            )
+        });
+        // Rows that need nobody.
+        next[width..(count - 1) * width]
+            .par_chunks_mut(width)
+            .enumerate()
+            .for_each(|(at, new)| {
+                let old = &rows[at * width..];
+                relax(
+                    &old[..width],
+                    &old[width..2 * width],
+                    &old[2 * width..3 * width],
+                    new,
+                );
+            });
         // Those that do.
         let since = Instant::now();
         let above = match above {
@@ -57,9 +81,19 @@ async fn simulate(cluster: &Cluster, width: usize, steps: usize) -> Result<(Vec<
             None => None,
         };
         waited += since.elapsed();
-        border(above.as_deref(), &rows[..width], Some(&rows[width..2 * width]), &mut next[..width]);
+        border(
+            above.as_deref(),
+            &rows[..width],
+            Some(&rows[width..2 * width]),
+            &mut next[..width],
+        );
         let last = (count - 1) * width;
-        border(Some(&rows[last - width..last]), &rows[last..], below.as_deref(), &mut next[last..]);
+        border(
+            Some(&rows[last - width..last]),
+            &rows[last..],
+            below.as_deref(),
+            &mut next[last..],
+        );
         std::mem::swap(&mut rows, &mut next);
     }
     Ok((rows, waited))
@@ -74,7 +108,10 @@ fn border(above: Option<&[f64]>, row: &[f64], below: Option<&[f64]>, new: &mut [
 }
 
 fn main() {
-    let numbers: Vec<usize> = std::env::args().skip(1).filter_map(|word| word.parse().ok()).collect();
+    let numbers: Vec<usize> = std::env::args()
+        .skip(1)
+        .filter_map(|word| word.parse().ok())
+        .collect();
     let (width, steps) = match numbers[..] {
         [width, steps] => (width, steps),
         _ => (120, 300),

@@ -178,7 +178,9 @@ impl Frame {
 enum Step {
     /// Waits for the even neighbour's frame (odd ranks), or for the outcome (even ranks) at the beginning and at the end.
     Fold,
-    Double { mask: usize },
+    Double {
+        mask: usize,
+    },
     /// The outcome goes to the even neighbour.
     Unfold,
     Outcome,
@@ -187,7 +189,11 @@ enum Step {
 
 /// Where a rank stands among the 2^k that double.
 fn place(links: &Links, pairs: usize) -> usize {
-    if links.rank < 2 * pairs { links.rank / 2 } else { links.rank - pairs }
+    if links.rank < 2 * pairs {
+        links.rank / 2
+    } else {
+        links.rank - pairs
+    }
 }
 
 pub(crate) struct Exchange {
@@ -216,7 +222,11 @@ impl Exchange {
         combine: Combine,
     ) -> Result<Exchange> {
         call.rank = links.rank as u32;
-        let frame = Frame { call, other: call, payload };
+        let frame = Frame {
+            call,
+            other: call,
+            payload,
+        };
         let mut exchange = Exchange {
             tag: (number & 0x7fff) as c_int,
             combine,
@@ -229,7 +239,7 @@ impl Exchange {
             exchange.step = Step::Done;
         } else if links.rank >= 2 * pairs {
             exchange.double(links, 1)?;
-        } else if links.rank % 2 == 0 {
+        } else if links.rank.is_multiple_of(2) {
             exchange.send(links, links.rank + 1)?;
             exchange.receive(links, links.rank + 1)?;
             exchange.step = Step::Outcome;
@@ -248,7 +258,11 @@ impl Exchange {
         let (pairs, all) = (self.pairs(links), 1 << links.size.ilog2());
         if mask < all {
             let partner = place(links, pairs) ^ mask;
-            let partner = if partner < pairs { 2 * partner + 1 } else { partner + pairs };
+            let partner = if partner < pairs {
+                2 * partner + 1
+            } else {
+                partner + pairs
+            };
             self.receive(links, partner)?;
             self.send(links, partner)?;
             self.step = Step::Double { mask };
@@ -267,7 +281,8 @@ impl Exchange {
         let frame = (&raw const self.frames[OUTGOING]).cast();
         // SAFETY: the frame stays on the heap and as it is until the request is done: `advance` waits for that before it sends again,
         // and whoever drops an exchange that is not done leaks it.
-        self.requests[1] = unsafe { links.send(frame, size_of::<Frame>(), 1, to, self.tag, links.frames)? };
+        self.requests[1] =
+            unsafe { links.send(frame, size_of::<Frame>(), 1, to, self.tag, links.frames)? };
         Ok(())
     }
 

@@ -109,7 +109,15 @@ impl Cluster {
         tag: u16,
         data: B,
     ) -> Operation<B> {
-        self.send_any_tag(to, if tag <= MAX_TAG { Ok(tag) } else { Err(Error::NoSuchTag(tag)) }, data)
+        self.send_any_tag(
+            to,
+            if tag <= MAX_TAG {
+                Ok(tag)
+            } else {
+                Err(Error::NoSuchTag(tag))
+            },
+            data,
+        )
     }
 
     pub(crate) fn send_any_tag<T: Plain, B: AsRef<[T]> + Send + 'static>(
@@ -155,7 +163,12 @@ impl Cluster {
     }
 
     pub(crate) fn receive_any_tag<T: Plain>(&self, from: Option<usize>, tag: u16) -> ReceiveAny<T> {
-        const { assert!(size_of::<T>() > 0, "elements without bytes cannot be received") };
+        const {
+            assert!(
+                size_of::<T>() > 0,
+                "elements without bytes cannot be received"
+            )
+        };
         ReceiveAny::start(&self.shared, from, tag)
     }
 
@@ -236,7 +249,10 @@ impl Cluster {
             // SAFETY: it is plain and has a size.
             return unsafe { collective::gather(&self.shared, root, data) }.await;
         }
-        self.gather(root, pack(&data)).await?.map(unpack).transpose()
+        self.gather(root, pack(&data))
+            .await?
+            .map(unpack)
+            .transpose()
     }
 
     /// As [`all_gather`](Self::all_gather), for anything portable.
@@ -280,7 +296,10 @@ fn unpack_part<T: Portable>(mut bytes: &[u8]) -> Result<Vec<T>> {
 }
 
 fn unpack<T: Portable>(packed: Parts<u8>) -> Result<Parts<T>> {
-    let parts = packed.iter().map(unpack_part).collect::<Result<Vec<Vec<T>>>>()?;
+    let parts = packed
+        .iter()
+        .map(unpack_part)
+        .collect::<Result<Vec<Vec<T>>>>()?;
     Ok(Parts::from(parts))
 }
 

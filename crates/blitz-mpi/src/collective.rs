@@ -92,7 +92,9 @@ pub(crate) fn last_call(shared: &Arc<Shared>) -> Operation<()> {
 
 fn bare(shared: &Arc<Shared>, kind: Kind, internal: bool) -> Operation<()> {
     let slot = Slot::new();
-    let body = Box::new(Bare { slot: Arc::clone(&slot) });
+    let body = Box::new(Bare {
+        slot: Arc::clone(&slot),
+    });
     start(shared, internal, 0, &slot, |core| {
         core.call(Call::new(kind, 0), NOTHING, nothing_to_combine(), body)
     })
@@ -129,7 +131,12 @@ pub(crate) fn all_reduce<T: Number, R: Send + 'static>(
     let mut payload = NOTHING;
     let combine: Combine = if bytes <= PAYLOAD {
         // SAFETY: plain data without padding, of as many bytes, to memory of at least as many.
-        unsafe { payload.0.as_mut_ptr().copy_from_nonoverlapping(given.as_ptr().cast(), bytes) };
+        unsafe {
+            payload
+                .0
+                .as_mut_ptr()
+                .copy_from_nonoverlapping(given.as_ptr().cast(), bytes)
+        };
         Combine {
             op,
             length,
@@ -147,7 +154,9 @@ pub(crate) fn all_reduce<T: Number, R: Send + 'static>(
         slot: Arc::clone(&slot),
         requests: Batch::default(),
     });
-    start(shared, false, bytes, &slot, |core| core.call(call, payload, combine, body))
+    start(shared, false, bytes, &slot, |core| {
+        core.call(call, payload, combine, body)
+    })
 }
 
 fn combine_numbers<T: Number>(combine: &Combine, left: &mut Payload, right: &Payload) {
@@ -168,7 +177,12 @@ impl<T: Number, R: Send + 'static> Body for Reduction<T, R> {
         if bytes <= PAYLOAD {
             self.result = std::mem::take(&mut self.given);
             // SAFETY: as many bytes of numbers, in room that is there.
-            unsafe { self.result.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(agreed.0.as_ptr(), bytes) };
+            unsafe {
+                self.result
+                    .as_mut_ptr()
+                    .cast::<u8>()
+                    .copy_from_nonoverlapping(agreed.0.as_ptr(), bytes)
+            };
             return Ok(());
         }
         self.result = Vec::with_capacity(length);
@@ -256,7 +270,9 @@ pub(crate) unsafe fn broadcast<T: Send + 'static>(
         length: 1,
         apply: combine_numbers::<u64>,
     };
-    start(shared, false, bytes, &slot, |core| core.call(call, payload, combine, body))
+    start(shared, false, bytes, &slot, |core| {
+        core.call(call, payload, combine, body)
+    })
 }
 
 fn length_of(payload: &Payload) -> u64 {
@@ -352,7 +368,12 @@ unsafe fn swap<T: Send + 'static, R: Send + 'static>(
     plan: Plan,
     convert: fn(Parts<T>) -> R,
 ) -> Operation<R> {
-    if plan.sends.iter().any(|(_, part)| count(part.len()).is_err()) && call.fault == Fault::NONE {
+    if plan
+        .sends
+        .iter()
+        .any(|(_, part)| count(part.len()).is_err())
+        && call.fault == Fault::NONE
+    {
         call.fault = Fault::LONG;
     }
     let bytes = size_of_val(&data[..]);
@@ -369,7 +390,9 @@ unsafe fn swap<T: Send + 'static, R: Send + 'static>(
         slot: Arc::clone(&slot),
         bytes,
     });
-    start(shared, internal, bytes, &slot, |core| core.call(call, NOTHING, nothing_to_combine(), body))
+    start(shared, internal, bytes, &slot, |core| {
+        core.call(call, NOTHING, nothing_to_combine(), body)
+    })
 }
 
 impl<T: Send + 'static, R: Send + 'static> Body for Swap<T, R> {
@@ -382,7 +405,14 @@ impl<T: Send + 'static, R: Send + 'static> Body for Swap<T, R> {
             links.stats.bytes += size_of_val(slice) as u64;
             // SAFETY: the data stays as it is until all requests are done.
             let request = unsafe {
-                links.send(slice.as_ptr().cast(), slice.len(), size, *to, self.number, links.blocks)?
+                links.send(
+                    slice.as_ptr().cast(),
+                    slice.len(),
+                    size,
+                    *to,
+                    self.number,
+                    links.blocks,
+                )?
             };
             self.requests.push(request);
         }
@@ -436,7 +466,11 @@ impl<T: Send + 'static, R> Swap<T, R> {
         let place = self.received.data.as_mut_ptr();
         let own = &self.data[self.plan.own.clone()];
         // SAFETY: room for all parts one after the other, and this rank's comes to its place. Plain data may be copied.
-        unsafe { place.add(starts[links.rank]).copy_from_nonoverlapping(own.as_ptr(), own.len()) };
+        unsafe {
+            place
+                .add(starts[links.rank])
+                .copy_from_nonoverlapping(own.as_ptr(), own.len())
+        };
         for probed in &self.probed {
             // SAFETY: as above. The memory stays until all requests are done.
             let request = unsafe {
@@ -485,7 +519,9 @@ pub(crate) unsafe fn scatter<T: Send + 'static>(
             Some(parts) if parts.counts.len() == shared.size => {
                 let ranges = parts.ranges();
                 plan.own = ranges[root].clone();
-                plan.sends = others(root, shared.size).map(|to| (to, ranges[to].clone())).collect();
+                plan.sends = others(root, shared.size)
+                    .map(|to| (to, ranges[to].clone()))
+                    .collect();
                 data = parts.data;
             }
             _ => call.fault = Fault::PARTS,
@@ -508,10 +544,18 @@ pub(crate) unsafe fn gather<T: Send + 'static>(
     // SAFETY: everybody but the root sends one message to the root, which waits for as many.
     unsafe {
         if shared.rank == root {
-            let plan = Plan { sends: Vec::new(), own: all, sources: shared.size - 1 };
+            let plan = Plan {
+                sends: Vec::new(),
+                own: all,
+                sources: shared.size - 1,
+            };
             swap(shared, false, call, data, plan, Some)
         } else {
-            let plan = Plan { sends: vec![(root, all)], own: 0..0, sources: 0 };
+            let plan = Plan {
+                sends: vec![(root, all)],
+                own: 0..0,
+                sources: 0,
+            };
             swap(shared, false, call, data, plan, |_| None)
         }
     }
@@ -526,7 +570,9 @@ pub(crate) unsafe fn all_gather<T: Send + 'static>(
     let call = Call::new(Kind::ALL_GATHER, size_of::<T>());
     let all = 0..data.len();
     let plan = Plan {
-        sends: others(shared.rank, shared.size).map(|to| (to, all.clone())).collect(),
+        sends: others(shared.rank, shared.size)
+            .map(|to| (to, all.clone()))
+            .collect(),
         own: all,
         sources: shared.size - 1,
     };
@@ -542,11 +588,17 @@ pub(crate) unsafe fn all_to_all<T: Send + 'static>(
     parts: Parts<T>,
 ) -> Operation<Parts<T>> {
     let mut call = Call::new(Kind::ALL_TO_ALL, size_of::<T>());
-    let mut plan = Plan { sends: Vec::new(), own: 0..0, sources: shared.size - 1 };
+    let mut plan = Plan {
+        sends: Vec::new(),
+        own: 0..0,
+        sources: shared.size - 1,
+    };
     if parts.counts.len() == shared.size {
         let ranges = parts.ranges();
         plan.own = ranges[shared.rank].clone();
-        plan.sends = others(shared.rank, shared.size).map(|to| (to, ranges[to].clone())).collect();
+        plan.sends = others(shared.rank, shared.size)
+            .map(|to| (to, ranges[to].clone()))
+            .collect();
     } else {
         call.fault = Fault::PARTS;
     }

@@ -215,7 +215,11 @@ impl Core {
             .map(|at| {
                 // SAFETY: MPI has written this status; any pattern is one.
                 let status = unsafe { self.statuses[at].assume_init() };
-                let result = if some_failed { check(status.MPI_ERROR) } else { Ok(()) };
+                let result = if some_failed {
+                    check(status.MPI_ERROR)
+                } else {
+                    Ok(())
+                };
                 (self.done[at] as usize, result)
             })
             .collect();
@@ -252,8 +256,14 @@ impl Core {
         let size = size_of::<T>();
         // SAFETY: the memory belongs to `sent`.
         let request = unsafe {
-            self.links
-                .send(pointer, length, size, to, wire_tag(tag, size), self.links.letters)
+            self.links.send(
+                pointer,
+                length,
+                size,
+                to,
+                wire_tag(tag, size),
+                self.links.letters,
+            )
         };
         let request = match request {
             Ok(request) => request,
@@ -287,9 +297,16 @@ impl Core {
             id,
             from,
             tag,
-            opener: Box::new(Opening { slot: Arc::clone(slot) }),
+            opener: Box::new(Opening {
+                slot: Arc::clone(slot),
+            }),
         };
-        match self.mail.held.iter().position(|letter| waiting.wants(letter)) {
+        match self
+            .mail
+            .held
+            .iter()
+            .position(|letter| waiting.wants(letter))
+        {
             Some(at) => {
                 let letter = self.mail.held.remove(at).expect("found there");
                 self.hand_over(waiting, letter);
@@ -307,7 +324,11 @@ impl Core {
     }
 
     /// The future is gone. Its message goes to the next who asks.
-    pub(crate) fn forget<T: Copy + Send + 'static>(&mut self, id: u64, slot: Arc<Slot<Received<T>>>) {
+    pub(crate) fn forget<T: Copy + Send + 'static>(
+        &mut self,
+        id: u64,
+        slot: Arc<Slot<Received<T>>>,
+    ) {
         if let Some(Ok(received)) = slot.take() {
             self.give_back(received);
         }
@@ -316,9 +337,13 @@ impl Core {
         if let Some(at) = mail.heirs.iter().position(|(_, heir)| heir.id == id) {
             let (letter, _) = mail.heirs.swap_remove(at);
             self.post(letter);
-        } else if let Some((_, letter)) = mail.coming.iter().find(|&&(receiver, _)| receiver == id) {
+        } else if let Some((_, letter)) = mail.coming.iter().find(|&&(receiver, _)| receiver == id)
+        {
             // Its landing will find itself alone with the slot.
-            let letter = Letter { contents: Contents::Coming, ..*letter };
+            let letter = Letter {
+                contents: Contents::Coming,
+                ..*letter
+            };
             self.post(letter);
         }
     }
@@ -328,31 +353,52 @@ impl Core {
         let mut copy = Vec::<u8>::with_capacity(bytes);
         // SAFETY: the vector has as many bytes of plain data, which the new one has room for. They came from MPI, so none is uninitialised.
         unsafe {
-            copy.as_mut_ptr().copy_from_nonoverlapping(received.data.as_ptr().cast(), bytes);
+            copy.as_mut_ptr()
+                .copy_from_nonoverlapping(received.data.as_ptr().cast(), bytes);
             copy.set_len(bytes);
         }
         let number = received.number;
         let contents = Contents::Arrived(copy);
         // It may be held already, or have an heir, since before it was here.
-        if let Some(at) = self.mail.heirs.iter().position(|(letter, _)| letter.number == number) {
+        if let Some(at) = self
+            .mail
+            .heirs
+            .iter()
+            .position(|(letter, _)| letter.number == number)
+        {
             let (letter, heir) = self.mail.heirs.swap_remove(at);
-            heir.opener.open(self, heir.id, Letter { contents, ..letter });
+            heir.opener
+                .open(self, heir.id, Letter { contents, ..letter });
         } else if let Some(held) = self.mail.held.iter_mut().find(|held| held.number == number) {
             held.contents = contents;
         } else {
-            self.post(Letter { number, source: received.from, wire: received.wire, bytes, contents });
+            self.post(Letter {
+                number,
+                source: received.from,
+                wire: received.wire,
+                bytes,
+                contents,
+            });
         }
     }
 
     /// To whoever waits for it, or among those that are held, in order.
     fn post(&mut self, letter: Letter) {
-        match self.mail.waiting.iter().position(|waiting| waiting.wants(&letter)) {
+        match self
+            .mail
+            .waiting
+            .iter()
+            .position(|waiting| waiting.wants(&letter))
+        {
             Some(at) => {
                 let waiting = self.mail.waiting.remove(at).expect("found there");
                 self.hand_over(waiting, letter);
             }
             None => {
-                let at = self.mail.held.partition_point(|held| held.number < letter.number);
+                let at = self
+                    .mail
+                    .held
+                    .partition_point(|held| held.number < letter.number);
                 self.mail.held.insert(at, letter);
             }
         }
@@ -364,13 +410,24 @@ impl Core {
         loop {
             match self.links.probe(None, self.links.letters) {
                 Ok(None) => return came,
-                Ok(Some(Probed { source, tag, bytes, message })) => {
+                Ok(Some(Probed {
+                    source,
+                    tag,
+                    bytes,
+                    message,
+                })) => {
                     came = true;
                     self.mail.seen[source] += 1;
                     let number = self.mail.next;
                     self.mail.next += 1;
                     let contents = Contents::Message(message);
-                    self.post(Letter { number, source, wire: tag, bytes, contents });
+                    self.post(Letter {
+                        number,
+                        source,
+                        wire: tag,
+                        bytes,
+                        contents,
+                    });
                 }
                 Err(error) => {
                     self.refuse_all(&error);
@@ -491,7 +548,11 @@ impl Core {
     /// Receives a message for nobody. An error is one that nobody could be told.
     fn discard(&mut self, message: MPI_Message, bytes: usize) {
         // Counted in blocks where that is needed: MPI's counts are short.
-        let size = if bytes > i32::MAX as usize { 1 << 20 } else { 1 };
+        let size = if bytes > i32::MAX as usize {
+            1 << 20
+        } else {
+            1
+        };
         let length = bytes.div_ceil(size);
         let mut data = Vec::<u8>::with_capacity(length * size);
         let pointer = data.as_mut_ptr();
@@ -553,7 +614,8 @@ impl Running {
 
 impl Waiting {
     fn wants(&self, letter: &Letter) -> bool {
-        self.from.is_none_or(|from| from == letter.source) && c_int::from(self.tag) == letter.wire >> 8
+        self.from.is_none_or(|from| from == letter.source)
+            && c_int::from(self.tag) == letter.wire >> 8
     }
 }
 
@@ -583,7 +645,13 @@ struct Opening<T> {
 
 impl<T: Copy + Send + 'static> Opener for Opening<T> {
     fn open(self: Box<Self>, core: &mut Core, id: u64, letter: Letter) {
-        let Letter { number, source, wire, bytes, contents } = letter;
+        let Letter {
+            number,
+            source,
+            wire,
+            bytes,
+            contents,
+        } = letter;
         let size = size_of::<T>();
         if wire & 0xff != wire_tag(0, size) || bytes % size != 0 {
             if let Contents::Message(message) = contents {
@@ -599,8 +667,17 @@ impl<T: Copy + Send + 'static> Opener for Opening<T> {
         let length = bytes / size;
         let mut data = Vec::<T>::with_capacity(length);
         let pointer = data.as_mut_ptr().cast::<u8>();
-        let received = Received { number, wire, from: source, data };
-        let landing = Landed { received, length, slot: self.slot };
+        let received = Received {
+            number,
+            wire,
+            from: source,
+            data,
+        };
+        let landing = Landed {
+            received,
+            length,
+            slot: self.slot,
+        };
         match contents {
             Contents::Arrived(copy) => {
                 // SAFETY: room for as many bytes.
@@ -614,7 +691,16 @@ impl<T: Copy + Send + 'static> Opener for Opening<T> {
                 match unsafe { core.links.receive(message, pointer, length, size) } {
                     Ok(request) => {
                         let contents = Contents::Coming;
-                        core.mail.coming.push((id, Letter { number, source, wire, bytes, contents }));
+                        core.mail.coming.push((
+                            id,
+                            Letter {
+                                number,
+                                source,
+                                wire,
+                                bytes,
+                                contents,
+                            },
+                        ));
                         // SAFETY: as above.
                         unsafe { core.fly(request, landing, bytes) };
                     }
@@ -639,7 +725,9 @@ struct Landed<T> {
 impl<T: Copy + Send + 'static> Landing for Landed<T> {
     fn landed(mut self: Box<Self>, core: &mut Core, result: Result<()>) {
         let number = self.received.number;
-        core.mail.coming.retain(|(_, letter)| letter.number != number);
+        core.mail
+            .coming
+            .retain(|(_, letter)| letter.number != number);
         if let Err(error) = result {
             return self.slot.fill(Err(error), &mut core.links.wakes);
         }

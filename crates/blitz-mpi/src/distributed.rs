@@ -41,7 +41,11 @@ impl<T: Portable> Distributed<T> {
     }
 
     /// `make(0)` to `make(length - 1)`, in even blocks; every rank makes its own, in parallel.
-    pub fn from_fn(cluster: &Cluster, length: usize, make: impl Fn(usize) -> T + Sync + Send) -> Self {
+    pub fn from_fn(
+        cluster: &Cluster,
+        length: usize,
+        make: impl Fn(usize) -> T + Sync + Send,
+    ) -> Self {
         let mine = block(length, cluster.size(), cluster.rank());
         Self::from_local(cluster, mine.into_par_iter().map(make).collect())
     }
@@ -114,7 +118,11 @@ impl<T: Portable> Distributed<T> {
     /// The elements that `keep` says yes to, in order. Blocks may be of different lengths afterwards; see [`redistribute`](Self::redistribute).
     pub fn par_filter(self, keep: impl Fn(&T) -> bool + Sync + Send) -> Distributed<T> {
         Distributed {
-            local: self.local.into_par_iter().filter(|item| keep(item)).collect(),
+            local: self
+                .local
+                .into_par_iter()
+                .filter(|item| keep(item))
+                .collect(),
             cluster: self.cluster,
         }
     }
@@ -159,7 +167,11 @@ impl<T: Portable> Distributed<T> {
         fold: impl Fn(A, T) -> A + Sync + Send,
         combine: impl Fn(A, A) -> A + Sync + Send,
     ) -> Result<A> {
-        let own = self.local.into_par_iter().fold(&identity, fold).reduce(&identity, &combine);
+        let own = self
+            .local
+            .into_par_iter()
+            .fold(&identity, fold)
+            .reduce(&identity, &combine);
         let all = self.cluster.all_gather_portable(vec![own]).await?;
         Ok(all.into_vec().into_iter().fold(identity(), combine))
     }
@@ -179,7 +191,9 @@ impl<T: Portable> Distributed<T> {
         let lasts = self.cluster.all_gather_portable(last).await?;
         let before = lasts.iter().take(self.cluster.rank()).flatten();
         if let Some(before) = before.cloned().reduce(|a, b| combine(&a, &b)) {
-            self.local.par_iter_mut().for_each(|item| *item = combine(&before, item));
+            self.local
+                .par_iter_mut()
+                .for_each(|item| *item = combine(&before, item));
         }
         Ok(self)
     }
@@ -191,7 +205,11 @@ impl<T: Portable> Distributed<T> {
     /// # Errors
     /// What MPI says.
     pub async fn redistribute(self) -> Result<Self> {
-        let lengths = self.cluster.all_gather(vec![self.local.len()]).await?.into_vec();
+        let lengths = self
+            .cluster
+            .all_gather(vec![self.local.len()])
+            .await?
+            .into_vec();
         let (rank, size) = (self.cluster.rank(), self.cluster.size());
         let start: usize = lengths[..rank].iter().sum();
         let total = lengths.iter().sum();
@@ -200,12 +218,17 @@ impl<T: Portable> Distributed<T> {
         let counts = (0..size)
             .map(|to| {
                 let new = block(total, size, to);
-                new.end.min(mine.end).saturating_sub(new.start.max(mine.start))
+                new.end
+                    .min(mine.end)
+                    .saturating_sub(new.start.max(mine.start))
             })
             .collect();
         let parts = Parts::new(self.local, counts);
         let local = self.cluster.exchange(parts).await?.into_vec();
-        Ok(Distributed { cluster: self.cluster, local })
+        Ok(Distributed {
+            cluster: self.cluster,
+            local,
+        })
     }
 
     /// The whole vector, on one rank; the others get `None`.
@@ -222,6 +245,10 @@ impl<T: Portable> Distributed<T> {
     /// # Errors
     /// What MPI says.
     pub async fn collect_on_all(self) -> Result<Vec<T>> {
-        Ok(self.cluster.all_gather_portable(self.local).await?.into_vec())
+        Ok(self
+            .cluster
+            .all_gather_portable(self.local)
+            .await?
+            .into_vec())
     }
 }

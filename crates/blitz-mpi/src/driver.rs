@@ -78,7 +78,9 @@ impl Shared {
                 Ok(core) => return Some(core),
                 Err(TryLockError::Poisoned(poisoned)) => return Some(poisoned.into_inner()),
                 // Perhaps the panic that ends the process began with the lock held, below us.
-                Err(TryLockError::WouldBlock) if start.elapsed() > Duration::from_secs(1) => return None,
+                Err(TryLockError::WouldBlock) if start.elapsed() > Duration::from_secs(1) => {
+                    return None;
+                }
                 Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(1)),
             }
         }
@@ -107,7 +109,11 @@ impl Shared {
 
     fn call_driver(&self) {
         if !self.called.swap(true, Ordering::SeqCst) {
-            let waker = self.driver.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let waker = self
+                .driver
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take();
             if let Some(waker) = waker {
                 waker.wake();
             }

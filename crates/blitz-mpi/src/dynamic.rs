@@ -52,7 +52,9 @@ impl Left {
     /// A piece for one thread: the smaller, the less is left, so that the last ones end together.
     fn piece(&self, threads: usize) -> Range<usize> {
         self.with(|range| {
-            let length = (range.len() / (4 * threads)).clamp(1, 1024).min(range.len());
+            let length = (range.len() / (4 * threads))
+                .clamp(1, 1024)
+                .min(range.len());
             let piece = range.start..range.start + length;
             range.start = piece.end;
             piece
@@ -122,9 +124,18 @@ impl Cluster {
         Ok(balance)
     }
 
-    async fn take_and_ask(&self, left: &Left, work: impl Fn(usize) + Sync + Send) -> Result<Balance> {
+    async fn take_and_ask(
+        &self,
+        left: &Left,
+        work: impl Fn(usize) + Sync + Send,
+    ) -> Result<Balance> {
         let (rank, size, threads) = (self.rank(), self.size(), self.threads());
-        let mut balance = Balance { computed: 0, taken: 0, questions: 0, answers: 0 };
+        let mut balance = Balance {
+            computed: 0,
+            taken: 0,
+            questions: 0,
+            answers: 0,
+        };
         loop {
             balance.computed += compute(left, threads, &work);
             let mut found = false;
@@ -181,7 +192,11 @@ async fn answer(cluster: Cluster, left: Arc<Left>) {
         let half = left.half();
         left.answers.fetch_add(1, Ordering::Relaxed);
         let answer = [half.start as u64, half.end as u64];
-        if cluster.send_any_tag::<u64, _>(from, Ok(ANSWER), answer).await.is_err() {
+        if cluster
+            .send_any_tag::<u64, _>(from, Ok(ANSWER), answer)
+            .await
+            .is_err()
+        {
             return;
         }
     }

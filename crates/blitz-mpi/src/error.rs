@@ -56,17 +56,31 @@ impl fmt::Display for Error {
             Error::Initialised => write!(f, "MPI can be started only once in a process"),
             Error::Runtime(why) => write!(f, "the runtime could not be started: {why}"),
             Error::Mismatch(calls) => write!(f, "the ranks' calls do not belong together: {calls}"),
-            Error::ElementSize { from, sent, expected } => write!(
+            Error::ElementSize {
+                from,
+                sent,
+                expected,
+            } => write!(
                 f,
                 "a message from rank {from} has elements of {sent} bytes, and elements of {expected} bytes were asked for"
             ),
-            Error::NoSuchRank { rank, size } => write!(f, "there is no rank {rank}: the cluster has {size}"),
-            Error::NoSuchTag(tag) => write!(f, "there is no tag {tag}: they end at {}", crate::MAX_TAG),
+            Error::NoSuchRank { rank, size } => {
+                write!(f, "there is no rank {rank}: the cluster has {size}")
+            }
+            Error::NoSuchTag(tag) => {
+                write!(f, "there is no tag {tag}: they end at {}", crate::MAX_TAG)
+            }
             Error::TooLong(length) => {
-                write!(f, "{length} elements for one rank: MPI counts up to {}", i32::MAX)
+                write!(
+                    f,
+                    "{length} elements for one rank: MPI counts up to {}",
+                    i32::MAX
+                )
             }
             Error::Garbled(what) => write!(f, "what arrived cannot be read as {what}"),
-            Error::Unreceived(count) => write!(f, "{count} messages to this rank were never received"),
+            Error::Unreceived(count) => {
+                write!(f, "{count} messages to this rank were never received")
+            }
             Error::File(why) => write!(f, "{why}"),
             Error::Mpi(text) => write!(f, "MPI: {text}"),
         }
@@ -89,6 +103,9 @@ pub(crate) fn check(code: c_int) -> Result<()> {
     let mut length = 0;
     // SAFETY: the buffer is as long as MPI asks for, and MPI has been initialised: it has just returned a code.
     unsafe { ffi::MPI_Error_string(code, text.as_mut_ptr(), &mut length) };
-    let bytes = text[..length.max(0) as usize].iter().map(|&byte| byte as u8).collect::<Vec<_>>();
+    let bytes = text[..length.max(0) as usize]
+        .iter()
+        .map(|&byte| byte as u8)
+        .collect::<Vec<_>>();
     Err(Error::Mpi(String::from_utf8_lossy(&bytes).into_owned()))
 }

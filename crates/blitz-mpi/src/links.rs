@@ -51,7 +51,10 @@ impl Links {
             check(ffi::MPI_Comm_size(world, &mut size))?;
             for communicator in &mut communicators {
                 check(ffi::MPI_Comm_dup(world, communicator))?;
-                check(ffi::MPI_Comm_set_errhandler(*communicator, ffi::RSMPI_ERRORS_RETURN))?;
+                check(ffi::MPI_Comm_set_errhandler(
+                    *communicator,
+                    ffi::RSMPI_ERRORS_RETURN,
+                ))?;
             }
         }
         let [letters, frames, blocks] = communicators;
@@ -195,7 +198,11 @@ impl Links {
             }
             let status = status.assume_init();
             let mut bytes = 0;
-            check(ffi::MPI_Get_elements_x(&status, ffi::RSMPI_UINT8_T, &mut bytes))?;
+            check(ffi::MPI_Get_elements_x(
+                &status,
+                ffi::RSMPI_UINT8_T,
+                &mut bytes,
+            ))?;
             Ok(Some(Probed {
                 source: status.MPI_SOURCE as usize,
                 tag: status.MPI_TAG,
@@ -209,7 +216,10 @@ impl Links {
         if rank < self.size {
             Ok(())
         } else {
-            Err(Error::NoSuchRank { rank, size: self.size })
+            Err(Error::NoSuchRank {
+                rank,
+                size: self.size,
+            })
         }
     }
 }

@@ -110,7 +110,8 @@ impl<T: Copy + Send + 'static> Future for ReceiveAny<T> {
 impl<T: Copy + Send + 'static> Drop for ReceiveAny<T> {
     fn drop(&mut self) {
         if let Some(id) = self.id {
-            let slot = std::mem::replace(&mut self.operation.slot, Slot::filled(Err(Error::Closed)));
+            let slot =
+                std::mem::replace(&mut self.operation.slot, Slot::filled(Err(Error::Closed)));
             self.operation.shared.begin(0, |core| core.forget(id, slot));
         }
     }

@@ -24,18 +24,29 @@ impl<T> Parts<T> {
     /// If the counts do not add up to the length.
     #[track_caller]
     pub fn new(data: Vec<T>, counts: Vec<usize>) -> Self {
-        let sum = counts.iter().try_fold(0usize, |sum, &count| sum.checked_add(count));
-        assert_eq!(sum, Some(data.len()), "Parts::new: the counts do not add up to the length");
+        let sum = counts
+            .iter()
+            .try_fold(0usize, |sum, &count| sum.checked_add(count));
+        assert_eq!(
+            sum,
+            Some(data.len()),
+            "Parts::new: the counts do not add up to the length"
+        );
         Parts { data, counts }
     }
 
     pub(crate) fn empty(size: usize) -> Self {
-        Parts { data: Vec::new(), counts: vec![0; size] }
+        Parts {
+            data: Vec::new(),
+            counts: vec![0; size],
+        }
     }
 
     /// The same number of elements for each of `size` ranks, as far as possible: the first ones get one more.
     pub fn even(data: Vec<T>, size: usize) -> Self {
-        let counts = (0..size).map(|rank| block(data.len(), size, rank).len()).collect();
+        let counts = (0..size)
+            .map(|rank| block(data.len(), size, rank).len())
+            .collect();
         Parts::new(data, counts)
     }
 

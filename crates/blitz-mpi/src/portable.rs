@@ -186,7 +186,9 @@ unsafe impl<T: Portable, const N: usize> Portable for [T; N] {
     }
 
     fn unpack(bytes: &mut &[u8]) -> Result<Self> {
-        let items = (0..N).map(|_| T::unpack(bytes)).collect::<Result<Vec<T>>>()?;
+        let items = (0..N)
+            .map(|_| T::unpack(bytes))
+            .collect::<Result<Vec<T>>>()?;
         items.try_into().map_err(|_| Error::Garbled("an array"))
     }
 }
@@ -382,7 +384,10 @@ mod tests {
         assert_eq!(T::unpack(&mut rest).unwrap(), value);
         assert!(rest.is_empty());
         for short in 0..bytes.len() {
-            assert!(T::unpack(&mut &bytes[..short]).is_err(), "{value:?} of {short} bytes");
+            assert!(
+                T::unpack(&mut &bytes[..short]).is_err(),
+                "{value:?} of {short} bytes"
+            );
         }
     }
 

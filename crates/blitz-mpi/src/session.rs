@@ -97,21 +97,30 @@ impl Builder {
         let (universe, provided) =
             mpi::initialize_with_threading(Threading::Serialized).ok_or(Error::Initialised)?;
         if provided < Threading::Serialized {
-            return Err(Error::Mpi("it cannot be used by several threads, one at a time".into()));
+            return Err(Error::Mpi(
+                "it cannot be used by several threads, one at a time".into(),
+            ));
         }
         let links = Links::open()?;
         if links.tag_limit() < (1 << 20) - 1 {
-            return Err(Error::Mpi("its tags are too short (less than 20 bits)".into()));
+            return Err(Error::Mpi(
+                "its tags are too short (less than 20 bits)".into(),
+            ));
         }
         let threads = match self.threads {
             Some(threads) => threads.max(1),
-            None => match std::env::var("BLITZ_NUM_THREADS").ok().and_then(|text| text.parse().ok()) {
+            None => match std::env::var("BLITZ_NUM_THREADS")
+                .ok()
+                .and_then(|text| text.parse().ok())
+            {
                 Some(threads) if threads > 0 => threads,
                 _ => share_of_cpus()?,
             },
         };
         // If there is a pool, it stays.
-        let _ = blitz::ThreadPoolBuilder::new().num_threads(threads).build_global();
+        let _ = blitz::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build_global();
         let runtime = Runtime::new().map_err(|error| Error::Runtime(error.to_string()))?;
         let shared = Shared::new(Core::new(links, universe), blitz::current_num_threads());
         drop(runtime.spawn(drive(Arc::clone(&shared))));
@@ -130,7 +139,9 @@ fn share_of_cpus() -> Result<usize> {
     let allowed = std::fs::read_to_string("/proc/self/status")
         .ok()
         .and_then(|status| {
-            let line = status.lines().find(|line| line.starts_with("Cpus_allowed:"))?;
+            let line = status
+                .lines()
+                .find(|line| line.starts_with("Cpus_allowed:"))?;
             Some(line.bytes().fold(5381u64, |hash, byte| {
                 hash.wrapping_mul(33) ^ u64::from(byte)
             }))
@@ -183,7 +194,9 @@ impl Session {
 
     /// The runtime, whose pool computes for this rank.
     pub fn runtime(&self) -> &Runtime {
-        self.runtime.as_ref().expect("a session has a runtime until it is closed")
+        self.runtime
+            .as_ref()
+            .expect("a session has a runtime until it is closed")
     }
 
     /// Ends the cluster; all ranks do. Whatever has begun comes to its end first. Handles that are left get [`Error::Closed`].
@@ -205,7 +218,9 @@ impl Session {
             let sent = shared.lock().letters_sent();
             let sent = Parts::even(sent, shared.size);
             // SAFETY: numbers are plain.
-            let expected = unsafe { collective::all_to_all(shared, true, sent) }.await?.into_vec();
+            let expected = unsafe { collective::all_to_all(shared, true, sent) }
+                .await?
+                .into_vec();
             let mut wait = Duration::ZERO;
             while !shared.begin(0, |core| core.drain(&expected)) {
                 blitz_io::time::sleep(wait).await;
@@ -222,7 +237,11 @@ impl Session {
         let mut core = shared.lock();
         let unreceived = core.unreceived();
         core.finalize();
-        if unreceived > 0 { Err(Error::Unreceived(unreceived)) } else { Ok(()) }
+        if unreceived > 0 {
+            Err(Error::Unreceived(unreceived))
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -247,7 +266,10 @@ impl Drop for Session {
 
 /// Ends all ranks, with a message.
 pub(crate) fn abort(shared: &Shared, code: i32, message: &str) -> ! {
-    eprintln!("blitz-mpi: rank {} of {} {message}; all ranks end", shared.rank, shared.size);
+    eprintln!(
+        "blitz-mpi: rank {} of {} {message}; all ranks end",
+        shared.rank, shared.size
+    );
     // Whoever is in MPI comes out first, if it can.
     let _core = shared.lock_for_the_end();
     Core::abort(code)

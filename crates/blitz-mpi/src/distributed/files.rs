@@ -26,9 +26,13 @@ async fn on_all<R: Send + 'static>(
         Ok(result) => result,
         Err(error) => Err(Error::File(error.to_string())),
     };
-    let failures = cluster.all_reduce_one(u64::from(result.is_err()), Op::Sum).await?;
+    let failures = cluster
+        .all_reduce_one(u64::from(result.is_err()), Op::Sum)
+        .await?;
     match result {
-        Ok(_) if failures > 0 => Err(Error::File(format!("{failures} other ranks could not use their files"))),
+        Ok(_) if failures > 0 => Err(Error::File(format!(
+            "{failures} other ranks could not use their files"
+        ))),
         result => result,
     }
 }
@@ -49,7 +53,10 @@ impl Distributed<String> {
     /// # Errors
     /// As [`read_lines`](Self::read_lines).
     pub async fn read_lines_of(cluster: &Cluster, paths: &[impl AsRef<Path>]) -> Result<Self> {
-        let paths: Vec<PathBuf> = paths.iter().map(|path| path.as_ref().to_path_buf()).collect();
+        let paths: Vec<PathBuf> = paths
+            .iter()
+            .map(|path| path.as_ref().to_path_buf())
+            .collect();
         let (rank, size) = (cluster.rank(), cluster.size());
         // Rank 0's word counts: files may grow between two looks.
         let looked = paths.clone();
@@ -58,7 +65,9 @@ impl Distributed<String> {
                 return Ok(Vec::new());
             }
             let length = |path: &PathBuf| {
-                std::fs::metadata(path).map(|data| data.len()).map_err(|error| failed(path, error))
+                std::fs::metadata(path)
+                    .map(|data| data.len())
+                    .map_err(|error| failed(path, error))
             };
             looked.iter().map(length).collect()
         })
@@ -109,8 +118,10 @@ impl<T: Plain> Distributed<T> {
             let read = || -> std::io::Result<Vec<T>> {
                 let mut file = File::open(&path)?;
                 let bytes = file.metadata()?.len() as usize;
-                if bytes % size_of::<T>() != 0 {
-                    return Err(std::io::Error::other("the length is not that of a number of elements"));
+                if !bytes.is_multiple_of(size_of::<T>()) {
+                    return Err(std::io::Error::other(
+                        "the length is not that of a number of elements",
+                    ));
                 }
                 let mine = block(bytes / size_of::<T>(), size, rank);
                 file.seek(SeekFrom::Start((mine.start * size_of::<T>()) as u64))?;
@@ -147,7 +158,9 @@ impl<T: Plain> Distributed<T> {
         let mut bytes = Vec::<u8>::with_capacity(length);
         // SAFETY: numbers have no padding, so that all bytes are there, and there is room for them.
         unsafe {
-            bytes.as_mut_ptr().copy_from_nonoverlapping(self.local.as_ptr().cast(), length);
+            bytes
+                .as_mut_ptr()
+                .copy_from_nonoverlapping(self.local.as_ptr().cast(), length);
             bytes.set_len(length);
         }
         write_bytes(&self.cluster, path.as_ref(), bytes).await
@@ -156,7 +169,10 @@ impl<T: Plain> Distributed<T> {
 
 /// All ranks' bytes, one after the other, as a file.
 async fn write_bytes(cluster: &Cluster, path: &Path, bytes: Vec<u8>) -> Result<()> {
-    let lengths = cluster.all_gather(vec![bytes.len() as u64]).await?.into_vec();
+    let lengths = cluster
+        .all_gather(vec![bytes.len() as u64])
+        .await?
+        .into_vec();
     let (rank, total) = (cluster.rank(), lengths.iter().sum::<u64>());
     let offset: u64 = lengths[..rank].iter().sum();
     // The file is there, and as long as it will be, before anybody writes.
@@ -185,11 +201,8 @@ async fn write_bytes(cluster: &Cluster, path: &Path, bytes: Vec<u8>) -> Result<(
 /// The lines that begin in a range of bytes.
 fn lines_of(path: &Path, range: Range<usize>, lines: &mut Vec<String>) -> std::io::Result<()> {
     let mut file = File::open(path)?;
-    let mut place = range.start;
-    if place > 0 {
-        // A line begins here if the byte before ends one.
-        place -= 1;
-    }
+    // A line begins at the start if the byte before ends one.
+    let mut place = range.start.saturating_sub(1);
     file.seek(SeekFrom::Start(place as u64))?;
     let mut reader = BufReader::with_capacity(1 << 16, file);
     let mut line = Vec::new();

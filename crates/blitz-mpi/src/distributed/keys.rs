@@ -16,7 +16,10 @@ use blitz::prelude::*;
 const SHOWN: usize = 16;
 
 /// The first keys of all ranks' ranges but the first.
-async fn range_starts<K: Portable + Ord + Clone>(cluster: &Cluster, sorted: &[&K]) -> Result<Vec<K>> {
+async fn range_starts<K: Portable + Ord + Clone>(
+    cluster: &Cluster,
+    sorted: &[&K],
+) -> Result<Vec<K>> {
     let size = cluster.size();
     if size == 1 {
         return Ok(Vec::new());
@@ -24,15 +27,24 @@ async fn range_starts<K: Portable + Ord + Clone>(cluster: &Cluster, sorted: &[&K
     let mut distinct: Vec<&K> = sorted.to_vec();
     distinct.dedup();
     let shown = (SHOWN * size).min(distinct.len());
-    let sample = (0..shown).map(|at| distinct[at * distinct.len() / shown].clone()).collect();
+    let sample = (0..shown)
+        .map(|at| distinct[at * distinct.len() / shown].clone())
+        .collect();
     let mut all = cluster.all_gather_portable(sample).await?.into_vec();
     all.par_sort();
     all.dedup();
-    Ok((1..size).filter_map(|rank| all.get(rank * all.len() / size).cloned()).collect())
+    Ok((1..size)
+        .filter_map(|rank| all.get(rank * all.len() / size).cloned())
+        .collect())
 }
 
 /// How many of the sorted elements go to each rank.
-fn cut<T, K: Ord>(sorted: &[T], splitters: &[K], key: impl Fn(&T) -> &K, size: usize) -> Vec<usize> {
+fn cut<T, K: Ord>(
+    sorted: &[T],
+    splitters: &[K],
+    key: impl Fn(&T) -> &K,
+    size: usize,
+) -> Vec<usize> {
     let mut start = 0;
     (0..size)
         .map(|rank| {
@@ -60,7 +72,10 @@ impl<K: Portable + Ord + Clone, V: Portable + Clone> Distributed<(K, V)> {
             }
         };
         let counts = cut(&self.local, &splitters, |(key, _)| key, self.cluster.size());
-        let parts = self.cluster.exchange(Parts::new(self.local, counts)).await?;
+        let parts = self
+            .cluster
+            .exchange(Parts::new(self.local, counts))
+            .await?;
         Ok(merge(parts, &|(a, _): &(K, V), (b, _): &(K, V)| a.cmp(b)))
     }
 
@@ -96,7 +111,10 @@ impl<K: Portable + Ord + Clone, V: Portable + Clone> Distributed<(K, V)> {
         self.local.par_sort_by(|(a, _), (b, _)| a.cmp(b));
         self.local = combine_runs(self.local, &combine);
         let sorted = self.by_key(None).await?;
-        Ok(Distributed::from_local(&cluster, combine_runs(sorted, &combine)))
+        Ok(Distributed::from_local(
+            &cluster,
+            combine_runs(sorted, &combine),
+        ))
     }
 
     /// All pairs of a value here and a value there with the same key: in the order of keys, then of this one's values, then of the other's.
@@ -125,7 +143,9 @@ impl<K: Portable + Ord + Clone, V: Portable + Clone> Distributed<(K, V)> {
                 let matches = &right[start..];
                 let matches = &matches[..matches.partition_point(|(other, _)| other == key)];
                 run.iter().flat_map(move |(key, value)| {
-                    matches.iter().map(move |(_, other)| (key.clone(), (value.clone(), other.clone())))
+                    matches
+                        .iter()
+                        .map(move |(_, other)| (key.clone(), (value.clone(), other.clone())))
                 })
             })
             .collect();

@@ -54,7 +54,10 @@ impl<T: Portable + Clone> Distributed<T> {
     ///
     /// # Errors
     /// What MPI says.
-    pub async fn sort_by(mut self, compare: impl Fn(&T, &T) -> Ordering + Sync + Send) -> Result<Self> {
+    pub async fn sort_by(
+        mut self,
+        compare: impl Fn(&T, &T) -> Ordering + Sync + Send,
+    ) -> Result<Self> {
         self.local.par_sort_by(&compare);
         self.sorted(&compare).await
     }
@@ -104,7 +107,8 @@ async fn splitters<T: Portable + Clone>(
         .iter()
         .enumerate()
         .flat_map(|(rank, part)| {
-            part.iter().map(move |(item, index, weight)| ((item.clone(), rank, *index), *weight))
+            part.iter()
+                .map(move |(item, index, weight)| ((item.clone(), rank, *index), *weight))
         })
         .collect();
     all.par_sort_by(|(a, _), (b, _)| compare_places(a, b, compare));
@@ -112,7 +116,10 @@ async fn splitters<T: Portable + Clone>(
     let mut splitters = Vec::with_capacity(size - 1);
     let mut before = 0;
     for (place, weight) in all {
-        while splitters.len() < size - 1 && before >= (splitters.len() + 1) * total / size && total > 0 {
+        while splitters.len() < size - 1
+            && before >= (splitters.len() + 1) * total / size
+            && total > 0
+        {
             splitters.push(place.clone());
         }
         before += weight;
@@ -120,7 +127,11 @@ async fn splitters<T: Portable + Clone>(
     Ok(splitters)
 }
 
-fn compare_places<T>(a: &Place<T>, b: &Place<T>, compare: &impl Fn(&T, &T) -> Ordering) -> Ordering {
+fn compare_places<T>(
+    a: &Place<T>,
+    b: &Place<T>,
+    compare: &impl Fn(&T, &T) -> Ordering,
+) -> Ordering {
     compare(&a.0, &b.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2))
 }
 
@@ -136,8 +147,12 @@ fn cut<T>(
         .iter()
         .map(|(item, place, index)| match place.cmp(&rank) {
             // Everything of this rank that is equal to the splitter comes before it, or after it.
-            Ordering::Greater => sorted.partition_point(|other| compare(other, item) != Ordering::Greater),
-            Ordering::Less => sorted.partition_point(|other| compare(other, item) == Ordering::Less),
+            Ordering::Greater => {
+                sorted.partition_point(|other| compare(other, item) != Ordering::Greater)
+            }
+            Ordering::Less => {
+                sorted.partition_point(|other| compare(other, item) == Ordering::Less)
+            }
             Ordering::Equal => *index,
         })
         .collect();
@@ -157,7 +172,11 @@ pub(super) fn merge<T: Portable + Clone>(
     parts: Parts<T>,
     compare: &(impl Fn(&T, &T) -> Ordering + Sync + Send),
 ) -> Vec<T> {
-    let mut runs: Vec<_> = parts.ranges().into_iter().filter(|run| !run.is_empty()).collect();
+    let mut runs: Vec<_> = parts
+        .ranges()
+        .into_iter()
+        .filter(|run| !run.is_empty())
+        .collect();
     let mut data = parts.into_vec();
     if !goes_as_it_is::<T>() {
         // Merging copies; what is not plain is better moved.

@@ -9,7 +9,13 @@ const INSIDE: &str = "BLITZ_MPI_TEST";
 pub fn mpirun(test: &str, ranks: usize) -> Command {
     let mut command = Command::new("mpirun");
     command
-        .args(["--oversubscribe", "--bind-to", "none", "-n", &ranks.to_string()])
+        .args([
+            "--oversubscribe",
+            "--bind-to",
+            "none",
+            "-n",
+            &ranks.to_string(),
+        ])
         .arg(std::env::current_exe().expect("a test knows its program"))
         .args([test, "--exact", "--nocapture", "--test-threads=1"])
         .env(INSIDE, test)
