@@ -234,19 +234,30 @@ impl Exchange {
             frames: vec![frame; 3],
             requests: [null_request(); 2],
         };
-        let pairs = exchange.pairs(links);
-        if links.size == 1 {
-            exchange.step = Step::Done;
-        } else if links.rank >= 2 * pairs {
-            exchange.double(links, 1)?;
-        } else if links.rank.is_multiple_of(2) {
-            exchange.send(links, links.rank + 1)?;
-            exchange.receive(links, links.rank + 1)?;
-            exchange.step = Step::Outcome;
-        } else {
-            exchange.receive(links, links.rank - 1)?;
+        match exchange.first_step(links) {
+            Ok(()) => Ok(exchange),
+            Err(error) => {
+                // One of two requests may be under way.
+                std::mem::forget(exchange);
+                Err(error)
+            }
         }
-        Ok(exchange)
+    }
+
+    fn first_step(&mut self, links: &mut Links) -> Result<()> {
+        let pairs = self.pairs(links);
+        if links.size == 1 {
+            self.step = Step::Done;
+        } else if links.rank >= 2 * pairs {
+            self.double(links, 1)?;
+        } else if links.rank.is_multiple_of(2) {
+            self.receive(links, links.rank + 1)?;
+            self.send(links, links.rank + 1)?;
+            self.step = Step::Outcome;
+        } else {
+            self.receive(links, links.rank - 1)?;
+        }
+        Ok(())
     }
 
     /// How many pairs meet beforehand.

@@ -1,6 +1,7 @@
 //! The handle to the cluster: who am I, and how do I talk to the others.
 
 use crate::collective;
+use crate::core::Parcel;
 use crate::driver::Shared;
 use crate::error::{Error, Result};
 use crate::operation::{Operation, Receive, ReceiveAny};
@@ -128,14 +129,10 @@ impl Cluster {
     ) -> Operation<B> {
         const { assert!(size_of::<T>() > 0, "elements without bytes cannot be sent") };
         let slot = Slot::new();
-        let bytes = size_of_val(data.as_ref());
         let started = tag.and_then(|tag| {
-            self.shared.begin(bytes, |core| {
-                if core.closed {
-                    return Err(Error::Closed);
-                }
-                core.send::<T, B>(to, tag, data, &slot)
-            })
+            let parcel = Parcel::new(data, &slot);
+            self.shared
+                .begin(parcel.bytes(), |core| core.send::<T, B>(to, tag, parcel))
         });
         match started {
             Ok(()) => Operation::new(&self.shared, slot),

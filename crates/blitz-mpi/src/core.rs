@@ -238,38 +238,33 @@ impl Core {
     // Messages.
 
     /// Starts to send.
-    pub(crate) fn send<T: Copy + Send + 'static, B: AsRef<[T]> + Send + 'static>(
+    pub(crate) fn send<T: Copy + Send + 'static, B: Send + 'static>(
         &mut self,
         to: usize,
         tag: u16,
-        data: B,
-        slot: &Arc<Slot<B>>,
+        parcel: Parcel<T, B>,
     ) -> Result<()> {
-        self.links.check_rank(to)?;
-        let sent = Box::into_raw(Box::new(Sent {
-            data,
-            slot: Arc::clone(slot),
-        }));
-        // SAFETY: just made. The slice is as old as this borrow, which ends for good when the request is done: until then nobody has the box.
-        let slice: &[T] = unsafe { (*sent).data.as_ref() };
-        let (pointer, length) = (slice.as_ptr().cast(), slice.len());
+        let Parcel { sent, data, length } = parcel;
         let size = size_of::<T>();
-        // SAFETY: the memory belongs to `sent`.
-        let request = unsafe {
-            self.links.send(
-                pointer,
-                length,
-                size,
-                to,
-                wire_tag(tag, size),
-                self.links.letters,
-            )
+        let open = if self.closed {
+            Err(Error::Closed)
+        } else {
+            self.links.check_rank(to)
         };
-        let request = match request {
+        let started = open.and_then(|()| {
+            let (wire, letters) = (wire_tag(tag, size), self.links.letters);
+            // SAFETY: the memory belongs to `sent`.
+            unsafe {
+                self.links
+                    .send(data.cast(), length, size, to, wire, letters)
+            }
+        });
+        let request = match started {
             Ok(request) => request,
             Err(error) => {
-                // SAFETY: no request has been started: it is ours.
-                drop(unsafe { Box::from_raw(sent) });
+                // SAFETY: made by `Parcel::new`, and no request has been started: it is ours.
+                let sent = unsafe { Box::from_raw(sent) };
+                self.links.drops.push(sent);
                 return Err(error);
             }
         };
@@ -624,10 +619,46 @@ struct Sent<B> {
     slot: Arc<Slot<B>>,
 }
 
-impl<B: Send> Landing for Sent<B> {
+impl<B: Send + 'static> Landing for Sent<B> {
     fn landed(self: Box<Self>, core: &mut Core, result: Result<()>) {
         let Sent { data, slot } = *self;
-        slot.fill(result.map(|()| data), &mut core.links.wakes);
+        match result {
+            Ok(()) => slot.fill(Ok(data), &mut core.links.wakes),
+            Err(error) => {
+                slot.fill(Err(error), &mut core.links.wakes);
+                core.links.drops.push(Box::new(data));
+            }
+        }
+        // Perhaps nobody else has the slot: then the data goes with it.
+        core.links.drops.push(Box::new(slot));
+    }
+}
+
+/// Something to be sent, with the place of its elements: made before MPI is entered, because `as_ref` may be anybody's code.
+pub(crate) struct Parcel<T, B> {
+    sent: *mut Sent<B>,
+    data: *const T,
+    length: usize,
+}
+
+impl<T, B: AsRef<[T]>> Parcel<T, B> {
+    pub(crate) fn new(data: B, slot: &Arc<Slot<B>>) -> Self {
+        let sent = Box::into_raw(Box::new(Sent {
+            data,
+            slot: Arc::clone(slot),
+        }));
+        // SAFETY: just made. The slice is as old as this borrow, which ends for good when the request is done: until then nobody
+        // touches the box.
+        let slice: &[T] = unsafe { (*sent).data.as_ref() };
+        Parcel {
+            sent,
+            data: slice.as_ptr(),
+            length: slice.len(),
+        }
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.length * size_of::<T>()
     }
 }
 

@@ -90,10 +90,8 @@ impl Shared {
     pub(crate) fn begin<R>(&self, bytes: usize, start: impl FnOnce(&mut Core) -> R) -> R {
         let mut core = self.lock();
         let result = start(&mut core);
-        let wakes = std::mem::take(&mut core.links.wakes);
         let state = self.state.load(Ordering::SeqCst);
-        drop(core);
-        wakes.into_iter().for_each(Waker::wake);
+        leave(core);
         if state == RESTING || bytes >= LONG && state == NAPPING {
             self.call_driver();
         }
@@ -132,9 +130,7 @@ impl Shared {
                         return;
                     }
                     let moved = core.progress();
-                    let wakes = std::mem::take(&mut core.links.wakes);
-                    drop(core);
-                    wakes.into_iter().for_each(Waker::wake);
+                    leave(core);
                     if !moved {
                         continue;
                     }
@@ -160,7 +156,6 @@ impl Shared {
         if core.progress() {
             *last = Instant::now();
         }
-        let wakes = std::mem::take(&mut core.links.wakes);
         let quiet = last.elapsed();
         let patience = PATIENCE + Duration::from_nanos(core.bytes as u64 * NS_PER_BYTE);
         let (state, next) = match core.under_way() {
@@ -173,8 +168,7 @@ impl Shared {
             _ => (AWAKE, Next::Again),
         };
         self.state.store(state, Ordering::SeqCst);
-        drop(core);
-        wakes.into_iter().for_each(Waker::wake);
+        leave(core);
         next
     }
 
@@ -199,6 +193,15 @@ impl Shared {
         self.state.store(AWAKE, Ordering::SeqCst);
         called
     }
+}
+
+/// Leaves MPI, and does what had to wait for that: it may be anybody's code.
+fn leave(mut core: MutexGuard<'_, Core>) {
+    let wakes = std::mem::take(&mut core.links.wakes);
+    let drops = std::mem::take(&mut core.links.drops);
+    drop(core);
+    wakes.into_iter().for_each(Waker::wake);
+    drop(drops);
 }
 
 /// The driver.

@@ -6,6 +6,7 @@
 use crate::error::{Error, Result, check};
 use crate::stats::Stats;
 use mpi::ffi::{self, MPI_Comm, MPI_Datatype, MPI_Message, MPI_Request, MPI_Status};
+use std::any::Any;
 use std::collections::HashMap;
 use std::mem::MaybeUninit;
 use std::os::raw::{c_int, c_void};
@@ -26,6 +27,8 @@ pub(crate) struct Links {
     pub(crate) stats: Stats,
     /// To be called when MPI has been left.
     pub(crate) wakes: Vec<Waker>,
+    /// To be dropped when MPI has been left: their destructors may want to enter it.
+    pub(crate) drops: Vec<Box<dyn Any + Send>>,
 }
 
 // SAFETY: handles of MPI belong to the process, not to a thread; whoever uses them holds the lock.
@@ -67,6 +70,7 @@ impl Links {
             types: HashMap::new(),
             stats: Stats::default(),
             wakes: Vec::new(),
+            drops: Vec::new(),
         })
     }
 

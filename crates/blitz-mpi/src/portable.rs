@@ -39,9 +39,10 @@ pub unsafe trait Portable: Sized + Send + Sync + 'static {
     fn unpack(bytes: &mut &[u8]) -> Result<Self>;
 }
 
-/// Whether vectors of `T` go as they are. Elements without bytes do not: their number could not be told from a message's length.
+/// Whether vectors of `T` go as they are. Elements without bytes do not: their number could not be told from a message's length. Nor do those with a
+/// destructor, which would be called for both copies.
 pub(crate) const fn goes_as_it_is<T: Portable>() -> bool {
-    T::PLAIN && size_of::<T>() > 0
+    T::PLAIN && size_of::<T>() > 0 && !std::mem::needs_drop::<T>()
 }
 
 /// Takes `count` bytes off the front.

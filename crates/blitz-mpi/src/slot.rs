@@ -56,11 +56,15 @@ impl<R> Slot<R> {
 
     /// The result, or `None`, and then `waker` is called when there is one.
     pub(crate) fn take_or_wait(&self, waker: &Waker) -> Option<Result<R>> {
+        // Wakers are anybody's code: cloned and dropped without the lock.
+        let waker = waker.clone();
         let mut inside = self.inside();
-        let result = inside.result.take();
-        if result.is_none() {
-            inside.waker = Some(waker.clone());
+        if let Some(result) = inside.result.take() {
+            return Some(result);
         }
-        result
+        let before = inside.waker.replace(waker);
+        drop(inside);
+        drop(before);
+        None
     }
 }

@@ -198,6 +198,43 @@ fn messages_come_in_order_whoever_goes_away_and_whatever_owns_them() {
     );
 }
 
+/// An owner of bytes that talks when it goes.
+struct Talker(Cluster, [u8; 3]);
+
+impl AsRef<[u8]> for Talker {
+    fn as_ref(&self) -> &[u8] {
+        // Anybody's code, too.
+        let _ = self.0.stats();
+        &self.1
+    }
+}
+
+impl Drop for Talker {
+    fn drop(&mut self) {
+        drop(self.0.send(self.0.rank(), 2, vec![4u8]));
+    }
+}
+
+#[test]
+fn an_owner_may_use_the_cluster_in_its_destructor_and_in_as_ref() {
+    let name = "an_owner_may_use_the_cluster_in_its_destructor_and_in_as_ref";
+    on_ranks(name, async |cluster| {
+        let rank = cluster.rank();
+        // Dropped by whoever finds that it is sent; by the sender, because there is no such rank; with its future.
+        drop(cluster.send(rank, 1, Talker(cluster.clone(), [1, 2, 3])));
+        let refused = cluster.send(cluster.size(), 1, Talker(cluster.clone(), [0; 3]));
+        assert!(refused.await.is_err());
+        let kept = cluster.send(rank, 1, Talker(cluster.clone(), [1, 2, 3]));
+        for _ in 0..2 {
+            assert_eq!(cluster.recv::<u8>(rank, 1).await.unwrap(), [1, 2, 3]);
+        }
+        drop(kept);
+        for _ in 0..3 {
+            assert_eq!(cluster.recv::<u8>(rank, 2).await.unwrap(), [4]);
+        }
+    });
+}
+
 #[test]
 fn tasks_talk_at_the_same_time() {
     on_ranks("tasks_talk_at_the_same_time", async |cluster| {
