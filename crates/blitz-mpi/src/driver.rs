@@ -2,14 +2,14 @@
 //!
 //! MPI moves messages only while somebody is inside of it. Two kinds of callers are:
 //!
-//! * a future that is polled for the first time and is the only operation under way looks for 20 us: about what it would cost to send its task
+//! * a future that is polled for the first time looks once, and if it is the only operation under way, for 20 us: about what it would cost to send its task
 //!   away and to wake it. So a short `all_reduce` among ranks that are all there is as fast as MPI's own;
 //! * the *driver*, a task of the runtime, looks for everybody else. It never waits in MPI, so that it never keeps a worker; while all workers compute, the
 //!   runtime's relief thread runs it.
 //!
-//! The driver looks again and again for as long as what is under way should take (100 us, and 4 ns for each byte), giving way to other tasks in between. Then
-//! it naps: a quarter of the time since something last happened, from 50 us to 1 ms. So a message that comes late is noticed at most a quarter later, and waiting for
-//! a long time costs next to nothing. Nothing under way for 10 ms, and it rests: no timer, no CPU.
+//! While somebody waits, the driver looks again and again for as long as what is under way should take (100 us, and 4 ns for each byte), giving way to other tasks in between. Then,
+//! and while everybody computes, it naps: a quarter of the time since something last happened, from 50 us to 1 ms. So a message that comes late is noticed at most a quarter later, waiting for
+//! a long time costs next to nothing, and who computes is left the CPUs. Nothing under way for 10 ms, and it rests: no timer, no CPU.
 //!
 //! # No operation is overlooked
 //! The driver goes to rest with the lock held and nothing under way. An operation is begun with the lock held, and calls a driver that rests. A nap
@@ -18,7 +18,7 @@
 use crate::core::Core;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
@@ -49,6 +49,8 @@ pub(crate) struct Shared {
     called: AtomicBool,
     driver: Mutex<Option<Waker>>,
     ended: AtomicBool,
+    /// Futures that have been polled in vain.
+    waiting: AtomicUsize,
 }
 
 impl Shared {
@@ -62,6 +64,7 @@ impl Shared {
             called: AtomicBool::new(false),
             driver: Mutex::new(None),
             ended: AtomicBool::new(false),
+            waiting: AtomicUsize::new(0),
         })
     }
 
@@ -98,11 +101,17 @@ impl Shared {
         result
     }
 
-    /// For a future that is about to wait.
-    pub(crate) fn about_to_wait(&self) {
+    /// For a future that is about to wait, the first time.
+    pub(crate) fn starts_to_wait(&self) {
+        self.waiting.fetch_add(1, Ordering::SeqCst);
         if self.state.load(Ordering::SeqCst) != AWAKE {
             self.call_driver();
         }
+    }
+
+    /// For one that does not wait any more.
+    pub(crate) fn stops_to_wait(&self) {
+        self.waiting.fetch_sub(1, Ordering::SeqCst);
     }
 
     fn call_driver(&self) {
@@ -118,7 +127,7 @@ impl Shared {
         }
     }
 
-    /// Looks at MPI for a while, for the only operation under way, until it is `done`.
+    /// Looks at MPI, once or, for the only operation under way, for a while, until it is `done`.
     pub(crate) fn help(&self, done: impl Fn() -> bool) {
         let mut start = None;
         loop {
@@ -126,11 +135,12 @@ impl Shared {
             for _ in 0..8 {
                 // Whoever has the lock looks for us, too.
                 if let Ok(mut core) = self.core.try_lock() {
-                    if core.under_way() > 1 {
+                    let moved = core.progress();
+                    let others = core.under_way() > 1;
+                    leave(core);
+                    if others {
                         return;
                     }
-                    let moved = core.progress();
-                    leave(core);
                     if !moved {
                         continue;
                     }
@@ -161,7 +171,7 @@ impl Shared {
         let (state, next) = match core.under_way() {
             0 if quiet > REST_AFTER => (RESTING, Next::Nap(None)),
             0 => (NAPPING, Next::Nap(Some(LONGEST_NAP))),
-            _ if quiet > patience => {
+            _ if quiet > patience || self.waiting.load(Ordering::SeqCst) == 0 => {
                 let nap = (quiet / 4).clamp(SHORTEST_NAP, LONGEST_NAP);
                 (NAPPING, Next::Nap(Some(nap)))
             }

@@ -19,6 +19,8 @@ pub struct Operation<R> {
     shared: Arc<Shared>,
     slot: Arc<Slot<R>>,
     looked: bool,
+    /// Whether it counts as waiting.
+    waits: bool,
 }
 
 impl<R> Operation<R> {
@@ -27,6 +29,13 @@ impl<R> Operation<R> {
             shared: Arc::clone(shared),
             slot,
             looked: false,
+            waits: false,
+        }
+    }
+
+    fn stop_to_wait(&mut self) {
+        if std::mem::take(&mut self.waits) {
+            self.shared.stops_to_wait();
         }
     }
 
@@ -51,12 +60,24 @@ impl<R> Future for Operation<R> {
             }
         }
         match self.slot.take_or_wait(cx.waker()) {
-            Some(result) => Poll::Ready(result),
+            Some(result) => {
+                self.stop_to_wait();
+                Poll::Ready(result)
+            }
             None => {
-                self.shared.about_to_wait();
+                if !self.waits {
+                    self.waits = true;
+                    self.shared.starts_to_wait();
+                }
                 Poll::Pending
             }
         }
+    }
+}
+
+impl<R> Drop for Operation<R> {
+    fn drop(&mut self) {
+        self.stop_to_wait();
     }
 }
 
