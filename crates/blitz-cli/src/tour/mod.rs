@@ -432,15 +432,10 @@ impl Tour {
     }
 }
 
-/// What the tour runs of the stress: `blocking` has an open failure (see `.ci/run`).
-const STRESSED: &str =
-    "programs,tasks,chains,sorts,ops,locks,guests,idle_waits,ends,current_thread,descriptors,forks";
-
 /// What the stress says at its end, if it ends well.
 fn stressed(seconds: u64) -> Result<String, String> {
     let output = blitz_bench::child::this_program()
         .args(["stress", "--seconds", &seconds.to_string()])
-        .args(["--only", STRESSED])
         .stdin(Stdio::null())
         .output()
         .map_err(|error| format!("stress cannot be run: {error}"))?;
