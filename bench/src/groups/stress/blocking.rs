@@ -53,10 +53,8 @@ fn beside_guests(calls: &[Call], work: impl FnOnce() -> Result<(), String>) -> R
         let guests: Vec<_> = calls.iter().map(start).collect();
         work()?;
         drop(over_at_the_end);
-        let ended = guests.into_iter().map(|guest| guest.join());
-        ended
-            .map(|ended| ended.unwrap_or_else(|_| Err("a guest has panicked".into())))
-            .collect()
+        let mut ended = guests.into_iter().map(|guest| guest.join());
+        ended.try_for_each(|ended| ended.unwrap_or_else(|_| Err("a guest has panicked".into())))
     })
 }
 
