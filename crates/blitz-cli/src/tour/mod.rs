@@ -417,9 +417,7 @@ impl Tour {
             Err(message) => (false, message),
         };
         section.verdict = text.clone();
-        section.commands = vec![format!(
-            "blitz stress --seconds {seconds} --only {STRESSED}"
-        )];
+        section.commands = vec![format!("blitz stress --seconds {seconds}")];
         section.print();
         self.promises.push(Promise {
             number: 6,
