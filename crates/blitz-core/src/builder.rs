@@ -72,7 +72,7 @@ impl<F> private::Sealed for CustomSpawn<F> {}
 impl ThreadSpawn for DefaultSpawn {
     fn spawn(&mut self, thread: ThreadBuilder) -> io::Result<()> {
         let builder = thread.std_builder();
-        builder.spawn(|| thread.run()).map(drop)
+        fork::start_thread(builder, || thread.run()).map(drop)
     }
 
     const CUSTOM: bool = false;

@@ -5,8 +5,8 @@
 //! Reading it costs some nanoseconds; `Instant` costs two to three times as much. Ticks of different
 //! CPUs are compared only where a wrong answer costs a little time, never correctness.
 
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// A point in time. Only differences mean something.
@@ -25,14 +25,28 @@ pub fn ticks() -> u64 {
 
 /// When the process first asked, by both clocks.
 fn start() -> (u64, Instant) {
-    static START: OnceLock<(u64, Instant)> = OnceLock::new();
-    *START.get_or_init(|| {
+    // Not a `OnceLock`: a fork in the middle of its first use would leave the child waiting for it.
+    static START: AtomicPtr<(u64, Instant)> = AtomicPtr::new(ptr::null_mut());
+    // Acquire and Release: what it points to.
+    let mut start = START.load(Ordering::Acquire);
+    if start.is_null() {
         #[cfg(all(target_arch = "x86_64", not(miri)))]
         let first = ticks();
         #[cfg(not(all(target_arch = "x86_64", not(miri))))]
         let first = 0;
-        (first, Instant::now())
-    })
+        let mine = Box::into_raw(Box::new((first, Instant::now())));
+        let (empty, order) = (ptr::null_mut(), Ordering::Acquire);
+        start = match START.compare_exchange(empty, mine, Ordering::AcqRel, order) {
+            Ok(_) => mine,
+            Err(others) => {
+                // SAFETY: made above, and nobody else has seen it.
+                drop(unsafe { Box::from_raw(mine) });
+                others
+            }
+        };
+    }
+    // SAFETY: what was put there stays for ever and is not changed.
+    unsafe { *start }
 }
 
 /// How many ticks make a microsecond.

@@ -198,6 +198,17 @@ pub fn forks() -> u64 {
     crate::fork::generation()
 }
 
+/// Starts a thread that a fork waits for while it starts or ends. [`notice_forks`] has been called.
+///
+/// # Errors
+/// If the system has no thread for us.
+pub fn start_thread(
+    builder: std::thread::Builder,
+    work: impl FnOnce() + Send + 'static,
+) -> std::io::Result<std::thread::JoinHandle<()>> {
+    crate::fork::start_thread(builder, work)
+}
+
 impl std::fmt::Debug for PoolHandle {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("PoolHandle")

@@ -164,10 +164,11 @@ impl StandIn {
         let beside = Beside::enter(&self.pool);
         // It hears of what takes long there, as on the pool's threads.
         let companion = self.pool.companion();
-        beside.seat().bring(companion.as_ref());
+        let seat = beside.seat();
+        seat.bring(companion.as_ref(), seat.index);
         // SAFETY: the seat is ours. Joins leave the stack as they found it; whatever unwinds, unwinds no further than here.
-        let result = unsafe { beside.seat().run_in(&raw const context::ROOT, work) };
-        beside.seat().bring(None);
+        let result = unsafe { seat.run_in(&raw const context::ROOT, work) };
+        seat.bring(None, 0);
         drop(beside);
         std::mem::forget(abort);
         result

@@ -9,11 +9,19 @@
 //!
 //! Locks that may be held by a thread of the parent when it forks are [`ForkLock`]s. Memory is the allocator's business, and those of the common systems can be used in a
 //! child. (A child of `vfork` or of a bare `clone` knows nothing of this.)
+//!
+//! One lock is the standard library's: each thread takes it for a moment before its closure is called and after that has returned (it guards the list of
+//! stacks for the message about an overflow). Threads of ours are therefore started by [`start_thread`], and a fork waits until none of them is in such a
+//! moment ([`Crossings`]). Threads that others start are out of our reach: a child made while one of them starts or ends may find the lock locked, and cannot start any.
 
+use crate::crossings::Crossings;
+use crate::pool::without_unwinding;
 use crate::primitives::futex;
-use std::cell::UnsafeCell;
+use std::cell::{Cell, UnsafeCell};
+use std::io;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::thread::{Builder, JoinHandle};
 
 static GENERATION: AtomicU64 = AtomicU64::new(0);
 
@@ -41,19 +49,70 @@ pub(crate) fn notice() {
     static NOTICED: AtomicBool = AtomicBool::new(false);
     if !NOTICED.swap(true, Ordering::Relaxed) {
         #[cfg(unix)]
-        // SAFETY: the function may be called in a child: it stores to atomics and to thread-locals without destructors. If there is no
-        // memory to register it, children of this process are as badly off as without.
+        // SAFETY: the last function may be called in a child: it stores to atomics and to thread-locals without destructors. If there is no
+        // memory to register them, children of this process are as badly off as without.
         unsafe {
-            libc::pthread_atfork(None, None, Some(in_child));
+            libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child));
         }
     }
 }
 
 #[cfg(unix)]
+extern "C" fn before() {
+    CROSSINGS.close();
+}
+
+#[cfg(unix)]
+extern "C" fn in_parent() {
+    CROSSINGS.open();
+}
+
+#[cfg(unix)]
 extern "C" fn in_child() {
+    CROSSINGS.open();
     GENERATION.fetch_add(1, Ordering::Relaxed);
     crate::seat::forget();
     crate::global::forget();
+}
+
+static CROSSINGS: Crossings = Crossings::new();
+
+/// From when a thread of ours is about to be started until its closure is called; and from when that has returned until the standard library is through with
+/// the thread.
+struct Crossing(());
+
+impl Crossing {
+    fn begin() -> Self {
+        CROSSINGS.enter();
+        Crossing(())
+    }
+}
+
+impl Drop for Crossing {
+    fn drop(&mut self) {
+        CROSSINGS.leave();
+    }
+}
+
+/// Starts a thread of ours, such that no fork comes while it starts or ends.
+pub(crate) fn start_thread(
+    builder: Builder,
+    work: impl FnOnce() + Send + 'static,
+) -> io::Result<JoinHandle<()>> {
+    thread_local! {
+        /// Destructors of thread-locals run after the standard library's own end of a thread.
+        static LEAVES: Cell<Option<Crossing>> = const { Cell::new(None) };
+    }
+    let starts = Crossing::begin();
+    // If there is no thread, the closure is dropped.
+    builder.spawn(move || {
+        drop(starts);
+        // A child made by work that has returned from it ends here, and not as if all were well: its last thread would.
+        without_unwinding("a thread panicked outside of any job", work);
+        // Last, and not before: what is used last is destroyed first. The destructors of other thread-locals are other people's code,
+        // which may wait for the thread that forks.
+        LEAVES.set(Some(Crossing::begin()));
+    })
 }
 
 /// A lock that a fork opens in the child, with what `T::default()` is: whoever held it may have left half of a change behind.

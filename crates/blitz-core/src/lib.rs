@@ -38,6 +38,8 @@ pub mod checking {
 #[cfg_attr(loom, allow(dead_code))]
 mod context;
 #[cfg_attr(loom, allow(dead_code))]
+mod crossings;
+#[cfg_attr(loom, allow(dead_code))]
 mod join_stack;
 #[cfg_attr(loom, allow(dead_code))]
 mod life;

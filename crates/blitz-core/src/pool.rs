@@ -67,8 +67,6 @@ pub(crate) struct Pool {
     pub(crate) oversubscribed: bool,
     /// Occupants that are parked in a wait, or about to.
     blocked: AtomicUsize,
-    /// Those of them that have looked at everything and found nothing.
-    parked: AtomicUsize,
     /// Orders announcements of waits and returns of tasks; see [`Pool::return_strangers`].
     announcements: Mutex<()>,
     pub(crate) rescue: Rescue,
@@ -116,7 +114,6 @@ impl Pool {
             sleep: Sleep::new(threads),
             oversubscribed: threads > available_cpus(),
             blocked: AtomicUsize::new(0),
-            parked: AtomicUsize::new(0),
             announcements: Mutex::new(()),
             rescue: Rescue::new(settings.max_rescue_threads),
             extra: ExtraSeats::default(),
@@ -201,9 +198,7 @@ impl Pool {
         // SAFETY: whoever injects a task keeps its context alive: it waits for it (install), is inside of
         // it (scope), or the context is static or held by the caller (spawn).
         unsafe { self.task_posted(context) };
-        if self.is_stuck() {
-            rescue::start(self);
-        }
+        self.rescue_if_stuck();
     }
 
     /// Puts a task that a waiting thread may not run back into the shared queue, and tells whoever may.
@@ -232,9 +227,7 @@ impl Pool {
         wake.into_iter().for_each(Parker::unpark);
         // The tasks were invisible for a moment, and somebody may have fallen asleep over them, or a rescue thread ended.
         self.wake_if_nobody_searches();
-        if self.is_stuck() {
-            rescue::start(self);
-        }
+        self.rescue_if_stuck();
     }
 
     /// There is work that nobody may know of: makes sure that somebody looks.
@@ -384,36 +377,30 @@ impl Pool {
         self.blocked.load(Ordering::SeqCst) > 0
     }
 
-    /// The occupant of `seat`, which has announced its wait, has dug in vain, and parks; or has come back from it.
-    pub(crate) fn count_parked(&self, seat: &Seat, parks: bool) {
-        if !seat.counts() {
-            return;
-        }
-        if parks {
-            self.parked.fetch_add(1, Ordering::SeqCst);
-        } else {
-            self.parked.fetch_sub(1, Ordering::SeqCst);
-        }
-    }
-
-    /// Has every occupant parked, while there is work that none of them may run?
+    /// Is every seat [lost](Seat::is_lost), while there is work that none of those who wait may run?
     ///
-    /// Asked by everybody who makes it so: whoever parks, injects, or ends as a rescue thread. Waiters that
+    /// Asked by everybody who makes it so: whoever parks, injects, leaves a seat as a guest, or ends as a rescue thread. Waiters that
     /// still dig or have been unparked do not count: they are about to find something, or to ask again. One that sleeps elsewhere
     /// counts until it is back: for that moment, a rescue thread too many may be started.
     pub(crate) fn is_stuck(&self) -> bool {
         // Our own contribution before the look at the others'.
         fence(Ordering::SeqCst);
-        let occupants = self.seats.len() + self.rescue.active();
-        if self.parked.load(Ordering::SeqCst) < occupants {
+        if !self.rescue.all_parked() || !self.seats.iter().all(Seat::is_lost) {
             return false;
         }
-        let (mut work, mut somebody_wakes) = (!self.queue.is_empty(), false);
+        let (mut work, mut rescue_wakes) = (!self.queue.is_empty(), false);
         self.each_seat(|seat| {
             work |= !seat.stealer().is_empty();
-            somebody_wakes |= seat.is_woken() && seat.counts();
+            rescue_wakes |= seat.is_rescue() && seat.is_woken();
         });
-        work && !somebody_wakes
+        work && !rescue_wakes
+    }
+
+    /// The caller may have made it so: then it gets somebody to run what is queued.
+    pub(crate) fn rescue_if_stuck(&self) {
+        if self.is_stuck() {
+            rescue::start(self);
+        }
     }
 
     /// Calls `look_at` with every seat, extra ones included.
@@ -435,16 +422,22 @@ impl Pool {
             // The seat before the look at who sleeps; the thread, which falls asleep over its note, does it the other way round.
             fence(Ordering::SeqCst);
             self.wake_thread(seat.index);
-        } else if self.starved.load(Ordering::SeqCst)
+        } else if (self.starved.load(Ordering::SeqCst)
             || !seat.mailbox.is_empty()
             // The thread may be about to look, and may have been for long, if it has no CPU; the next guest would come first.
-            || !self.queue.is_empty()
+            || !self.queue.is_empty())
+            // It would not come, and the seat would be kept from guests.
+            && !seat.thread_is_parked_beside()
         {
             // If another guest is in there already, it does this when it leaves.
             if seat.occupancy.hand_over() {
                 self.starved.store(false, Ordering::SeqCst);
                 self.wake_thread(seat.index);
             }
+        }
+        if seat.thread_beside().is_some() {
+            // Whoever posted something meanwhile, or parked, has relied on us; and our seat's thread may be parked.
+            self.rescue_if_stuck();
         }
     }
 
@@ -458,7 +451,7 @@ impl Pool {
         self.victims(0).any(Seat::hides_work)
     }
 
-    /// Does nothing move in here? So it is if there is somebody in every seat, and nothing has been begun since `seen`, which is brought up to date.
+    /// Does nothing move in here? So it is if there is somebody in every seat, or its thread works beside it, and nothing has been begun since `seen`, which is brought up to date.
     pub(crate) fn stands_still(&self, seen: &mut u64) -> bool {
         let begun = |seat: &Seat| {
             let stats = seat.stats.read();
@@ -466,7 +459,10 @@ impl Pool {
         };
         let begun = self.victims(0).map(begun).fold(0, u64::wrapping_add);
         std::mem::replace(seen, begun) == begun
-            && self.seats.iter().all(|seat| seat.occupancy.is_occupied())
+            && self
+                .seats
+                .iter()
+                .all(|seat| seat.occupancy.is_occupied() || seat.thread_beside().is_some())
     }
 
     /// Nothing has moved for so long that nobody should rely on it, until something does again.

@@ -6,7 +6,8 @@
 //! for itself. (It takes one pool to do so in a smaller way: a thread leaves a task in its own deque and waits for
 //! another pool, where somebody waits for the task.) And a companion's threads block in the middle of tasks, on futures that may depend on
 //! tasks in the queues ([`sleep_elsewhere`](crate::wait::sleep_elsewhere)). Running it on top of the waiting frames is what we promise never
-//! to do. So somebody else does: a pool that is *stuck* (every occupant parked, tasks in the queues) gets a rescue
+//! to do. So somebody else does: a pool that is *stuck* (every seat lost, because those who would run what is queued are parked,
+//! and tasks in the queues; see `Pool::is_stuck`) gets a rescue
 //! thread, which runs them on a stack and in a seat of its own ([`crate::extra`]). If it blocks in the same way, and the pool is
 //! stuck again, another one is started: as many as the program is deep, but no more than
 //! [`max_rescue_threads`](crate::ThreadPoolBuilder::max_rescue_threads).
@@ -22,7 +23,8 @@
 //! alternatives were to let the thread wait for a job that may need what it holds, or an index that is out of range.
 
 use crate::extra::Beside;
-use crate::pool::{AbortOnDrop, Pool, complain};
+use crate::fork;
+use crate::pool::{Pool, complain};
 use crate::seat::Seat;
 use crate::task::TaskRef;
 use crate::worker;
@@ -40,6 +42,8 @@ pub(crate) const MOST: usize = 512;
 pub(crate) struct Rescue {
     /// Those that run tasks, or are about to: occupants of the pool.
     active: AtomicUsize,
+    /// Those of them that have looked at everything and found nothing.
+    parked: AtomicUsize,
     waiting: Mutex<Waiting>,
     called: Condvar,
     most: usize,
@@ -59,6 +63,7 @@ impl Rescue {
     pub(crate) fn new(most: usize) -> Self {
         Rescue {
             active: AtomicUsize::new(0),
+            parked: AtomicUsize::new(0),
             waiting: Mutex::default(),
             called: Condvar::new(),
             most,
@@ -68,6 +73,20 @@ impl Rescue {
     /// How many rescue threads run tasks.
     pub(crate) fn active(&self) -> usize {
         self.active.load(Ordering::SeqCst)
+    }
+
+    /// One of them parks in a wait, or has come back from it.
+    pub(crate) fn parks(&self, parks: bool) {
+        if parks {
+            self.parked.fetch_add(1, Ordering::SeqCst);
+        } else {
+            self.parked.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+
+    /// Do all of them wait?
+    pub(crate) fn all_parked(&self) -> bool {
+        self.active() <= self.parked.load(Ordering::SeqCst)
     }
 
     /// The most threads there may be.
@@ -149,7 +168,7 @@ pub(crate) fn start(pool: &Pool) {
         let pool = Arc::clone(&pool);
         move || main(&pool, index)
     };
-    if let Err(error) = pool.attributes.rescue_builder(index).spawn(run) {
+    if let Err(error) = fork::start_thread(pool.attributes.rescue_builder(index), run) {
         rescue.active.fetch_sub(1, Ordering::SeqCst);
         rescue.complain(&mut waiting, format_args!("{error}"));
     }
@@ -157,7 +176,6 @@ pub(crate) fn start(pool: &Pool) {
 
 /// The life of a rescue thread; on entry it counts as active.
 fn main(pool: &Pool, index: usize) {
-    let abort = AbortOnDrop("a rescue thread panicked outside of any job");
     let beside = Beside::enter(pool);
     let seat = beside.seat();
     pool.placement.stand_in_started();
@@ -178,7 +196,6 @@ fn main(pool: &Pool, index: usize) {
         pool.catch_panic(|| handler(index));
     }
     drop(beside);
-    std::mem::forget(abort);
 }
 
 /// # Safety

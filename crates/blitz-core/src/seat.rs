@@ -92,12 +92,10 @@ pub(crate) struct Seat {
     pub(crate) last_beat: Cell<(u64, u32)>,
     /// The call site whose pace `last_beat` is.
     pub(crate) last_site: Cell<usize>,
-    /// The companion of the seat's thread, which holds it as long as this is set; null while a guest sits here.
-    companion: Cell<Option<ptr::NonNull<dyn Companion>>>,
+    /// The companion of the occupant, which holds it as long as this is set, and the index by which it knows the occupant; none while a guest sits here.
+    companion: Cell<Option<(ptr::NonNull<dyn Companion>, usize)>>,
     /// It is not the seat of one of the pool's threads (see [`crate::extra`]): the others do not look here for tasks.
     is_extra: bool,
-    /// The occupant counts among the pool's parked ones.
-    pub(crate) counted_parked: Cell<bool>,
     /// The thread that the occupant of an extra seat stands in for, if it rescues the pool.
     rescues: Cell<Option<usize>>,
     deque: Owner<TaskRef>,
@@ -112,10 +110,14 @@ pub(crate) struct Seat {
     pub(crate) occupancy: CachePadded<Occupancy>,
     /// What the parked occupant waits for; null when it is not parked.
     waits_for: AtomicPtr<Context>,
+    /// The occupant has looked at everything and found nothing, or sleeps elsewhere.
+    parked: AtomicBool,
     /// The occupant sleeps in something that is not the engine's: a token in its parker wakes nobody.
     sleeps_elsewhere: AtomicBool,
-    /// Would its occupant run whatever is queued, if it did not wait? Not that of an extra seat, unless it rescues the pool.
-    counts: AtomicBool,
+    /// The extra seat in which this seat's thread serves the companion, since a guest has, or had, this one; null: none.
+    thread_beside: AtomicPtr<Seat>,
+    /// Does the occupant of an extra seat rescue the pool?
+    is_rescue: AtomicBool,
     parker: Lease,
     pub(crate) stats: Counting,
 }
@@ -143,15 +145,16 @@ impl Seat {
             last_site: Cell::new(0),
             companion: Cell::new(None),
             is_extra: false,
-            counted_parked: Cell::new(false),
             rescues: Cell::new(None),
             stealer,
             fifo: Injector::with_capacity(FEW, FullPolicy::Grow),
             mailbox: Injector::with_capacity(FEW, FullPolicy::Grow),
             occupancy: CachePadded::new(Occupancy::vacant()),
             waits_for: AtomicPtr::new(ptr::null_mut()),
+            parked: AtomicBool::new(false),
             sleeps_elsewhere: AtomicBool::new(false),
-            counts: AtomicBool::new(true),
+            thread_beside: AtomicPtr::new(ptr::null_mut()),
+            is_rescue: AtomicBool::new(false),
             parker: Lease::new(),
             stats: Counting::default(),
         }
@@ -161,7 +164,6 @@ impl Seat {
     pub(crate) fn extra(pool: &Pool) -> Self {
         Seat {
             is_extra: true,
-            counts: AtomicBool::new(false),
             // Nobody's: whoever looks for the thread with this index finds none.
             ..Seat::new(pool.num_threads(), pool)
         }
@@ -170,18 +172,18 @@ impl Seat {
     /// The occupant of an extra seat rescues the pool, in the place of thread `index`.
     pub(crate) fn begin_rescue(&self, index: usize) {
         self.rescues.set(Some(index));
-        self.counts.store(true, Ordering::SeqCst);
+        self.is_rescue.store(true, Ordering::SeqCst);
     }
 
     /// And does not any more.
     pub(crate) fn end_rescue(&self) {
-        self.counts.store(false, Ordering::SeqCst);
+        self.is_rescue.store(false, Ordering::SeqCst);
         self.rescues.set(None);
     }
 
-    /// Does its occupant count among the threads that run what is queued?
-    pub(crate) fn counts(&self) -> bool {
-        self.counts.load(Ordering::SeqCst)
+    /// Does its occupant rescue the pool?
+    pub(crate) fn is_rescue(&self) -> bool {
+        self.is_rescue.load(Ordering::SeqCst)
     }
 
     /// The index of the occupant, if it has one. For the occupant.
@@ -287,18 +289,18 @@ impl Seat {
 
     // ---- the companion ----------------------------------------------------------------------
 
-    /// The seat's thread has something to run, and brings its companion; `None` when it is through.
-    pub(crate) fn bring(&self, companion: Option<&std::sync::Arc<dyn Companion>>) {
-        let pointer = companion.map(|companion| ptr::NonNull::from(&**companion));
+    /// The occupant, thread `index` for the companion, has something to run, and brings that along; `None` when it is through.
+    pub(crate) fn bring(&self, companion: Option<&std::sync::Arc<dyn Companion>>, index: usize) {
+        let pointer = companion.map(|companion| (ptr::NonNull::from(&**companion), index));
         self.companion.set(pointer);
     }
 
     /// The occupant is in the middle of something long.
     #[inline]
     pub(crate) fn beat(&self) {
-        if let Some(companion) = self.companion.get() {
+        if let Some((companion, index)) = self.companion.get() {
             // SAFETY: the thread that brought it holds it until it has taken it away again.
-            unsafe { companion.as_ref() }.beat(self.index);
+            unsafe { companion.as_ref() }.beat(index);
             // It does not get to the tasks of its deque soon, and they may have come there without a word. Without a fence, a
             // thread that falls asleep at this moment is overlooked until the next beat.
             let pool = self.pool();
@@ -315,9 +317,9 @@ impl Seat {
 
     /// The occupant is about to block in a wait.
     pub(crate) fn tell_companion_blocked(&self) {
-        if let Some(companion) = self.companion.get() {
+        if let Some((companion, index)) = self.companion.get() {
             // SAFETY: as above.
-            unsafe { companion.as_ref() }.blocked(self.index);
+            unsafe { companion.as_ref() }.blocked(index);
         }
     }
 
@@ -379,10 +381,31 @@ impl Seat {
         self.waits_for.store(ptr::null_mut(), Ordering::Release);
     }
 
+    /// The occupant parks, having looked at everything in vain, or has come back from that. Returns what was so before.
+    pub(crate) fn set_parked(&self, parks: bool) -> bool {
+        // The occupant alone writes it.
+        let before = self.parked.load(Ordering::Relaxed);
+        self.parked.store(parks, Ordering::SeqCst);
+        before
+    }
+
+    /// The seat's thread works in `beside` instead; `None`: not any more.
+    pub(crate) fn set_thread_beside(&self, beside: Option<&Seat>) {
+        let beside = beside.map_or(ptr::null(), ptr::from_ref);
+        self.thread_beside
+            .store(beside.cast_mut(), Ordering::SeqCst);
+    }
+
+    /// The extra seat in which this seat's thread works.
+    pub(crate) fn thread_beside(&self) -> Option<&Seat> {
+        // SAFETY: an extra seat lives as long as its pool, as this one does. (Another thread may sit there by now.)
+        unsafe { self.thread_beside.load(Ordering::SeqCst).as_ref() }
+    }
+
     /// The occupant sleeps in something that is not the engine's, or has come back from it.
     /// Returns what was so before.
     pub(crate) fn set_sleeps_elsewhere(&self, sleeps: bool) -> bool {
-        // Relaxed: the counter of the parked, which is changed after it and before it, carries it along. The occupant alone writes it.
+        // Relaxed: the mark of the parked, which is changed after it and before it, carries it along. The occupant alone writes it.
         let before = self.sleeps_elsewhere.load(Ordering::Relaxed);
         self.sleeps_elsewhere.store(sleeps, Ordering::Relaxed);
         before
@@ -391,7 +414,23 @@ impl Seat {
     /// Does what the occupant spawns go to the shared queue? Others do not look into an extra seat's deque; and somebody who counts as parked does not get to
     /// its own, and everybody else may be parked, too: the shared queue's posters ask.
     pub(crate) fn spawns_to_all(&self) -> bool {
-        self.is_extra || self.counted_parked.get()
+        self.is_extra || self.parked.load(Ordering::Relaxed)
+    }
+
+    /// Is the occupant parked, and will it stay so until somebody does something?
+    fn is_parked(&self) -> bool {
+        self.parked.load(Ordering::SeqCst) && !self.is_woken()
+    }
+
+    /// Is the seat's thread parked in an extra seat?
+    pub(crate) fn thread_is_parked_beside(&self) -> bool {
+        self.thread_beside().is_some_and(Seat::is_parked)
+    }
+
+    /// Will nobody come and run what is queued in this seat, as things are? So it is if its occupant is parked; and if nobody sits here, and its thread is parked in an
+    /// extra seat.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.is_parked() || self.thread_is_parked_beside() && !self.occupancy.has_guest()
     }
 
     /// Has the parked occupant been told to wake up, and will it look around?

@@ -31,7 +31,6 @@ use crate::join_stack::Slot;
 use crate::pool::without_unwinding;
 use crate::primitives::{BackoffMode, CoreLatch};
 use crate::profile;
-use crate::rescue;
 use crate::seat::Seat;
 use crate::task::TaskRef;
 use crate::trace::{self, Kind};
@@ -223,24 +222,22 @@ struct CountedParked<'a> {
 
 impl<'a> CountedParked<'a> {
     fn new(seat: &'a Seat) -> Self {
-        let before = seat.counted_parked.replace(true);
+        let before = seat.set_parked(true);
         let pool = seat.pool();
-        if !before {
-            pool.count_parked(seat, true);
+        if !before && seat.is_rescue() {
+            pool.rescue.parks(true);
         }
-        if pool.is_stuck() {
-            rescue::start(pool);
-        }
+        pool.rescue_if_stuck();
         CountedParked { seat, before }
     }
 }
 
 impl Drop for CountedParked<'_> {
     fn drop(&mut self) {
-        if !self.before {
-            self.seat.pool().count_parked(self.seat, false);
+        if !self.before && self.seat.is_rescue() {
+            self.seat.pool().rescue.parks(false);
         }
-        self.seat.counted_parked.set(self.before);
+        self.seat.set_parked(self.before);
     }
 }
 

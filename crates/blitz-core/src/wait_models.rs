@@ -5,6 +5,7 @@
 //! unparking. A task is known by its number, and each waiter waits for one. "Maximum number of branches" stands
 //! for a waiter that sleeps beside its task for ever.
 
+use crate::occupancy::Occupancy;
 use crate::primitives::model::{Race, oversleeping_race, race};
 use crate::primitives::parker::Parker;
 use crate::sync::{AtomicU32, Mutex, Ordering, fence};
@@ -27,27 +28,38 @@ enum Flaw {
     NoFenceBeforeStuck,
     /// A token in the parker of somebody who does not sleep there counts as a wake-up.
     AnyToken,
-    /// The mark of who sleeps elsewhere comes after the count.
-    CountedFirst,
+    /// The mark of who sleeps elsewhere comes after the mark of who is parked.
+    ParkedFirst,
+    /// A guest leaves without a look at the seat's thread.
+    LeavesBlindly,
+    /// A thread that is parked beside its seat is taken for one that comes back.
+    NobodyIsBeside,
+    /// Nothing is between a guest's leaving and its look, where the code has `SeqCst` accesses (which loom takes for `AcqRel` ones).
+    NoLeaverFence,
 }
+
+/// An extra seat: not one of those that count.
+const EXTRA: usize = 2;
 
 struct Seat {
     waits_for: AtomicU32,
+    parked: AtomicU32,
     sleeps_elsewhere: AtomicU32,
+    /// Is the seat's thread in the extra seat?
+    thread_beside: AtomicU32,
+    occupancy: Occupancy,
     parker: Parker,
 }
 
 /// As much of a pool as waiting needs.
 struct Pool {
-    seats: [Seat; 2],
+    seats: [Seat; 3],
     blocked: AtomicU32,
     announcements: Mutex<()>,
     /// The shared queue.
     tasks: Mutex<VecDeque<u32>>,
     /// Somebody's deque, with room for one task.
     deque: AtomicU32,
-    /// Waiters that have dug in vain.
-    parked: AtomicU32,
     /// Rescue threads that were started; not loom's.
     rescues: PlainU32,
     flaw: Flaw,
@@ -58,14 +70,16 @@ impl Pool {
         Rc::new(Pool {
             seats: std::array::from_fn(|_| Seat {
                 waits_for: AtomicU32::new(NOTHING),
+                parked: AtomicU32::new(0),
                 sleeps_elsewhere: AtomicU32::new(0),
+                thread_beside: AtomicU32::new(0),
+                occupancy: Occupancy::vacant(),
                 parker: Parker::new(),
             }),
             blocked: AtomicU32::new(0),
             announcements: Mutex::new(()),
             tasks: Mutex::new(tasks.iter().copied().collect()),
             deque: AtomicU32::new(NOTHING),
-            parked: AtomicU32::new(0),
             rescues: PlainU32::new(0),
             flaw,
         })
@@ -84,10 +98,10 @@ impl Pool {
         }
         let found = self.dig(task);
         if !found {
-            self.parked.fetch_add(1, Ordering::SeqCst);
+            self.seats[seat].parked.store(1, Ordering::SeqCst);
             self.rescue_if_stuck();
             self.seats[seat].parker.park();
-            self.parked.fetch_sub(1, Ordering::SeqCst);
+            self.seats[seat].parked.store(0, Ordering::SeqCst);
         }
         self.blocked.fetch_sub(1, Ordering::SeqCst);
         self.seats[seat].waits_for.store(NOTHING, Ordering::Release);
@@ -146,13 +160,13 @@ impl Pool {
         }
     }
 
-    fn waiters_for(&self, task: u32) -> [bool; 2] {
+    fn waiters_for(&self, task: u32) -> [bool; 3] {
         self.seats
             .each_ref()
             .map(|seat| seat.waits_for.load(Ordering::SeqCst) == task)
     }
 
-    fn unpark(&self, concerned: [bool; 2]) {
+    fn unpark(&self, concerned: [bool; 3]) {
         for (seat, concerned) in self.seats.iter().zip(concerned) {
             if concerned {
                 seat.parker.unpark();
@@ -177,12 +191,41 @@ impl Pool {
         if self.flaw != Flaw::NoFenceBeforeStuck {
             fence(Ordering::SeqCst);
         }
-        let stuck = self.parked.load(Ordering::SeqCst) == 2
-            && self.deque.load(Ordering::Acquire) != NOTHING
-            && !self.seats.iter().any(|seat| self.is_woken(seat));
+        let stuck = self.seats[..EXTRA].iter().all(|seat| self.is_lost(seat))
+            && self.deque.load(Ordering::Acquire) != NOTHING;
         if stuck {
             self.rescues.fetch_add(1, Ordering::Relaxed);
         }
+    }
+
+    fn is_lost(&self, seat: &Seat) -> bool {
+        self.is_parked(seat)
+            || self.flaw != Flaw::NobodyIsBeside
+                && seat.thread_beside.load(Ordering::SeqCst) == 1
+                && self.is_parked(&self.seats[EXTRA])
+                && !seat.occupancy.has_guest()
+    }
+
+    fn is_parked(&self, seat: &Seat) -> bool {
+        seat.parked.load(Ordering::SeqCst) == 1 && !self.is_woken(seat)
+    }
+
+    /// The guest of `seat` leaves it.
+    fn leave(&self, seat: usize) {
+        let seat = &self.seats[seat];
+        seat.occupancy.leave();
+        if self.flaw != Flaw::NoLeaverFence {
+            fence(Ordering::SeqCst);
+        }
+        if self.flaw != Flaw::LeavesBlindly && seat.thread_beside.load(Ordering::SeqCst) == 1 {
+            self.rescue_if_stuck();
+        }
+    }
+
+    /// The thread of `seat` goes to the extra seat, and falls asleep there.
+    fn sleep_beside(&self, seat: usize) {
+        self.seats[seat].thread_beside.store(1, Ordering::SeqCst);
+        self.sleep_elsewhere(EXTRA);
     }
 
     fn is_woken(&self, seat: &Seat) -> bool {
@@ -197,12 +240,12 @@ impl Pool {
                 .sleeps_elsewhere
                 .store(1, Ordering::Relaxed);
         };
-        if self.flaw != Flaw::CountedFirst {
+        if self.flaw != Flaw::ParkedFirst {
             mark();
         }
-        self.parked.fetch_add(1, Ordering::SeqCst);
+        self.seats[seat].parked.store(1, Ordering::SeqCst);
         self.rescue_if_stuck();
-        if self.flaw == Flaw::CountedFirst {
+        if self.flaw == Flaw::ParkedFirst {
             mark();
         }
     }
@@ -291,7 +334,7 @@ fn stuck(flaw: Flaw, late_token: bool) {
         let waiter = Pool::new(&[], flaw);
         let outsider = waiter.clone();
         let pool = waiter.clone();
-        pool.parked.store(1, Ordering::Relaxed);
+        pool.seats[0].parked.store(1, Ordering::Relaxed);
         if late_token {
             pool.seats[1].parker.unpark();
         }
@@ -328,6 +371,61 @@ fn loom_a_late_token_that_counts_as_a_wake_up_hides_that_the_pool_is_stuck() {
 
 #[test]
 #[should_panic(expected = "nobody has noticed")]
-fn loom_a_mark_after_the_count_comes_too_late() {
-    stuck(Flaw::CountedFirst, true);
+fn loom_a_mark_after_the_other_comes_too_late() {
+    stuck(Flaw::ParkedFirst, true);
+}
+
+/// One waiter is parked, a guest leaves the other seat, and that seat's thread falls asleep in an extra one. If the task was there before, one of the
+/// latter two sees that the pool is stuck; if not, one of them or the outsider who injects it.
+fn stuck_beside(flaw: Flaw, posted_before: bool) {
+    race::<2, _>(move || {
+        let guest = Pool::new(&[], flaw);
+        let (pool, thread, outsider) = (guest.clone(), guest.clone(), guest.clone());
+        pool.seats[0].parked.store(1, Ordering::Relaxed);
+        assert!(pool.seats[1].occupancy.try_enter_vacant());
+        if posted_before {
+            pool.deque.store(1, Ordering::Relaxed);
+        }
+        let race = Race::new(move |_| {
+            let rescues = pool.rescues.load(Ordering::Relaxed);
+            assert!(rescues > 0, "nobody has noticed");
+        })
+        .thread(move || thread.sleep_beside(1));
+        if posted_before {
+            race.thread(move || guest.leave(1))
+        } else {
+            race.thread(move || {
+                guest.leave(1);
+                outsider.post(1);
+            })
+        }
+    });
+}
+
+#[test]
+fn loom_a_guest_who_leaves_and_a_thread_that_parks_beside_its_seat_do_not_rely_on_each_other() {
+    stuck_beside(Flaw::None, true);
+}
+
+#[test]
+#[should_panic(expected = "nobody has noticed")]
+fn loom_a_guest_who_leaves_blindly_relies_on_a_parked_thread() {
+    stuck_beside(Flaw::LeavesBlindly, true);
+}
+
+#[test]
+#[should_panic(expected = "nobody has noticed")]
+fn loom_a_guest_who_looks_too_early_relies_on_a_parked_thread() {
+    stuck_beside(Flaw::NoLeaverFence, true);
+}
+
+#[test]
+fn loom_a_poster_does_not_rely_on_a_thread_that_parks_beside_its_seat() {
+    stuck_beside(Flaw::None, false);
+}
+
+#[test]
+#[should_panic(expected = "nobody has noticed")]
+fn loom_a_thread_that_is_parked_beside_its_seat_is_not_to_be_relied_upon() {
+    stuck_beside(Flaw::NobodyIsBeside, false);
 }

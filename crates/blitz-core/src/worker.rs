@@ -117,10 +117,10 @@ impl<'a> Worker<'a> {
         while let Some(work) = self.search() {
             // Whoever attached it may have posted this very work next.
             self.meet_companion();
-            self.seat.bring(self.companion.as_ref());
+            self.seat.bring(self.companion.as_ref(), self.seat.index);
             // SAFETY: `search` has claimed the seat for us.
             unsafe { self.run_and_drain(work) };
-            self.seat.bring(None);
+            self.seat.bring(None, 0);
             self.seat.occupancy.stop_running();
             self.pool.sleep.start_searching();
             self.seat.stats.searches.one();
@@ -558,8 +558,14 @@ impl<'a> Worker<'a> {
             self.pass_the_word_on(true);
         }
         let beside = Beside::enter(self.pool);
+        let seat = beside.seat();
+        // If it blocks in there, and the guest goes, nobody is left here.
+        self.seat.set_thread_beside(Some(seat));
+        seat.bring(self.companion.as_ref(), self.seat.index);
         // SAFETY: the extra seat is ours.
-        unsafe { self.run_companion_in(beside.seat()) };
+        unsafe { self.run_companion_in(seat) };
+        seat.bring(None, 0);
+        self.seat.set_thread_beside(None);
         drop(beside);
         self.companion_was_last = true;
         self.pool.sleep.start_searching();

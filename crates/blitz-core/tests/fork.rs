@@ -1,11 +1,43 @@
 //! What the child of a `fork` can do with pools: everything, as long as nothing was unfinished.
+//!
+//! One test: a harness that runs several starts and ends threads, and no fork may come at such a moment (see `docs/internals/guests.md`). So does no test here: what it starts
+//! has begun before it forks, and ends after that.
 #![cfg(all(unix, not(loom)))]
 
 use blitz_core::{ThreadPoolBuilder, join, scope, spawn, spawn_handle};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::mpsc;
+use std::cell::{Cell, RefCell};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
+
+#[test]
+fn forks() {
+    let tests: [(&str, fn()); 9] = [
+        ("idle", a_child_of_an_idle_process_computes),
+        ("again", a_child_of_a_child_computes),
+        ("own", a_pool_of_ones_own_is_made_anew_with_its_settings),
+        ("busy", a_child_of_a_busy_process_computes_or_says_why_not),
+        (
+            "middle",
+            a_fork_in_the_middle_of_a_computation_leaves_a_child_that_computes,
+        ),
+        ("return", a_child_that_returns_into_its_parents_pool_ends),
+        ("wait", what_only_the_parent_could_finish_is_not_waited_for),
+        (
+            "come and go",
+            a_child_starts_threads_although_those_of_its_parent_come_and_go,
+        ),
+        (
+            "thread-locals",
+            a_thread_that_waits_for_the_forking_one_as_it_ends_does_not_keep_it,
+        ),
+    ];
+    for (name, test) in tests {
+        println!("{name}");
+        test();
+    }
+}
 
 /// How a child ended that has called `work`.
 #[derive(Debug, PartialEq, Eq)]
@@ -80,7 +112,6 @@ fn everything() -> bool {
     joins() && scopes() && spawns() && broadcasts()
 }
 
-#[test]
 fn a_child_of_an_idle_process_computes() {
     assert!(everything());
     for work in [joins, scopes, spawns, broadcasts, everything] {
@@ -90,7 +121,6 @@ fn a_child_of_an_idle_process_computes() {
     assert!(everything());
 }
 
-#[test]
 fn a_child_of_a_child_computes() {
     assert!(everything());
     assert_eq!(
@@ -99,7 +129,6 @@ fn a_child_of_a_child_computes() {
     );
 }
 
-#[test]
 fn a_pool_of_ones_own_is_made_anew_with_its_settings() {
     let pool = ThreadPoolBuilder::new()
         .num_threads(3)
@@ -122,16 +151,18 @@ fn a_pool_of_ones_own_is_made_anew_with_its_settings() {
     assert_eq!(dropped, End::True);
 }
 
-#[test]
 fn a_child_of_a_busy_process_computes_or_says_why_not() {
     // The pool's threads are in the middle of something all the time, and so is this thread, at times.
-    let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let stop = Arc::new(AtomicBool::new(false));
     let busy = stop.clone();
+    let (begins, begun) = mpsc::channel();
     let outside = thread::spawn(move || {
+        begins.send(()).unwrap();
         while !busy.load(Ordering::Relaxed) {
             everything();
         }
     });
+    begun.recv().unwrap();
     for _ in 0..20 {
         assert_eq!(in_child(everything), End::True);
     }
@@ -139,7 +170,6 @@ fn a_child_of_a_busy_process_computes_or_says_why_not() {
     outside.join().unwrap();
 }
 
-#[test]
 fn a_fork_in_the_middle_of_a_computation_leaves_a_child_that_computes() {
     let (left, _) = join(
         || in_child(everything),
@@ -157,7 +187,6 @@ fn a_fork_in_the_middle_of_a_computation_leaves_a_child_that_computes() {
     assert_eq!(ends, [End::True, End::True]);
 }
 
-#[test]
 fn a_child_that_returns_into_its_parents_pool_ends() {
     let (sender, receiver) = mpsc::channel();
     // SAFETY: as above; the child goes back to where it came from.
@@ -176,7 +205,6 @@ fn a_child_that_returns_into_its_parents_pool_ends() {
     assert!(libc::WIFSIGNALED(status) && libc::WTERMSIG(status) == libc::SIGABRT);
 }
 
-#[test]
 fn what_only_the_parent_could_finish_is_not_waited_for() {
     let (go, wait) = mpsc::channel::<()>();
     let handle = spawn_handle(move || wait.recv().ok());
@@ -186,4 +214,88 @@ fn what_only_the_parent_could_finish_is_not_waited_for() {
     assert_ne!(end, End::Signal(libc::SIGALRM));
     assert_ne!(end, End::True);
     drop(go);
+}
+
+/// Makes the moments long in which a thread is in the standard library's hands: that allocates and frees memory, then, under its lock.
+mod slow_start_and_end {
+    use super::*;
+    use std::alloc::{GlobalAlloc, Layout, System};
+
+    pub static ENABLED: AtomicBool = AtomicBool::new(false);
+
+    thread_local! { pub static IN_USE: Cell<bool> = const { Cell::new(false) } }
+
+    struct Slow;
+
+    #[global_allocator]
+    static SLOW: Slow = Slow;
+
+    fn linger() {
+        if ENABLED.load(Ordering::Relaxed) && !IN_USE.get() {
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    // SAFETY: the system's allocator, perhaps later.
+    unsafe impl GlobalAlloc for Slow {
+        unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+            linger();
+            // SAFETY: passed on.
+            unsafe { System.alloc(layout) }
+        }
+
+        unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+            linger();
+            // SAFETY: passed on.
+            unsafe { System.dealloc(memory, layout) }
+        }
+    }
+}
+
+fn a_child_starts_threads_although_those_of_its_parent_come_and_go() {
+    use slow_start_and_end::{ENABLED, IN_USE};
+    let pool = |threads| {
+        let builder = ThreadPoolBuilder::new().num_threads(threads);
+        // A name is one of the things that are freed at the end.
+        let builder = builder.thread_name(|index| format!("slow-{index}"));
+        let builder = builder.start_handler(|_| IN_USE.set(true));
+        builder.exit_handler(|_| IN_USE.set(false)).build().unwrap()
+    };
+    let starts_threads = || pool(2).install(joins);
+    IN_USE.set(true);
+    ENABLED.store(true, Ordering::Relaxed);
+    for pause in 0..10 {
+        let pool = pool(4);
+        assert_eq!(in_child(starts_threads), End::True);
+        drop(pool);
+        // Somewhere between the moment in which they are told and that in which they are gone.
+        thread::sleep(Duration::from_micros(300 * pause));
+        assert_eq!(in_child(starts_threads), End::True);
+    }
+    ENABLED.store(false, Ordering::Relaxed);
+}
+
+fn a_thread_that_waits_for_the_forking_one_as_it_ends_does_not_keep_it() {
+    struct WaitsAtTheEnd(Option<(mpsc::Sender<()>, Arc<Mutex<()>>)>);
+    impl Drop for WaitsAtTheEnd {
+        fn drop(&mut self) {
+            let Some((ends, lock)) = &self.0 else { return };
+            ends.send(()).unwrap();
+            drop(lock.lock().unwrap());
+        }
+    }
+    thread_local! { static LOCAL: RefCell<WaitsAtTheEnd> = const { RefCell::new(WaitsAtTheEnd(None)) } }
+    let lock = Arc::new(Mutex::new(()));
+    let locked = lock.lock().unwrap();
+    let (sender, ends) = mpsc::channel();
+    let pool = ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    pool.install(|| LOCAL.set(WaitsAtTheEnd(Some((sender, lock.clone())))));
+    drop(pool);
+    ends.recv().unwrap();
+    // SAFETY: nothing is called.
+    unsafe { libc::alarm(20) };
+    assert_eq!(in_child(joins), End::True);
+    // SAFETY: as above.
+    unsafe { libc::alarm(0) };
+    drop(locked);
 }

@@ -11,11 +11,12 @@
 use crate::context;
 use crate::driver::{ClockHold, Handle};
 use crate::runtime::hooks::{self, Hooks};
-use crate::task::{self, JoinHandle, Queued, Schedule, Task};
-use blitz_core::companion::forks;
+use crate::task::{self, Failure, JoinHandle, Queued, Schedule, Task};
+use blitz_core::companion::{forks, start_thread};
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::future::Future;
+use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
@@ -54,6 +55,8 @@ struct Queue {
     /// Idle threads that have been told of a job and have not taken it yet.
     told: usize,
     closed: bool,
+    /// There is no thread, and the system refuses to start one: the jobs are being told.
+    refusal: Option<io::Error>,
 }
 
 struct Job {
@@ -167,7 +170,7 @@ impl BlockingPool {
         if let Some(size) = self.stack_size {
             builder = builder.stack_size(size);
         }
-        let spawned = builder.spawn(move || {
+        let spawned = start_thread(builder, move || {
             if let Some(shared) = context {
                 context::enter_for_good(shared);
             }
@@ -175,15 +178,17 @@ impl BlockingPool {
             pool.main();
             context::leave_for_good();
         });
-        if spawned.is_err() {
+        if let Err(error) = spawned {
             let mut queue = self.queue();
             queue.threads -= 1;
             queue.starting -= 1;
             if queue.threads == 0 {
                 // Nobody will ever run them: say so instead of letting their handles hang.
                 let jobs = std::mem::take(&mut queue.jobs);
+                queue.refusal = Some(error);
                 drop(queue);
                 jobs.iter().for_each(Job::cancel);
+                self.queue().refusal = None;
             }
         }
     }
@@ -297,6 +302,15 @@ impl Schedule for Arc<BlockingPool> {
     fn release(&self, _task: &Task) -> bool {
         false
     }
+
+    fn why_dropped(&self) -> Failure {
+        match &self.queue().refusal {
+            Some(error) => Failure::panicked(Box::new(format!(
+                "no thread can be started for code that blocks: {error}"
+            ))),
+            None => Failure::cancelled(),
+        }
+    }
 }
 
 /// A closure as a future that is ready at once.
@@ -318,6 +332,8 @@ impl<T, F: FnOnce() -> T> Future for RunOnce<F> {
 ///
 /// The threads are many (512 by default) and have nothing else to do. For code that computes rather than blocks, use
 /// [`spawn_cpu`](crate::spawn_cpu). Aborting the handle has an effect only while the closure waits for a thread.
+///
+/// If there is no such thread and the system refuses to start one, the handle says so, as of a panic.
 ///
 /// # Panics
 /// Outside of a runtime.

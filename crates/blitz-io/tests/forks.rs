@@ -54,6 +54,12 @@ fn says_make_a_new_one(use_it: impl FnOnce()) -> bool {
 
 /// One test: a fork copies the one thread that calls it, and what others hold at that moment is held for ever in the child.
 #[test]
+fn forks() {
+    a_child_makes_its_own_runtimes_and_is_told_not_to_use_the_parents();
+    a_child_that_returns_into_its_parents_runtime_ends();
+    a_child_starts_threads_although_blocking_ones_of_its_parent_come_and_go();
+}
+
 fn a_child_makes_its_own_runtimes_and_is_told_not_to_use_the_parents() {
     let make_default = || Runtime::new().unwrap();
     let make_own = || {
@@ -99,5 +105,68 @@ fn a_child_makes_its_own_runtimes_and_is_told_not_to_use_the_parents() {
         });
         // The parent has not noticed.
         assert!(works(runtime.as_ref().unwrap()));
+    }
+}
+
+/// A fork whose child goes back to where it came from, and has so much time for that.
+fn fork_and_return() -> libc::pid_t {
+    // SAFETY: the child does what this test is about.
+    unsafe {
+        let id = libc::fork();
+        assert!(id >= 0);
+        if id == 0 {
+            libc::alarm(20);
+        }
+        id
+    }
+}
+
+fn is_aborted(child: libc::pid_t) -> bool {
+    let mut status = 0;
+    // SAFETY: our child, and a place for its status.
+    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+    libc::WIFSIGNALED(status) && libc::WTERMSIG(status) == libc::SIGABRT
+}
+
+fn a_child_that_returns_into_its_parents_runtime_ends() {
+    let mut builder = Builder::new_multi_thread();
+    let runtime = builder.worker_threads(1).build().unwrap();
+    let child = runtime.block_on(runtime.spawn_blocking(fork_and_return));
+    assert!(is_aborted(child.unwrap()), "spawn_blocking");
+    let child = runtime.block_on(runtime.spawn(async { fork_and_return() }));
+    assert!(is_aborted(child.unwrap()), "a task");
+    let child = runtime.block_on(runtime.handle().spawn_cpu(fork_and_return));
+    assert!(is_aborted(child.unwrap()), "spawn_cpu");
+    // The one worker computes: the relief thread runs the task.
+    let (end, ended) = std::sync::mpsc::channel::<()>();
+    let (begin, begun) = std::sync::mpsc::channel();
+    let computation = runtime.handle().spawn_cpu(move || {
+        begin.send(()).unwrap();
+        let _ = ended.recv();
+    });
+    begun.recv().unwrap();
+    let child = runtime.block_on(runtime.spawn(async {
+        let thread = std::thread::current();
+        (fork_and_return(), thread.name() == Some("blitz-io relief"))
+    }));
+    let (child, by_relief) = child.unwrap();
+    assert!(
+        by_relief && is_aborted(child),
+        "a task on the relief thread"
+    );
+    drop(end);
+    runtime.block_on(computation).unwrap();
+}
+
+fn a_child_starts_threads_although_blocking_ones_of_its_parent_come_and_go() {
+    let mut builder = Builder::new_current_thread();
+    let runtime = builder.thread_keep_alive(Duration::ZERO).build().unwrap();
+    for _ in 0..100 {
+        let job = runtime.spawn_blocking(|| ());
+        runtime.block_on(job).unwrap();
+        in_child("blocking threads", || {
+            let runtime = Builder::new_current_thread().build().unwrap();
+            runtime.block_on(runtime.spawn_blocking(|| true)).unwrap()
+        });
     }
 }

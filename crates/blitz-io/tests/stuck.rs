@@ -111,6 +111,55 @@ fn a_task_from_outside_runs_although_all_workers_block() {
 }
 
 #[test]
+fn a_task_that_blocks_silently_is_served_by_others_while_all_workers_block_with_a_word() {
+    let _alone = alone();
+    within_a_minute(|| {
+        for workers in [1, 2, 3] {
+            let runtime = runtime(workers);
+            let released: Vec<_> = (0..workers)
+                .map(|_| {
+                    let (release, released) = mpsc::channel::<()>();
+                    let (tell, begun) = mpsc::channel();
+                    runtime.spawn(async move {
+                        block_in_place(|| {
+                            tell.send(()).unwrap();
+                            released.recv()
+                        })
+                    });
+                    begun.recv().unwrap();
+                    release
+                })
+                .collect();
+            // Each of them has the thread that served until then, and waits for a task that has not begun.
+            for depth in 0..4 {
+                let waiting: Vec<_> = (0..depth)
+                    .map(|number| {
+                        runtime.spawn(async move {
+                            let (tell, hears) = mpsc::channel();
+                            blitz_io::spawn(async move {
+                                blitz_io::task::yield_now().await;
+                                tell.send(number).unwrap();
+                            });
+                            hears.recv().unwrap()
+                        })
+                    })
+                    .collect();
+                for (number, task) in waiting.into_iter().enumerate() {
+                    assert_eq!(runtime.block_on(task).unwrap(), number);
+                }
+            }
+            // And several that do not end on their own.
+            let silent: Vec<_> = (0..6).map(|_| blocks_silently(runtime.handle())).collect();
+            let served = runtime.spawn(async { sleep(ms(1)).await });
+            runtime.block_on(served).unwrap();
+            drop((silent, released));
+            let afterwards = runtime.spawn(async { 7 });
+            assert_eq!(runtime.block_on(afterwards).unwrap(), 7);
+        }
+    });
+}
+
+#[test]
 fn a_timer_of_an_outside_thread_goes_off_although_all_workers_block() {
     let _alone = alone();
     within_a_minute(|| {

@@ -1,6 +1,7 @@
 //! Scenario `blocking`: tasks that block, with a word (`block_in_place`, `spawn_blocking`, `spawn_cpu`) and without one, and wait for each other that way.
-//! All of it could go on, so all of it ends.
+//! All of it could go on, so all of it ends, also if guests come and go in the pool.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvError, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -8,7 +9,11 @@ use std::time::Duration;
 use blitz_io::{Handle, JoinHandle, Runtime};
 
 use super::Stress;
+use super::calls::Call;
 use super::dice::Dice;
+
+/// Long enough for a worker to come back to its seat.
+const BETWEEN_CALLS: Duration = Duration::from_micros(50);
 
 pub fn run(_: &Stress, seed: u64) -> Result<(), String> {
     let mut dice = Dice::new(seed);
@@ -17,12 +22,40 @@ pub fn run(_: &Stress, seed: u64) -> Result<(), String> {
     } else {
         super::tasks::runtime(dice.between(1, 3))
     };
-    match dice.below(5) {
+    let calls: Vec<Call> = (0..dice.below(3)).map(|_| Call::any(&mut dice)).collect();
+    beside_guests(&calls, || match dice.below(5) {
         0 => locks(&runtime, &mut dice),
         1 => one_task_waits_for_another(&runtime, &mut dice),
         2 => timers_beside_blocked_workers(&runtime, &mut dice),
         _ => relay(&runtime, &mut dice),
+    })
+}
+
+/// Runs `work` while threads make these calls again and again, one each, in the pool that the default runtime shares with them: a worker may do without its seat.
+fn beside_guests(calls: &[Call], work: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
+    struct Over<'a>(&'a AtomicBool);
+    impl Drop for Over<'_> {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Relaxed);
+        }
     }
+    let over = AtomicBool::new(false);
+    std::thread::scope(|threads| {
+        let over_at_the_end = Over(&over);
+        let call_again = |call: &Call| {
+            while !over.load(Ordering::Relaxed) {
+                call.make(None)?;
+                std::thread::sleep(BETWEEN_CALLS);
+            }
+            Ok(())
+        };
+        let start = |call| threads.spawn(move || call_again(call));
+        let guests: Vec<_> = calls.iter().map(start).collect();
+        work()?;
+        drop(over_at_the_end);
+        let mut ended = guests.into_iter().map(|guest| guest.join());
+        ended.try_for_each(|ended| ended.unwrap_or_else(|_| Err("a guest has panicked".into())))
+    })
 }
 
 /// Everybody waits for a message, adds one, and passes it on; the first to be started is the last to hear.

@@ -23,7 +23,7 @@ pub use on_unix::child;
 mod on_unix {
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::atomic::{AtomicBool, Ordering};
-    use std::sync::mpsc;
+    use std::sync::{Barrier, mpsc};
     use std::time::Duration;
 
     use blitz_io::{Builder, Runtime};
@@ -43,16 +43,21 @@ mod on_unix {
         }
         let stop = AtomicBool::new(false);
         let busy = dice.below(3);
+        // A fork must not meet a thread of the standard library's that starts or ends; what the pools and runtimes do with theirs is their business.
+        let begun = Barrier::new(busy + 1);
         std::thread::scope(|threads| {
             for _ in 0..busy {
-                let (stop, pool, mut dice) = (&stop, &pool, Dice::new(dice.roll()));
+                let (begun, stop, pool) = (&begun, &stop, &pool);
+                let mut dice = Dice::new(dice.roll());
                 threads.spawn(move || {
+                    begun.wait();
                     while !stop.load(Ordering::Relaxed) {
                         let here = dice.once_in(2).then_some(pool);
                         let _ = Call::any(&mut dice).make(here);
                     }
                 });
             }
+            begun.wait();
             let forked = fork_now_and_then(&mut dice, &pool);
             stop.store(true, Ordering::Relaxed);
             forked

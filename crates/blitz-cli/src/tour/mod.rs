@@ -417,9 +417,7 @@ impl Tour {
             Err(message) => (false, message),
         };
         section.verdict = text.clone();
-        section.commands = vec![format!(
-            "blitz stress --seconds {seconds} --only {STRESSED}"
-        )];
+        section.commands = vec![format!("blitz stress --seconds {seconds}")];
         section.print();
         self.promises.push(Promise {
             number: 6,
@@ -433,14 +431,9 @@ impl Tour {
 }
 
 /// What the stress says at its end, if it ends well.
-/// What the tour runs of the stress: `blocking` and `forks` have an open failure each (see `.ci/run`).
-const STRESSED: &str =
-    "programs,tasks,chains,sorts,ops,locks,guests,idle_waits,ends,current_thread,descriptors";
-
 fn stressed(seconds: u64) -> Result<String, String> {
     let output = blitz_bench::child::this_program()
         .args(["stress", "--seconds", &seconds.to_string()])
-        .args(["--only", STRESSED])
         .stdin(Stdio::null())
         .output()
         .map_err(|error| format!("stress cannot be run: {error}"))?;

@@ -20,7 +20,7 @@ use std::time::Duration;
 /// Sockets and timers are there in any case: [`enable_all`](Builder::enable_all) and its parts need not be called.
 ///
 /// # How many threads
-/// The workers; one relief thread and one watcher for each pool, when they are needed; and for each runtime at most
+/// The workers; one relief thread (up to 16, if tasks block them without a word) and one watcher for each pool, when they are needed; and for each runtime at most
 /// [`max_blocking_threads`](Builder::max_blocking_threads), which counts the threads of [`spawn_blocking`](crate::spawn_blocking) and those that a task
 /// has taken with it by blocking in [`block_in_place`](crate::block_in_place) or [`Handle::block_on`](crate::Handle::block_on) while the
 /// workers were busy. What finds no thread waits: closures for a blocking thread, tasks for a worker or for one of those threads to come back. (One blocking thread is

@@ -6,7 +6,7 @@
 //!
 //! So, while tasks are left lying behind a poll, or the driver behind whoever left it, one thread looks at the workers every few milliseconds. If a worker is still in the same poll
 //! as at the last look, with tasks behind it, or nobody has moved, and tasks or the driver wait, others are told, or the relief thread is asked, as if
-//! the worker had said that it blocks. If nobody can be had, the watcher itself looks after the driver.
+//! the worker had said that it blocks. If nobody can be had, the watcher itself looks after the driver. If it is the relief thread that is still in the same poll, another one takes its place.
 //!
 //! When nothing has moved, nothing lies there, and the driver is attended or nobody needs it, the watcher rests, until somebody leaves something again (see `vigil`): it costs nothing while the
 //! runtime is idle, and no more than a load where tasks are pushed.
@@ -14,6 +14,7 @@
 use super::refusal::Refusal;
 use super::vigil::Vigil;
 use super::workers::Scheduler;
+use blitz_core::companion::start_thread;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -64,7 +65,7 @@ impl Watch {
             None => {
                 let scheduler = scheduler.arc();
                 let builder = std::thread::Builder::new().name("blitz-io watch".to_owned());
-                match builder.spawn(move || scheduler.watch.main(&scheduler)) {
+                match start_thread(builder, move || scheduler.watch.main(&scheduler)) {
                     Ok(handle) => *thread = Some(handle),
                     // No memory for a thread: somebody tries again, but not at every push.
                     Err(_) => {
@@ -77,7 +78,7 @@ impl Watch {
     }
 
     fn main(&self, scheduler: &Scheduler) {
-        let mut seen: Vec<u64> = scheduler.cores().map(|_| 0).collect();
+        let mut seen = vec![0; scheduler.all_cores()];
         while !self.is_stopping() {
             if self.vigil.is_kept() {
                 self.watch(scheduler, &mut seen);
@@ -97,7 +98,7 @@ impl Watch {
                 return;
             }
             let (mut moved, mut stuck) = (false, false);
-            for (core, seen) in scheduler.cores().zip(seen.iter_mut()) {
+            for (index, (core, seen)) in scheduler.cores().zip(seen.iter_mut()).enumerate() {
                 let progress = core.progress();
                 if std::mem::replace(seen, progress) != progress {
                     moved = true;
@@ -105,6 +106,7 @@ impl Watch {
                     // Nobody relies on it any more.
                     core.set_serving(false);
                     stuck |= core.has_work();
+                    scheduler.relief.is_stuck(scheduler, index);
                 }
             }
             stuck |= !moved && scheduler.is_waited_for();

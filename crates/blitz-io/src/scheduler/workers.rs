@@ -13,7 +13,7 @@
 use super::core::{self, Core, Cores, Pushed};
 use super::driver_seat::DriverSeat;
 use super::injector::{Injector, refuse};
-use super::relief::Relief;
+use super::relief::{self, Relief};
 use super::shared::Shared;
 use super::watch::Watch;
 use crate::blocking::BlockingPool;
@@ -45,6 +45,8 @@ pub(crate) struct Scheduler {
     this: Weak<Scheduler>,
     /// One for each thread of the pool, then those of relief threads.
     cores: Cores,
+    /// Those behind this one have no owner, and nothing in them.
+    cores_in_use: AtomicUsize,
     workers: usize,
     pub(crate) injector: CachePadded<Injector>,
     pub(crate) driver: DriverSeat,
@@ -132,16 +134,17 @@ impl Scheduler {
         hooks: Hooks,
     ) -> Arc<Self> {
         notice_forks();
-        let reliefs = usize::from(reserves.relief);
+        let reliefs = if reserves.relief { relief::MOST } else { 0 };
         // Somebody has to be there to be told.
         let watched = reserves.watcher && workers + reliefs > 1;
         Arc::new_cyclic(|this| Scheduler {
             this: this.clone(),
             cores: core::all(workers + reliefs, seed),
+            cores_in_use: AtomicUsize::new(workers + reliefs.min(1)),
             workers,
             injector: CachePadded::new(Injector::new()),
             driver: DriverSeat::new(driver, handle),
-            relief: Relief::new(reserves),
+            relief: Relief::new(reserves, workers),
             watch: Watch::new(watched),
             drivers: Drivers::default(),
             server: AtomicUsize::new(0),
@@ -241,8 +244,15 @@ impl Scheduler {
         &self.cores[index]
     }
 
+    /// Those that somebody owns, or may own soon.
     pub(crate) fn cores(&self) -> impl Iterator<Item = &Core> {
-        self.cores.iter().map(|core| &**core)
+        let in_use = self.cores_in_use.load(Ordering::SeqCst);
+        self.cores[..in_use].iter().map(|core| &**core)
+    }
+
+    /// The last core that is owned is the one before `end`.
+    pub(super) fn use_cores(&self, end: usize) {
+        self.cores_in_use.store(end, Ordering::SeqCst);
     }
 
     pub(crate) fn arc(&self) -> Arc<Scheduler> {
@@ -282,9 +292,14 @@ impl Scheduler {
 
     // ---- spawning and waking ----------------------------------------------------------------
 
-    /// How many cores there are; of all spawners that have none, this is the index.
-    pub(super) fn others(&self) -> usize {
+    /// How many cores there are, in use or not.
+    pub(super) fn all_cores(&self) -> usize {
         self.cores.len()
+    }
+
+    /// As the index of a core, for all spawners that have none: behind the workers' and that of the relief thread.
+    pub(super) fn others(&self) -> usize {
+        self.workers + 1
     }
 
     #[inline]
@@ -558,7 +573,7 @@ impl Scheduler {
     /// # Safety
     /// The core is the calling thread's.
     unsafe fn steal(&self, core: &Core, index: usize) -> Option<Queued> {
-        let cores = self.cores.len();
+        let cores = self.cores_in_use.load(Ordering::SeqCst).max(index + 1);
         // SAFETY: passed on.
         let first = unsafe { core.random_below(cores) };
         (0..cores)
@@ -592,7 +607,7 @@ impl Scheduler {
                 core.computes.set(false);
                 // From now on nothing of the core is touched by this thread.
                 WORKER.set((self, RETIRED));
-                self.relief.retire(blocking);
+                self.relief.retire(self, index, blocking);
             }
         }
         self.relief.worker_blocks(self);
@@ -612,6 +627,17 @@ impl Scheduler {
         let before = self.my_core().map(|(core, _)| core.computes.replace(true));
         let _restore = before.map(|before| Restore(self, before));
         work()
+    }
+
+    /// Puts everything that is in a core where others look first: its owner leaves it.
+    ///
+    /// # Safety
+    /// The core is the calling thread's.
+    pub(super) unsafe fn empty(&self, core: &Core) {
+        // SAFETY: passed on.
+        while let Some(task) = unsafe { core.pop() } {
+            self.inject(task);
+        }
     }
 
     // ---- the end ----------------------------------------------------------------------------

@@ -47,6 +47,11 @@ pub(crate) trait Schedule: Sized + 'static {
     fn drop_future<R>(&self, drop_it: impl FnOnce() -> R) -> R {
         drop_it()
     }
+
+    /// What the handle of a task hears that will not be polled any more.
+    fn why_dropped(&self) -> Failure {
+        Failure::cancelled()
+    }
 }
 
 /// The beginning of every task.
@@ -499,7 +504,7 @@ unsafe fn drop_future_and_complete<F: Future, S: Schedule>(header: NonNull<Heade
         };
         let error = match panic {
             Some(payload) => Failure::panicked(payload),
-            None => Failure::cancelled(),
+            None => cell.scheduler.why_dropped(),
         };
         complete(cell, header, Err(error))
     }

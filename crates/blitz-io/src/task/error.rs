@@ -6,17 +6,17 @@ use std::fmt;
 use std::sync::Mutex;
 
 /// Why a task has no output, without its name: one word, so that a task's memory does not grow by it.
-pub(super) struct Failure {
+pub(crate) struct Failure {
     // Two boxes for that reason. The mutex makes the payload, which is only `Send`, shareable.
     panic: Option<Box<Mutex<Box<dyn Any + Send>>>>,
 }
 
 impl Failure {
-    pub(super) fn cancelled() -> Self {
+    pub(crate) fn cancelled() -> Self {
         Failure { panic: None }
     }
 
-    pub(super) fn panicked(payload: Box<dyn Any + Send>) -> Self {
+    pub(crate) fn panicked(payload: Box<dyn Any + Send>) -> Self {
         Failure {
             panic: Some(Box::new(Mutex::new(payload))),
         }

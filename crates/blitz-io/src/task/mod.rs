@@ -27,6 +27,7 @@ pub(crate) use cell::new_with_flaws;
 pub(crate) use cell::{Header, Links, Queued, Schedule, Task, new};
 #[cfg(not(loom))]
 pub use coop::{consume_budget, unconstrained};
+pub(crate) use error::Failure;
 pub use error::JoinError;
 pub use id::{Id, id, try_id};
 #[cfg(not(loom))]

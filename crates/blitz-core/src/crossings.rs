@@ -1,0 +1,120 @@
+//! Threads that are being started or are about to end, and a fork, which waits until there is none.
+//!
+//! The standard library locks something of its own for a moment in each thread that starts and in each one that ends. In the child of a fork that comes in
+//! such a moment it stays locked, and no thread can be started there, nor can one end. We cannot open that lock; but we can choose the moment, as far as
+//! threads of ours are concerned ([`crate::fork`]).
+//!
+//! One word: how many threads are crossing, and whether somebody is forking. A thread that wants to cross waits while somebody is forking (and while
+//! somebody wants to: otherwise threads that come and go all the time would keep a fork waiting for ever). Whoever forks waits until nobody is crossing, and for whoever forks already.
+//!
+//! Why nobody waits in a circle: a crossing thread takes locks of the standard library and of the allocator, runs nobody's code, and does not begin a
+//! second crossing. So it comes to the end of the first whatever others hold, and whoever forks, too.
+//!
+//! Acquire and Release: what a thread has done while crossing is done before the fork, and what comes with the fork before the next crossing.
+
+use crate::primitives::flaw::Flaws;
+use crate::primitives::futex;
+use crate::sync::{AtomicU32, Ordering};
+
+/// Somebody forks, or wants to. The other bits are the number of threads.
+const FORKING: u32 = 1 << 31;
+
+/// What the models break on purpose; see [`Flaws`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(dead_code, reason = "constructed by loom models only")]
+enum Flaw {
+    EnterBlindly,
+    ForkBlindly,
+    ForkTogether,
+    LeaveSilently,
+    OpenSilently,
+    RelaxedLeave,
+    RelaxedOpen,
+}
+
+/// See the module's documentation.
+#[derive(Debug)]
+pub(crate) struct Crossings {
+    word: AtomicU32,
+    flaws: Flaws<Flaw>,
+}
+
+impl Crossings {
+    #[cfg(not(loom))]
+    pub(crate) const fn new() -> Self {
+        Crossings {
+            word: AtomicU32::new(0),
+            flaws: Flaws::NONE,
+        }
+    }
+
+    /// A thread begins to cross. It may be another one than the caller: one that the caller is about to start.
+    pub(crate) fn enter(&self) {
+        let mut word = self.word.load(Ordering::Relaxed);
+        loop {
+            if word & FORKING != 0 && !self.flaws.has(Flaw::EnterBlindly) {
+                futex::wait(&self.word, word);
+                word = self.word.load(Ordering::Relaxed);
+                continue;
+            }
+            match self.word.compare_exchange_weak(
+                word,
+                word + 1,
+                Ordering::Acquire,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => return,
+                Err(now) => word = now,
+            }
+        }
+    }
+
+    /// It is across.
+    pub(crate) fn leave(&self) {
+        let order = self.flaws.relax(Flaw::RelaxedLeave, Ordering::Release);
+        let before = self.word.fetch_sub(1, order);
+        if before == FORKING | 1 && !self.flaws.has(Flaw::LeaveSilently) {
+            futex::wake_all(&raw const self.word);
+        }
+    }
+
+    /// The calling thread is about to fork: returns when nobody is crossing, and nobody does before [`Crossings::open`].
+    pub(crate) fn close(&self) {
+        let mut word = self.word.load(Ordering::Relaxed);
+        loop {
+            if word & FORKING != 0 && !self.flaws.has(Flaw::ForkTogether) {
+                futex::wait(&self.word, word);
+                word = self.word.load(Ordering::Relaxed);
+                continue;
+            }
+            match self.word.compare_exchange_weak(
+                word,
+                word | FORKING,
+                Ordering::Acquire,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => break,
+                Err(now) => word = now,
+            }
+        }
+        while !self.flaws.has(Flaw::ForkBlindly) {
+            let word = self.word.load(Ordering::Acquire);
+            if word == FORKING {
+                return;
+            }
+            futex::wait(&self.word, word);
+        }
+    }
+
+    /// It has forked, in the parent or, where nobody is there to be woken, in the child.
+    pub(crate) fn open(&self) {
+        let order = self.flaws.relax(Flaw::RelaxedOpen, Ordering::Release);
+        self.word.fetch_and(!FORKING, order);
+        if !self.flaws.has(Flaw::OpenSilently) {
+            futex::wake_all(&raw const self.word);
+        }
+    }
+}
+
+#[cfg(all(test, loom))]
+mod models;

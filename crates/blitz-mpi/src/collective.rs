@@ -1,0 +1,612 @@
+//! Collective calls: what each of them sends, once the ranks have agreed.
+//!
+//! | call | after the agreement |
+//! |---|---|
+//! | barrier, `all_reduce` up to 48 bytes | nothing |
+//! | longer `all_reduce`, `broadcast` | one collective of MPI |
+//! | `scatter`, `gather`, `all_gather`, `all_to_all` | one message for each pair of ranks that has data for each other; its length tells how much |
+//!
+//! The second kind leaves the shape of the tree to MPI. The third has no tree to win, and with plain messages nobody has to send counts first, and no
+//! total is limited by what MPI can count.
+
+use crate::agree::{Call, Combine, Fault, Kind, PAYLOAD, Payload};
+use crate::core::{Body, Core};
+use crate::driver::Shared;
+use crate::error::{Error, Result, check};
+use crate::links::{Batch, Links, Probed, count, null_request};
+use crate::operation::Operation;
+use crate::parts::Parts;
+use crate::portable::{Number, Op};
+use crate::slot::Slot;
+use mpi::ffi;
+use std::ops::Range;
+use std::os::raw::c_int;
+use std::sync::Arc;
+use std::task::Waker;
+
+const NOTHING: Payload = Payload([0; PAYLOAD]);
+
+/// Begins a call. `internal`: also when users are told that the cluster is closed.
+fn start<R: Send + 'static>(
+    shared: &Arc<Shared>,
+    internal: bool,
+    bytes: usize,
+    slot: &Arc<Slot<R>>,
+    begin: impl FnOnce(&mut Core) -> Result<()>,
+) -> Operation<R> {
+    let started = shared.begin(bytes, |core| {
+        if core.closed && !internal {
+            return Err(Error::Closed);
+        }
+        begin(core)
+    });
+    match started {
+        Ok(()) => Operation::new(shared, Arc::clone(slot)),
+        Err(error) => Operation::new(shared, Slot::filled(Err(error))),
+    }
+}
+
+/// Only the agreement.
+struct Bare {
+    slot: Arc<Slot<()>>,
+}
+
+impl Body for Bare {
+    fn begin(&mut self, _: &mut Links, _: u64, _: &Payload) -> Result<()> {
+        Ok(())
+    }
+
+    fn advance(&mut self, _: &mut Links) -> Result<bool> {
+        Ok(true)
+    }
+
+    fn finish(self: Box<Self>, wakes: &mut Vec<Waker>) {
+        self.slot.fill(Ok(()), wakes);
+    }
+
+    fn fail(&mut self, error: Error, wakes: &mut Vec<Waker>) {
+        self.slot.fill(Err(error), wakes);
+    }
+
+    fn bytes(&self) -> usize {
+        0
+    }
+}
+
+fn nothing_to_combine() -> Combine {
+    Combine {
+        op: Op::Sum,
+        length: 0,
+        apply: |_, _, _| {},
+    }
+}
+
+pub(crate) fn barrier(shared: &Arc<Shared>) -> Operation<()> {
+    bare(shared, Kind::BARRIER, false)
+}
+
+/// The last call of a cluster.
+pub(crate) fn last_call(shared: &Arc<Shared>) -> Operation<()> {
+    bare(shared, Kind::CLOSE, true)
+}
+
+fn bare(shared: &Arc<Shared>, kind: Kind, internal: bool) -> Operation<()> {
+    let slot = Slot::new();
+    let body = Box::new(Bare {
+        slot: Arc::clone(&slot),
+    });
+    start(shared, internal, 0, &slot, |core| {
+        core.call(Call::new(kind, 0), NOTHING, nothing_to_combine(), body)
+    })
+}
+
+// Reductions.
+
+/// What becomes of the reduced numbers.
+type Convert<T, R> = fn(Vec<T>) -> R;
+
+struct Reduction<T, R> {
+    op: Op,
+    given: Vec<T>,
+    result: Vec<T>,
+    convert: Convert<T, R>,
+    slot: Arc<Slot<R>>,
+    requests: Batch,
+}
+
+pub(crate) fn all_reduce<T: Number, R: Send + 'static>(
+    shared: &Arc<Shared>,
+    given: Vec<T>,
+    op: Op,
+    convert: Convert<T, R>,
+) -> Operation<R> {
+    let (length, bytes) = (given.len(), size_of_val(&given[..]));
+    let mut call = Call::new(Kind::ALL_REDUCE, size_of::<T>());
+    call.op = op.code();
+    call.number = T::CODE;
+    call.length = length as u64;
+    if count(length).is_err() {
+        call.fault = Fault::LONG;
+    }
+    let mut payload = NOTHING;
+    let combine: Combine = if bytes <= PAYLOAD {
+        // SAFETY: plain data without padding, of as many bytes, to memory of at least as many.
+        unsafe {
+            payload
+                .0
+                .as_mut_ptr()
+                .copy_from_nonoverlapping(given.as_ptr().cast(), bytes)
+        };
+        Combine {
+            op,
+            length,
+            apply: combine_numbers::<T>,
+        }
+    } else {
+        nothing_to_combine()
+    };
+    let slot = Slot::new();
+    let body = Box::new(Reduction {
+        op,
+        given,
+        result: Vec::new(),
+        convert,
+        slot: Arc::clone(&slot),
+        requests: Batch::default(),
+    });
+    start(shared, false, bytes, &slot, |core| {
+        core.call(call, payload, combine, body)
+    })
+}
+
+fn combine_numbers<T: Number>(combine: &Combine, left: &mut Payload, right: &Payload) {
+    assert!(combine.length * size_of::<T>() <= PAYLOAD);
+    for at in 0..combine.length {
+        // SAFETY: the payloads have room for as many numbers, and are aligned for every type.
+        unsafe {
+            let place = left.0.as_mut_ptr().cast::<T>().add(at);
+            let right = right.0.as_ptr().cast::<T>().add(at);
+            place.write(T::combine(combine.op, place.read(), right.read()));
+        }
+    }
+}
+
+impl<T: Number, R: Send + 'static> Body for Reduction<T, R> {
+    fn begin(&mut self, links: &mut Links, _: u64, agreed: &Payload) -> Result<()> {
+        let (length, bytes) = (self.given.len(), self.bytes());
+        if bytes <= PAYLOAD {
+            self.result = std::mem::take(&mut self.given);
+            // SAFETY: as many bytes of numbers, in room that is there.
+            unsafe {
+                self.result
+                    .as_mut_ptr()
+                    .cast::<u8>()
+                    .copy_from_nonoverlapping(agreed.0.as_ptr(), bytes)
+            };
+            return Ok(());
+        }
+        self.result = Vec::with_capacity(length);
+        let mut request = null_request();
+        // SAFETY: `given` has `length` numbers and `result` has room for them; both stay until the request is done, because this body does.
+        check(unsafe {
+            ffi::MPI_Iallreduce(
+                self.given.as_ptr().cast(),
+                self.result.as_mut_ptr().cast(),
+                count(length)?,
+                T::datatype(),
+                self.op.handle(),
+                links.blocks,
+                &mut request,
+            )
+        })?;
+        self.requests.push(request);
+        links.stats.tree_calls += 1;
+        links.stats.tree_bytes += bytes as u64;
+        Ok(())
+    }
+
+    fn advance(&mut self, _: &mut Links) -> Result<bool> {
+        self.requests.test()
+    }
+
+    fn finish(mut self: Box<Self>, wakes: &mut Vec<Waker>) {
+        let length = self.given.len();
+        if length > 0 {
+            // SAFETY: MPI has written as many numbers.
+            unsafe { self.result.set_len(length) };
+        }
+        let (result, convert) = (std::mem::take(&mut self.result), self.convert);
+        self.slot.fill(Ok(convert(result)), wakes);
+    }
+
+    fn fail(&mut self, error: Error, wakes: &mut Vec<Waker>) {
+        self.slot.fill(Err(error), wakes);
+    }
+
+    fn bytes(&self) -> usize {
+        size_of_val(&self.given[..])
+    }
+}
+
+// Broadcast.
+
+struct Broadcast<T> {
+    root: usize,
+    data: Vec<T>,
+    length: usize,
+    slot: Arc<Slot<Vec<T>>>,
+    requests: Batch,
+}
+
+/// # Safety
+/// `T` is plain.
+pub(crate) unsafe fn broadcast<T: Send + 'static>(
+    shared: &Arc<Shared>,
+    root: usize,
+    mut data: Vec<T>,
+) -> Operation<Vec<T>> {
+    if shared.rank != root {
+        data.clear();
+    }
+    let mut call = Call::new(Kind::BROADCAST, size_of::<T>());
+    set_root(&mut call, root, shared.size);
+    if count(data.len()).is_err() {
+        call.fault = Fault::LONG;
+    }
+    // The others learn the length: all but the root add 0.
+    let mut payload = NOTHING;
+    payload.0[..8].copy_from_slice(&(data.len() as u64).to_ne_bytes());
+    let bytes = size_of_val(&data[..]);
+    let slot = Slot::new();
+    let body = Box::new(Broadcast {
+        root,
+        length: data.len(),
+        data,
+        slot: Arc::clone(&slot),
+        requests: Batch::default(),
+    });
+    let combine = Combine {
+        op: Op::Sum,
+        length: 1,
+        apply: combine_numbers::<u64>,
+    };
+    start(shared, false, bytes, &slot, |core| {
+        core.call(call, payload, combine, body)
+    })
+}
+
+fn length_of(payload: &Payload) -> u64 {
+    u64::from_ne_bytes(payload.0[..8].try_into().expect("eight bytes"))
+}
+
+fn set_root(call: &mut Call, root: usize, size: usize) {
+    call.root = u32::try_from(root).unwrap_or(u32::MAX - 1);
+    if root >= size {
+        call.fault = Fault::ROOT;
+    }
+}
+
+impl<T: Send + 'static> Body for Broadcast<T> {
+    fn begin(&mut self, links: &mut Links, _: u64, agreed: &Payload) -> Result<()> {
+        self.length = length_of(agreed) as usize;
+        self.data.reserve_exact(self.length - self.data.len());
+        if links.rank == self.root && links.size > 1 {
+            links.stats.tree_bytes += self.bytes() as u64;
+        }
+        links.stats.tree_calls += 1;
+        let mut request = null_request();
+        // SAFETY: there is room for `length` elements, on the root they are there; the body keeps them until the request is done.
+        check(unsafe {
+            ffi::MPI_Ibcast(
+                self.data.as_mut_ptr().cast(),
+                count(self.length)?,
+                links.datatype(size_of::<T>())?,
+                self.root as c_int,
+                links.blocks,
+                &mut request,
+            )
+        })?;
+        self.requests.push(request);
+        Ok(())
+    }
+
+    fn advance(&mut self, _: &mut Links) -> Result<bool> {
+        self.requests.test()
+    }
+
+    fn finish(mut self: Box<Self>, wakes: &mut Vec<Waker>) {
+        // SAFETY: the root had as many elements, and MPI has written them everywhere else.
+        unsafe { self.data.set_len(self.length) };
+        self.slot.fill(Ok(std::mem::take(&mut self.data)), wakes);
+    }
+
+    fn fail(&mut self, error: Error, wakes: &mut Vec<Waker>) {
+        self.slot.fill(Err(error), wakes);
+    }
+
+    fn bytes(&self) -> usize {
+        self.length * size_of::<T>()
+    }
+}
+
+// Parts to and from ranks.
+
+/// What a rank gives and gets.
+struct Plan {
+    /// To whom which part of the data goes.
+    sends: Vec<(usize, Range<usize>)>,
+    /// What it keeps.
+    own: Range<usize>,
+    /// From how many it gets something.
+    sources: usize,
+}
+
+struct Swap<T, R> {
+    plan: Plan,
+    data: Vec<T>,
+    number: c_int,
+    /// Messages that have come, until all have.
+    probed: Vec<Probed>,
+    received: Parts<T>,
+    length: usize,
+    requests: Batch,
+    convert: fn(Parts<T>) -> R,
+    slot: Arc<Slot<R>>,
+    bytes: usize,
+}
+
+// SAFETY: handles of MPI (see `Links`) beside data that is `Send`.
+unsafe impl<T: Send, R: Send> Send for Swap<T, R> {}
+
+/// # Safety
+/// `T` is plain and has a size. The ranks' plans fit together.
+unsafe fn swap<T: Send + 'static, R: Send + 'static>(
+    shared: &Arc<Shared>,
+    internal: bool,
+    mut call: Call,
+    data: Vec<T>,
+    plan: Plan,
+    convert: fn(Parts<T>) -> R,
+) -> Operation<R> {
+    if plan
+        .sends
+        .iter()
+        .any(|(_, part)| count(part.len()).is_err())
+        && call.fault == Fault::NONE
+    {
+        call.fault = Fault::LONG;
+    }
+    let bytes = size_of_val(&data[..]);
+    let slot = Slot::new();
+    let body = Box::new(Swap {
+        plan,
+        data,
+        number: 0,
+        probed: Vec::new(),
+        received: Parts::empty(shared.size),
+        length: 0,
+        requests: Batch::default(),
+        convert,
+        slot: Arc::clone(&slot),
+        bytes,
+    });
+    start(shared, internal, bytes, &slot, |core| {
+        core.call(call, NOTHING, nothing_to_combine(), body)
+    })
+}
+
+impl<T: Send + 'static, R: Send + 'static> Body for Swap<T, R> {
+    fn begin(&mut self, links: &mut Links, number: u64, _: &Payload) -> Result<()> {
+        self.number = (number & 0x7fff) as c_int;
+        let size = size_of::<T>();
+        for (to, part) in &self.plan.sends {
+            let slice = &self.data[part.clone()];
+            links.stats.messages += 1;
+            links.stats.bytes += size_of_val(slice) as u64;
+            // SAFETY: the data stays as it is until all requests are done.
+            let request = unsafe {
+                links.send(
+                    slice.as_ptr().cast(),
+                    slice.len(),
+                    size,
+                    *to,
+                    self.number,
+                    links.blocks,
+                )?
+            };
+            self.requests.push(request);
+        }
+        if self.plan.sources == 0 {
+            self.receive(links)?;
+        }
+        Ok(())
+    }
+
+    fn advance(&mut self, links: &mut Links) -> Result<bool> {
+        while self.probed.len() < self.plan.sources {
+            let Some(probed) = links.probe(Some(self.number), links.blocks)? else {
+                return Ok(false);
+            };
+            self.probed.push(probed);
+            if self.probed.len() == self.plan.sources {
+                self.receive(links)?;
+            }
+        }
+        self.requests.test()
+    }
+
+    fn finish(mut self: Box<Self>, wakes: &mut Vec<Waker>) {
+        // SAFETY: `receive` has copied this rank's own part, and MPI has written the others.
+        unsafe { self.received.data.set_len(self.length) };
+        let received = std::mem::replace(&mut self.received, Parts::empty(0));
+        self.slot.fill(Ok((self.convert)(received)), wakes);
+    }
+
+    fn fail(&mut self, error: Error, wakes: &mut Vec<Waker>) {
+        self.slot.fill(Err(error), wakes);
+    }
+
+    fn bytes(&self) -> usize {
+        self.bytes
+    }
+}
+
+impl<T: Send + 'static, R> Swap<T, R> {
+    /// All lengths are known: everything is received to its place.
+    fn receive(&mut self, links: &mut Links) -> Result<()> {
+        let size = size_of::<T>();
+        let counts = &mut self.received.counts;
+        counts[links.rank] = self.plan.own.len();
+        for probed in &self.probed {
+            counts[probed.source] = probed.bytes / size;
+        }
+        let starts = starts(counts);
+        self.length = counts.iter().sum();
+        if self.probed.is_empty() && self.plan.own == (0..self.data.len()) {
+            // Nothing came, and everything stays: on one rank, say.
+            self.received.data = std::mem::take(&mut self.data);
+            return Ok(());
+        }
+        self.received.data = Vec::with_capacity(self.length);
+        let place = self.received.data.as_mut_ptr();
+        let own = &self.data[self.plan.own.clone()];
+        // SAFETY: room for all parts one after the other, and this rank's comes to its place. Plain data may be copied.
+        unsafe {
+            place
+                .add(starts[links.rank])
+                .copy_from_nonoverlapping(own.as_ptr(), own.len())
+        };
+        for probed in &self.probed {
+            // SAFETY: as above. The memory stays until all requests are done.
+            let request = unsafe {
+                let place = place.add(starts[probed.source]).cast();
+                links.receive(probed.message, place, probed.bytes / size, size)?
+            };
+            self.requests.push(request);
+        }
+        Ok(())
+    }
+}
+
+fn starts(counts: &[usize]) -> Vec<usize> {
+    counts
+        .iter()
+        .scan(0, |sum, &count| {
+            let start = *sum;
+            *sum += count;
+            Some(start)
+        })
+        .collect()
+}
+
+/// The other ranks, each rank's right neighbour first, so that not all begin with the same one.
+fn others(rank: usize, size: usize) -> impl Iterator<Item = usize> {
+    (1..size).map(move |step| (rank + step) % size)
+}
+
+/// # Safety
+/// `T` is plain and has a size.
+pub(crate) unsafe fn scatter<T: Send + 'static>(
+    shared: &Arc<Shared>,
+    root: usize,
+    parts: Option<Parts<T>>,
+) -> Operation<Vec<T>> {
+    let mut call = Call::new(Kind::SCATTER, size_of::<T>());
+    set_root(&mut call, root, shared.size);
+    let mut plan = Plan {
+        sends: Vec::new(),
+        own: 0..0,
+        sources: usize::from(shared.rank != root),
+    };
+    let mut data = Vec::new();
+    if shared.rank == root {
+        match parts {
+            Some(parts) if parts.counts.len() == shared.size => {
+                let ranges = parts.ranges();
+                plan.own = ranges[root].clone();
+                plan.sends = others(root, shared.size)
+                    .map(|to| (to, ranges[to].clone()))
+                    .collect();
+                data = parts.data;
+            }
+            _ => call.fault = Fault::PARTS,
+        }
+    }
+    // SAFETY: the root sends to everybody else, and everybody else waits for one message.
+    unsafe { swap(shared, false, call, data, plan, |parts| parts.data) }
+}
+
+/// # Safety
+/// `T` is plain and has a size.
+pub(crate) unsafe fn gather<T: Send + 'static>(
+    shared: &Arc<Shared>,
+    root: usize,
+    data: Vec<T>,
+) -> Operation<Option<Parts<T>>> {
+    let mut call = Call::new(Kind::GATHER, size_of::<T>());
+    set_root(&mut call, root, shared.size);
+    let all = 0..data.len();
+    // SAFETY: everybody but the root sends one message to the root, which waits for as many.
+    unsafe {
+        if shared.rank == root {
+            let plan = Plan {
+                sends: Vec::new(),
+                own: all,
+                sources: shared.size - 1,
+            };
+            swap(shared, false, call, data, plan, Some)
+        } else {
+            let plan = Plan {
+                sends: vec![(root, all)],
+                own: 0..0,
+                sources: 0,
+            };
+            swap(shared, false, call, data, plan, |_| None)
+        }
+    }
+}
+
+/// # Safety
+/// `T` is plain and has a size.
+pub(crate) unsafe fn all_gather<T: Send + 'static>(
+    shared: &Arc<Shared>,
+    data: Vec<T>,
+) -> Operation<Parts<T>> {
+    let call = Call::new(Kind::ALL_GATHER, size_of::<T>());
+    let all = 0..data.len();
+    let plan = Plan {
+        sends: others(shared.rank, shared.size)
+            .map(|to| (to, all.clone()))
+            .collect(),
+        own: all,
+        sources: shared.size - 1,
+    };
+    // SAFETY: everybody sends to everybody else.
+    unsafe { swap(shared, false, call, data, plan, |parts| parts) }
+}
+
+/// # Safety
+/// `T` is plain and has a size.
+pub(crate) unsafe fn all_to_all<T: Send + 'static>(
+    shared: &Arc<Shared>,
+    internal: bool,
+    parts: Parts<T>,
+) -> Operation<Parts<T>> {
+    let mut call = Call::new(Kind::ALL_TO_ALL, size_of::<T>());
+    let mut plan = Plan {
+        sends: Vec::new(),
+        own: 0..0,
+        sources: shared.size - 1,
+    };
+    if parts.counts.len() == shared.size {
+        let ranges = parts.ranges();
+        plan.own = ranges[shared.rank].clone();
+        plan.sends = others(shared.rank, shared.size)
+            .map(|to| (to, ranges[to].clone()))
+            .collect();
+    } else {
+        call.fault = Fault::PARTS;
+    }
+    // SAFETY: everybody sends to everybody else.
+    unsafe { swap(shared, internal, call, parts.data, plan, |parts| parts) }
+}

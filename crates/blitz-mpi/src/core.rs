@@ -1,0 +1,782 @@
+//! What is under way, behind one lock: whoever holds it may enter MPI.
+//!
+//! # What is kept, and until when
+//! MPI reads and writes memory until a request is done, whatever happens to the future that waits for it. So the memory belongs to this file: a *landing*
+//! owns the buffers of a message, a *body* those of a collective call. They are given away when MPI has said that the request is done, and not before.
+//! A future that is dropped or forgotten changes nothing about that. After an error of MPI, where nobody can say whether it is done, and
+//! when the process ends too early, they are leaked.
+//!
+//! # Mail
+//! A message is received when somebody has asked for it, straight into a vector of its length: [`Links::probe`] finds it and tells how long it is. One
+//! that nobody has asked for is *held*: its sender's data stays where it is if it is long. One whose receiver went away in the middle of receiving is
+//! held too, and goes to the next who asks. Messages of one sender with one tag are received in the order in which they were sent.
+
+use crate::agree::{Call, Combine, Exchange, Payload};
+use crate::error::{Error, Result, check};
+use crate::links::{Links, Probed};
+use crate::slot::Slot;
+use crate::stats::Stats;
+use mpi::environment::Universe;
+use mpi::ffi::{self, MPI_Message, MPI_Request, MPI_Status};
+use std::collections::VecDeque;
+use std::mem::MaybeUninit;
+use std::os::raw::c_int;
+use std::sync::Arc;
+use std::task::Waker;
+
+/// What owns the memory of a request, and what happens when it is done.
+pub(crate) trait Landing: Send {
+    fn landed(self: Box<Self>, core: &mut Core, result: Result<()>);
+}
+
+/// The data of a collective call, once the ranks have agreed.
+pub(crate) trait Body: Send {
+    /// Starts to move data. `number` tells this call's messages from others'.
+    fn begin(&mut self, links: &mut Links, number: u64, agreed: &Payload) -> Result<()>;
+
+    /// Goes on. True: done.
+    fn advance(&mut self, links: &mut Links) -> Result<bool>;
+
+    /// The future's result. Not called while requests may be under way.
+    fn finish(self: Box<Self>, wakes: &mut Vec<Waker>);
+
+    /// The same, for an error, and memory that MPI may still use stays with the body.
+    fn fail(&mut self, error: Error, wakes: &mut Vec<Waker>);
+
+    /// About how many bytes go to or from other ranks.
+    fn bytes(&self) -> usize;
+}
+
+enum Stage {
+    Agreeing,
+    /// The ranks agree. It begins when the one before it has: collectives of MPI must begin in the same order everywhere.
+    Agreed(Payload),
+    Moving,
+}
+
+struct Running {
+    number: u64,
+    exchange: Exchange,
+    stage: Stage,
+    body: Box<dyn Body>,
+}
+
+/// A message that has come and has no receiver yet.
+pub(crate) struct Letter {
+    /// In the order in which they came.
+    number: u64,
+    pub(crate) source: usize,
+    /// The sender's tag and the size of its elements; see `wire_tag`.
+    wire: c_int,
+    bytes: usize,
+    contents: Contents,
+}
+
+enum Contents {
+    /// Still MPI's.
+    Message(MPI_Message),
+    /// Received for somebody who went away.
+    Arrived(Vec<u8>),
+    /// Being received, for somebody who went away.
+    Coming,
+}
+
+/// Somebody who waits for a message.
+struct Waiting {
+    id: u64,
+    /// `None`: anybody.
+    from: Option<usize>,
+    tag: u16,
+    opener: Box<dyn Opener>,
+}
+
+trait Opener: Send {
+    /// `id` is that of the receiver.
+    fn open(self: Box<Self>, core: &mut Core, id: u64, letter: Letter);
+
+    fn refuse(self: Box<Self>, error: Error, wakes: &mut Vec<Waker>);
+}
+
+#[derive(Default)]
+struct Mail {
+    waiting: VecDeque<Waiting>,
+    held: VecDeque<Letter>,
+    /// Letters that are just being received, without their contents, and for whom.
+    coming: Vec<(u64, Letter)>,
+    /// Receivers of letters that are just being received for somebody who went away.
+    heirs: Vec<(Letter, Waiting)>,
+    next: u64,
+    /// Messages sent to and seen from each rank, for the end.
+    sent: Vec<u64>,
+    seen: Vec<u64>,
+}
+
+/// An element's size as a part of the tag, so that a receiver of another type is told.
+pub(crate) fn wire_tag(tag: u16, size: usize) -> c_int {
+    c_int::from(tag) << 8 | size.min(255) as c_int
+}
+
+pub(crate) struct Core {
+    pub(crate) links: Links,
+    requests: Vec<MPI_Request>,
+    /// As long as `requests`. Raw, because MPI has pointers into what they own.
+    landings: Vec<(*mut dyn Landing, usize)>,
+    /// Scratch for `MPI_Testsome`.
+    done: Vec<c_int>,
+    statuses: Vec<MaybeUninit<MPI_Status>>,
+    mail: Mail,
+    running: VecDeque<Running>,
+    calls: u64,
+    /// Bytes under way.
+    pub(crate) bytes: usize,
+    /// Users are told `Closed`.
+    pub(crate) closed: bool,
+    universe: Option<Universe>,
+}
+
+// SAFETY: handles of MPI (see `Links`), and landings, which are `Send` and belong to this value.
+unsafe impl Send for Core {}
+
+impl Core {
+    pub(crate) fn new(links: Links, universe: Universe) -> Core {
+        let size = links.size;
+        Core {
+            links,
+            requests: Vec::new(),
+            landings: Vec::new(),
+            done: Vec::new(),
+            statuses: Vec::new(),
+            mail: Mail {
+                sent: vec![0; size],
+                seen: vec![0; size],
+                ..Mail::default()
+            },
+            running: VecDeque::new(),
+            calls: 0,
+            bytes: 0,
+            closed: false,
+            universe: Some(universe),
+        }
+    }
+
+    pub(crate) fn stats(&self) -> Stats {
+        self.links.stats
+    }
+
+    /// How many operations wait for MPI.
+    pub(crate) fn under_way(&self) -> usize {
+        self.requests.len() + self.mail.waiting.len() + self.running.len()
+    }
+
+    /// Looks at everything once. True: something has come to its end, or a step further.
+    pub(crate) fn progress(&mut self) -> bool {
+        let mut moved = self.land();
+        if !self.mail.waiting.is_empty() {
+            moved |= self.fetch_mail();
+        }
+        moved |= self.run_collectives();
+        moved
+    }
+
+    /// Starts what `request` stands for. `landing` owns its memory.
+    ///
+    /// # Safety
+    /// The request was started with memory that `landing` owns.
+    unsafe fn fly(&mut self, request: MPI_Request, landing: *mut dyn Landing, bytes: usize) {
+        self.requests.push(request);
+        self.landings.push((landing, bytes));
+        self.bytes += bytes;
+    }
+
+    fn land(&mut self) -> bool {
+        if self.requests.is_empty() {
+            return false;
+        }
+        let count = self.requests.len();
+        self.done.resize(count, 0);
+        self.statuses.resize(count, MaybeUninit::zeroed());
+        let mut done = 0;
+        // SAFETY: as many requests of ours as said, and as much room for the answers.
+        let code = unsafe {
+            ffi::MPI_Testsome(
+                count as c_int,
+                self.requests.as_mut_ptr(),
+                &mut done,
+                self.done.as_mut_ptr(),
+                self.statuses.as_mut_ptr().cast(),
+            )
+        };
+        if done <= 0 {
+            // None, or MPI_UNDEFINED: no request is active, which does not happen.
+            return false;
+        }
+        let some_failed = code == ffi::MPI_ERR_IN_STATUS as c_int;
+        let mut landed: Vec<(usize, Result<()>)> = (0..done as usize)
+            .map(|at| {
+                // SAFETY: MPI has written this status; any pattern is one.
+                let status = unsafe { self.statuses[at].assume_init() };
+                let result = if some_failed {
+                    check(status.MPI_ERROR)
+                } else {
+                    Ok(())
+                };
+                (self.done[at] as usize, result)
+            })
+            .collect();
+        // From the end, so that the indices of the others stay right.
+        landed.sort_unstable_by_key(|&(index, _)| std::cmp::Reverse(index));
+        for (index, result) in landed {
+            self.requests.swap_remove(index);
+            let (landing, bytes) = self.landings.swap_remove(index);
+            self.bytes -= bytes;
+            // SAFETY: made by `Box::into_raw`, and it was in the table once.
+            unsafe { Box::from_raw(landing) }.landed(self, result);
+        }
+        true
+    }
+
+    // Messages.
+
+    /// Starts to send.
+    pub(crate) fn send<T: Copy + Send + 'static, B: Send + 'static>(
+        &mut self,
+        to: usize,
+        tag: u16,
+        parcel: Parcel<T, B>,
+    ) -> Result<()> {
+        let Parcel { sent, data, length } = parcel;
+        let size = size_of::<T>();
+        let open = if self.closed {
+            Err(Error::Closed)
+        } else {
+            self.links.check_rank(to)
+        };
+        let started = open.and_then(|()| {
+            let (wire, letters) = (wire_tag(tag, size), self.links.letters);
+            // SAFETY: the memory belongs to `sent`.
+            unsafe {
+                self.links
+                    .send(data.cast(), length, size, to, wire, letters)
+            }
+        });
+        let request = match started {
+            Ok(request) => request,
+            Err(error) => {
+                // SAFETY: made by `Parcel::new`, and no request has been started: it is ours.
+                let sent = unsafe { Box::from_raw(sent) };
+                self.links.drops.push(sent);
+                return Err(error);
+            }
+        };
+        self.mail.sent[to] += 1;
+        if to != self.links.rank {
+            self.links.stats.messages += 1;
+            self.links.stats.bytes += (length * size) as u64;
+        }
+        // SAFETY: started with the memory of `sent`.
+        unsafe { self.fly(request, sent, length * size) };
+        Ok(())
+    }
+
+    /// Asks for a message. The number is for [`forget`](Self::forget).
+    pub(crate) fn receive<T: Copy + Send + 'static>(
+        &mut self,
+        from: Option<usize>,
+        tag: u16,
+        slot: &Arc<Slot<Received<T>>>,
+    ) -> Result<u64> {
+        from.map_or(Ok(()), |from| self.links.check_rank(from))?;
+        let id = self.mail.next;
+        self.mail.next += 1;
+        let waiting = Waiting {
+            id,
+            from,
+            tag,
+            opener: Box::new(Opening {
+                slot: Arc::clone(slot),
+            }),
+        };
+        match self
+            .mail
+            .held
+            .iter()
+            .position(|letter| waiting.wants(letter))
+        {
+            Some(at) => {
+                let letter = self.mail.held.remove(at).expect("found there");
+                self.hand_over(waiting, letter);
+            }
+            None => self.mail.waiting.push_back(waiting),
+        }
+        Ok(id)
+    }
+
+    fn hand_over(&mut self, waiting: Waiting, letter: Letter) {
+        match letter.contents {
+            Contents::Coming => self.mail.heirs.push((letter, waiting)),
+            _ => waiting.opener.open(self, waiting.id, letter),
+        }
+    }
+
+    /// The future is gone. Its message goes to the next who asks.
+    pub(crate) fn forget<T: Copy + Send + 'static>(
+        &mut self,
+        id: u64,
+        slot: Arc<Slot<Received<T>>>,
+    ) {
+        if let Some(Ok(received)) = slot.take() {
+            self.give_back(received);
+        }
+        let mail = &mut self.mail;
+        mail.waiting.retain(|waiting| waiting.id != id);
+        if let Some(at) = mail.heirs.iter().position(|(_, heir)| heir.id == id) {
+            let (letter, _) = mail.heirs.swap_remove(at);
+            self.post(letter);
+        } else if let Some((_, letter)) = mail.coming.iter().find(|&&(receiver, _)| receiver == id)
+        {
+            // Its landing will find itself alone with the slot.
+            let letter = Letter {
+                contents: Contents::Coming,
+                ..*letter
+            };
+            self.post(letter);
+        }
+    }
+
+    fn give_back<T: Copy>(&mut self, received: Received<T>) {
+        let bytes = size_of_val(&received.data[..]);
+        let mut copy = Vec::<u8>::with_capacity(bytes);
+        // SAFETY: the vector has as many bytes of plain data, which the new one has room for. They came from MPI, so none is uninitialised.
+        unsafe {
+            copy.as_mut_ptr()
+                .copy_from_nonoverlapping(received.data.as_ptr().cast(), bytes);
+            copy.set_len(bytes);
+        }
+        let number = received.number;
+        let contents = Contents::Arrived(copy);
+        // It may be held already, or have an heir, since before it was here.
+        if let Some(at) = self
+            .mail
+            .heirs
+            .iter()
+            .position(|(letter, _)| letter.number == number)
+        {
+            let (letter, heir) = self.mail.heirs.swap_remove(at);
+            heir.opener
+                .open(self, heir.id, Letter { contents, ..letter });
+        } else if let Some(held) = self.mail.held.iter_mut().find(|held| held.number == number) {
+            held.contents = contents;
+        } else {
+            self.post(Letter {
+                number,
+                source: received.from,
+                wire: received.wire,
+                bytes,
+                contents,
+            });
+        }
+    }
+
+    /// To whoever waits for it, or among those that are held, in order.
+    fn post(&mut self, letter: Letter) {
+        match self
+            .mail
+            .waiting
+            .iter()
+            .position(|waiting| waiting.wants(&letter))
+        {
+            Some(at) => {
+                let waiting = self.mail.waiting.remove(at).expect("found there");
+                self.hand_over(waiting, letter);
+            }
+            None => {
+                let at = self
+                    .mail
+                    .held
+                    .partition_point(|held| held.number < letter.number);
+                self.mail.held.insert(at, letter);
+            }
+        }
+    }
+
+    fn fetch_mail(&mut self) -> bool {
+        let mut came = false;
+        // An error of the probe is one of the communicator: whoever waits is told.
+        loop {
+            match self.links.probe(None, self.links.letters) {
+                Ok(None) => return came,
+                Ok(Some(Probed {
+                    source,
+                    tag,
+                    bytes,
+                    message,
+                })) => {
+                    came = true;
+                    self.mail.seen[source] += 1;
+                    let number = self.mail.next;
+                    self.mail.next += 1;
+                    let contents = Contents::Message(message);
+                    self.post(Letter {
+                        number,
+                        source,
+                        wire: tag,
+                        bytes,
+                        contents,
+                    });
+                }
+                Err(error) => {
+                    self.refuse_all(&error);
+                    return true;
+                }
+            }
+        }
+    }
+
+    fn refuse_all(&mut self, error: &Error) {
+        for waiting in std::mem::take(&mut self.mail.waiting) {
+            waiting.opener.refuse(error.clone(), &mut self.links.wakes);
+        }
+    }
+
+    // Collectives.
+
+    /// Begins a collective call: all ranks make the same calls in the same order.
+    pub(crate) fn call(
+        &mut self,
+        call: Call,
+        payload: Payload,
+        combine: Combine,
+        body: Box<dyn Body>,
+    ) -> Result<()> {
+        let number = self.calls;
+        self.calls += 1;
+        self.links.stats.collectives += 1;
+        let exchange = Exchange::start(&mut self.links, number, call, payload, combine)?;
+        self.running.push_back(Running {
+            number,
+            exchange,
+            stage: Stage::Agreeing,
+            body,
+        });
+        Ok(())
+    }
+
+    fn run_collectives(&mut self) -> bool {
+        let mut moved = false;
+        let mut turn = true;
+        let mut at = 0;
+        while at < self.running.len() {
+            let running = &mut self.running[at];
+            let links = &mut self.links;
+            match running.advance(links, turn, &mut self.bytes, &mut moved) {
+                Ok(false) => {
+                    turn &= matches!(running.stage, Stage::Moving);
+                    at += 1;
+                }
+                Ok(true) => {
+                    moved = true;
+                    let running = self.running.remove(at).expect("it is there");
+                    self.bytes -= running.under_way();
+                    running.body.finish(&mut links.wakes);
+                }
+                Err(error) => {
+                    moved = true;
+                    let mut running = self.running.remove(at).expect("it is there");
+                    self.bytes -= running.under_way();
+                    let harmless = matches!(error, Error::Mismatch(_));
+                    running.body.fail(error, &mut links.wakes);
+                    if !harmless {
+                        // Nobody knows what MPI still does with it.
+                        std::mem::forget(running);
+                    }
+                }
+            }
+        }
+        moved
+    }
+
+    // The end.
+
+    /// How many messages this rank has sent to each other one.
+    pub(crate) fn letters_sent(&self) -> Vec<u64> {
+        self.mail.sent.clone()
+    }
+
+    /// Takes in what was sent and never received. True: all of that is here, and nothing is under way.
+    pub(crate) fn drain(&mut self, expected: &[u64]) -> bool {
+        self.refuse_all(&Error::Closed);
+        self.fetch_mail();
+        self.land();
+        if self.mail.seen != expected {
+            return false;
+        }
+        for at in 0..self.mail.held.len() {
+            if let Contents::Message(message) = self.mail.held[at].contents {
+                let bytes = self.mail.held[at].bytes;
+                self.mail.held[at].contents = Contents::Arrived(Vec::new());
+                self.discard(message, bytes);
+            }
+        }
+        self.requests.is_empty() && self.running.is_empty()
+    }
+
+    /// What was never received.
+    pub(crate) fn unreceived(&self) -> usize {
+        self.mail.held.len()
+    }
+
+    /// Leaves MPI. Every rank calls this when nothing is under way.
+    pub(crate) fn finalize(&mut self) {
+        if let Some(universe) = self.universe.take() {
+            self.links.close();
+            drop(universe);
+        }
+    }
+
+    /// Ends all ranks.
+    pub(crate) fn abort(code: c_int) -> ! {
+        // SAFETY: MPI is initialised; it ends the process.
+        unsafe { ffi::MPI_Abort(ffi::RSMPI_COMM_WORLD, code) };
+        std::process::abort()
+    }
+
+    /// Receives a message for nobody. An error is one that nobody could be told.
+    fn discard(&mut self, message: MPI_Message, bytes: usize) {
+        // Counted in blocks where that is needed: MPI's counts are short.
+        let size = if bytes > i32::MAX as usize {
+            1 << 20
+        } else {
+            1
+        };
+        let length = bytes.div_ceil(size);
+        let mut data = Vec::<u8>::with_capacity(length * size);
+        let pointer = data.as_mut_ptr();
+        let trash = Box::into_raw(Box::new(Trash(data)));
+        // SAFETY: room for the message, which `trash` owns.
+        match unsafe { self.links.receive(message, pointer, length, size) } {
+            // SAFETY: as above.
+            Ok(request) => unsafe { self.fly(request, trash, bytes) },
+            // SAFETY: not started: it is ours.
+            Err(_) => drop(unsafe { Box::from_raw(trash) }),
+        }
+    }
+}
+
+impl Drop for Core {
+    fn drop(&mut self) {
+        // MPI may still use their memory. (Landings are raw: they stay anyway.)
+        std::mem::forget(std::mem::take(&mut self.running));
+        // A session that has not been closed does not leave MPI: that would wait for the other ranks.
+        std::mem::forget(self.universe.take());
+    }
+}
+
+impl Running {
+    fn advance(
+        &mut self,
+        links: &mut Links,
+        turn: bool,
+        bytes: &mut usize,
+        moved: &mut bool,
+    ) -> Result<bool> {
+        if let Stage::Agreeing = self.stage {
+            if !self.exchange.advance(links)? {
+                return Ok(false);
+            }
+            self.stage = Stage::Agreed(self.exchange.outcome()?);
+            *moved = true;
+        }
+        if let Stage::Agreed(payload) = self.stage {
+            if !turn {
+                return Ok(false);
+            }
+            self.body.begin(links, self.number, &payload)?;
+            self.stage = Stage::Moving;
+            *bytes += self.under_way();
+            *moved = true;
+        }
+        self.body.advance(links)
+    }
+
+    /// What is counted as under way for it.
+    fn under_way(&self) -> usize {
+        match self.stage {
+            Stage::Moving => self.body.bytes(),
+            _ => 0,
+        }
+    }
+}
+
+impl Waiting {
+    fn wants(&self, letter: &Letter) -> bool {
+        self.from.is_none_or(|from| from == letter.source)
+            && c_int::from(self.tag) == letter.wire >> 8
+    }
+}
+
+struct Sent<B> {
+    data: B,
+    slot: Arc<Slot<B>>,
+}
+
+impl<B: Send + 'static> Landing for Sent<B> {
+    fn landed(self: Box<Self>, core: &mut Core, result: Result<()>) {
+        let Sent { data, slot } = *self;
+        match result {
+            Ok(()) => slot.fill(Ok(data), &mut core.links.wakes),
+            Err(error) => {
+                slot.fill(Err(error), &mut core.links.wakes);
+                core.links.drops.push(Box::new(data));
+            }
+        }
+        // Perhaps nobody else has the slot: then the data goes with it.
+        core.links.drops.push(Box::new(slot));
+    }
+}
+
+/// Something to be sent, with the place of its elements: made before MPI is entered, because `as_ref` may be anybody's code.
+pub(crate) struct Parcel<T, B> {
+    sent: *mut Sent<B>,
+    data: *const T,
+    length: usize,
+}
+
+impl<T, B: AsRef<[T]>> Parcel<T, B> {
+    pub(crate) fn new(data: B, slot: &Arc<Slot<B>>) -> Self {
+        let sent = Box::into_raw(Box::new(Sent {
+            data,
+            slot: Arc::clone(slot),
+        }));
+        // SAFETY: just made. The slice is as old as this borrow, which ends for good when the request is done: until then nobody
+        // touches the box.
+        let slice: &[T] = unsafe { (*sent).data.as_ref() };
+        Parcel {
+            sent,
+            data: slice.as_ptr(),
+            length: slice.len(),
+        }
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.length * size_of::<T>()
+    }
+}
+
+/// A message as its receiver gets it.
+pub(crate) struct Received<T> {
+    number: u64,
+    wire: c_int,
+    pub(crate) from: usize,
+    pub(crate) data: Vec<T>,
+}
+
+struct Opening<T> {
+    slot: Arc<Slot<Received<T>>>,
+}
+
+impl<T: Copy + Send + 'static> Opener for Opening<T> {
+    fn open(self: Box<Self>, core: &mut Core, id: u64, letter: Letter) {
+        let Letter {
+            number,
+            source,
+            wire,
+            bytes,
+            contents,
+        } = letter;
+        let size = size_of::<T>();
+        if wire & 0xff != wire_tag(0, size) || bytes % size != 0 {
+            if let Contents::Message(message) = contents {
+                core.discard(message, bytes);
+            }
+            let error = Error::ElementSize {
+                from: source,
+                sent: (wire & 0xff) as usize,
+                expected: size,
+            };
+            return self.slot.fill(Err(error), &mut core.links.wakes);
+        }
+        let length = bytes / size;
+        let mut data = Vec::<T>::with_capacity(length);
+        let pointer = data.as_mut_ptr().cast::<u8>();
+        let received = Received {
+            number,
+            wire,
+            from: source,
+            data,
+        };
+        let landing = Landed {
+            received,
+            length,
+            slot: self.slot,
+        };
+        match contents {
+            Contents::Arrived(copy) => {
+                // SAFETY: room for as many bytes.
+                unsafe { pointer.copy_from_nonoverlapping(copy.as_ptr(), bytes) };
+                Box::new(landing).landed(core, Ok(()));
+            }
+            Contents::Coming => unreachable!("it has no opener before it is here"),
+            Contents::Message(message) => {
+                let landing = Box::into_raw(Box::new(landing));
+                // SAFETY: room for `length` elements, which the landing owns.
+                match unsafe { core.links.receive(message, pointer, length, size) } {
+                    Ok(request) => {
+                        let contents = Contents::Coming;
+                        core.mail.coming.push((
+                            id,
+                            Letter {
+                                number,
+                                source,
+                                wire,
+                                bytes,
+                                contents,
+                            },
+                        ));
+                        // SAFETY: as above.
+                        unsafe { core.fly(request, landing, bytes) };
+                    }
+                    // SAFETY: not started: it is ours.
+                    Err(error) => unsafe { Box::from_raw(landing) }.landed(core, Err(error)),
+                }
+            }
+        }
+    }
+
+    fn refuse(self: Box<Self>, error: Error, wakes: &mut Vec<Waker>) {
+        self.slot.fill(Err(error), wakes);
+    }
+}
+
+struct Landed<T> {
+    received: Received<T>,
+    length: usize,
+    slot: Arc<Slot<Received<T>>>,
+}
+
+impl<T: Copy + Send + 'static> Landing for Landed<T> {
+    fn landed(mut self: Box<Self>, core: &mut Core, result: Result<()>) {
+        let number = self.received.number;
+        core.mail
+            .coming
+            .retain(|(_, letter)| letter.number != number);
+        if let Err(error) = result {
+            return self.slot.fill(Err(error), &mut core.links.wakes);
+        }
+        // SAFETY: MPI has written that many elements, or `open` has, and plain data takes any bytes.
+        unsafe { self.received.data.set_len(self.length) };
+        let Landed { received, slot, .. } = *self;
+        // Futures leave with the lock held, so that this is exact.
+        if Arc::strong_count(&slot) == 1 {
+            core.give_back(received);
+        } else {
+            slot.fill(Ok(received), &mut core.links.wakes);
+        }
+    }
+}
+
+/// Where a message goes that nobody can have.
+struct Trash(#[expect(dead_code, reason = "MPI writes to it")] Vec<u8>);
+
+impl Landing for Trash {
+    fn landed(self: Box<Self>, _: &mut Core, _: Result<()>) {}
+}
