@@ -633,3 +633,63 @@ fn a_read_to_the_end_that_is_given_up_leaves_what_it_has_read() {
         assert_eq!(bytes, b"before one two three");
     });
 }
+
+#[test]
+fn a_signal_in_between_is_no_reason_to_stop() {
+    /// Every second answer is that there was a signal.
+    struct Interrupted<S>(S, bool);
+
+    impl<S> Interrupted<S> {
+        fn check(&mut self) -> io::Result<()> {
+            self.1 = !self.1;
+            match self.1 {
+                true => Err(ErrorKind::Interrupted.into()),
+                false => Ok(()),
+            }
+        }
+    }
+
+    impl<S: AsyncRead + Unpin> AsyncRead for Interrupted<S> {
+        fn poll_read(
+            mut self: Pin<&mut Self>,
+            cx: &mut Context<'_>,
+            buf: &mut ReadBuf<'_>,
+        ) -> Poll<io::Result<()>> {
+            self.check()?;
+            Pin::new(&mut self.0).poll_read(cx, buf)
+        }
+    }
+
+    impl<S: AsyncWrite + Unpin> AsyncWrite for Interrupted<S> {
+        fn poll_write(
+            mut self: Pin<&mut Self>,
+            cx: &mut Context<'_>,
+            buf: &[u8],
+        ) -> Poll<io::Result<usize>> {
+            self.check()?;
+            Pin::new(&mut self.0).poll_write(cx, buf)
+        }
+
+        fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Pin::new(&mut self.0).poll_flush(cx)
+        }
+
+        fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Pin::new(&mut self.0).poll_shutdown(cx)
+        }
+    }
+
+    let reader = || Interrupted(&b"line\nrest"[..], false);
+    block_on(async {
+        let mut writer = Interrupted(Vec::new(), false);
+        assert_eq!(io::copy(&mut reader(), &mut writer).await.unwrap(), 9);
+        writer.write_all(b"!").await.unwrap();
+        writer.write_u16(7).await.unwrap();
+        assert_eq!(writer.0, b"line\nrest!\0\x07");
+        let mut reader = BufReader::new(reader());
+        let mut line = String::new();
+        reader.read_line(&mut line).await.unwrap();
+        reader.read_to_string(&mut line).await.unwrap();
+        assert_eq!(line, "line\nrest");
+    });
+}

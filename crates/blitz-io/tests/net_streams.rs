@@ -616,3 +616,22 @@ fn a_connection_to_a_listener_with_a_full_queue_waits() {
         std::fs::remove_file(&path).unwrap();
     });
 }
+
+#[test]
+fn an_accepted_stream_is_tried_before_there_has_been_an_event_for_it() {
+    run(|| async {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let mut client = std::net::TcpStream::connect(address).unwrap();
+        std::io::Write::write_all(&mut client, b"sent").unwrap();
+        let (server, _) = soon(listener.accept()).await.unwrap();
+        let mut buffer = [0; 8];
+        assert_eq!(server.try_read(&mut buffer).unwrap(), 4);
+        assert_eq!(server.try_write(b"answer").unwrap(), 6);
+        let error = server.try_read(&mut buffer).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::WouldBlock);
+        std::io::Write::write_all(&mut client, b"more").unwrap();
+        soon(server.readable()).await.unwrap();
+        assert_eq!(server.try_read(&mut buffer).unwrap(), 4);
+    });
+}

@@ -182,7 +182,7 @@ impl File {
             .await
     }
 
-    /// Changes when the file was read and written last, as far as `times` says. Call [`flush`](File::flush) before: a write that a thread has not come
+    /// Changes when the file was read and written last, as far as `times` says. Call [`flush`](crate::io::AsyncWriteExt::flush) before: a write that a thread has not come
     /// to yet would change it again.
     ///
     /// # Errors

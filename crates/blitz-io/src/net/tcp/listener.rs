@@ -34,7 +34,7 @@ impl TcpListener {
     /// Listens at an address; at the first that works if there are several. Port 0 lets the system choose.
     ///
     /// Up to 1024 connections may wait to be accepted, or as many as the system allows; for another number see
-    /// [`TcpSocket::listen`](super::TcpSocket::listen).
+    /// [`TcpSocket::listen`](crate::net::TcpSocket::listen).
     ///
     /// # Errors
     /// If none works: in use, not allowed, not known …
