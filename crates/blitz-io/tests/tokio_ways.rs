@@ -267,6 +267,16 @@ fn what_macros_await_is_small() {
         blitz_io::select! { _ = std::future::ready(0_i32) => {} }
     };
     assert!(size_of_val(&one) <= 32, "{}", size_of_val(&one));
+    let (first, second) = (std::future::ready(0_i32), std::future::ready(0_i32));
+    let either = async move {
+        blitz_io::select! { _ = first => {}, _ = second => {} }
+    };
+    assert!(size_of_val(&either) <= 56, "{}", size_of_val(&either));
+    let either = async {
+        let (first, second) = (std::future::ready(0_i32), std::future::ready(0_i32));
+        blitz_io::select! { _ = first => {}, _ = second => {} }
+    };
+    assert!(size_of_val(&either) <= 40, "{}", size_of_val(&either));
     let two = async { blitz_io::join!(std::future::ready(0_i32), std::future::ready(0_i32)) };
     assert!(size_of_val(&two) <= 48, "{}", size_of_val(&two));
 }

@@ -234,6 +234,8 @@ macro_rules! __select {
                     return $crate::future::support::Poll::Pending;
                 }
                 let mut waits = false;
+                // All of them: the closure would hold a reference to each.
+                let futures = &mut *futures;
                 $crate::__select!(@poll $mode cx futures disabled waits $([$slot $index $pattern])+);
                 if waits {
                     $crate::future::support::Poll::Pending
