@@ -10,7 +10,9 @@ use blitz_io::{Builder, Runtime, spawn, spawn_blocking, spawn_cpu};
 use common::{run, run_on, soon};
 use std::future::{Future, pending};
 use std::pin::pin;
-use std::task::{Context, Poll, Waker};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
 
 fn millis(millis: u64) -> Duration {
     Duration::from_millis(millis)
@@ -82,6 +84,38 @@ fn bug_8_an_earlier_timer_does_not_wait_for_a_later_one() {
         sleep(millis(50)).await;
         outside.join().unwrap();
         late.abort();
+    });
+}
+
+#[test]
+fn a_task_that_waits_for_a_sleep_that_is_moved_is_woken_at_the_new_time() {
+    struct Woken(AtomicBool);
+
+    impl Wake for Woken {
+        fn wake(self: Arc<Self>) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+
+    run_on(paused, || async {
+        let start = Instant::now();
+        // Earlier, later, and to a time that is over: then at once.
+        for (moved_to, not_yet) in [(30, 29), (300, 299), (0, 0)] {
+            let start = Instant::now();
+            let woken = Arc::new(Woken(AtomicBool::new(false)));
+            let waker = Waker::from(Arc::clone(&woken));
+            let mut nap = pin!(sleep(millis(100)));
+            let poll = nap.as_mut().poll(&mut Context::from_waker(&waker));
+            assert!(poll.is_pending());
+            nap.as_mut().reset(start + millis(moved_to));
+            if not_yet > 0 {
+                sleep(millis(not_yet)).await;
+                assert!(!woken.0.load(Ordering::Relaxed), "{moved_to}");
+                sleep(millis(2)).await;
+            }
+            assert!(woken.0.load(Ordering::Relaxed), "{moved_to}");
+        }
+        assert!(start.elapsed() >= millis(330));
     });
 }
 

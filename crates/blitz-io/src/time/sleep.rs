@@ -78,7 +78,8 @@ impl Sleep {
         self.timer.has_fired()
     }
 
-    /// Gives it another deadline, also when it has been ready already. To be polled afterwards.
+    /// Gives it another deadline, also when it has been ready already. A task that waits for it waits on, for
+    /// the new one, and need not poll it again before.
     ///
     /// ```
     /// use blitz_io::time::{Duration, Instant, sleep};

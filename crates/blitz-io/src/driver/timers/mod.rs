@@ -16,7 +16,7 @@ use std::cell::Cell;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
 /// A tick in nanoseconds, a 32nd of a millisecond: how late a timer may be for the sake of being handled with others.
 /// Whole milliseconds are whole ticks, so that a paused clock shows round figures.
@@ -144,10 +144,14 @@ impl Timer {
 
     /// Gives it another time; whoever waits for it waits on. Constant time.
     pub(crate) fn reset(self: Pin<&mut Self>, when: u64) {
-        self.shard().cancel(&self.entry);
+        let mut waiting = self.shard().cancel(&self.entry);
         self.entry.set_idle();
         // SAFETY: nothing is moved.
-        unsafe { self.get_unchecked_mut() }.when = when;
+        let this = unsafe { self.get_unchecked_mut() };
+        this.when = when;
+        if waiting.is_some() && this.arm(&mut waiting).is_ready() {
+            waiting.into_iter().for_each(Waker::wake);
+        }
     }
 
     /// Whether its time is up; arms it if not.
@@ -174,26 +178,30 @@ impl Timer {
                 Poll::Ready(())
             };
         }
-        if this.when > tick_at(this.handle.clock.nanos()) {
-            let waker = cx.waker().clone();
-            // SAFETY: it is pinned and cancels itself when it is dropped; `&mut` says that this is the owner.
-            match unsafe { this.shard().arm(&this.entry, this.when, waker) } {
+        this.arm(&mut Some(cx.waker().clone()))
+    }
+
+    /// For the owner of a pinned timer that is not armed: arms it, unless its time is up. Then the waker stays the caller's.
+    fn arm(&self, waker: &mut Option<Waker>) -> Poll<()> {
+        if self.when > tick_at(self.handle.clock.nanos()) {
+            // SAFETY: it is pinned and cancels itself when it is dropped, and the caller is the owner.
+            match unsafe { self.shard().arm(&self.entry, self.when, waker) } {
                 Armed::Due => {}
                 Armed::Waiting => return Poll::Pending,
                 Armed::First(look) => {
-                    this.handle.timer_is_first(look);
+                    self.handle.timer_is_first(look);
                     return Poll::Pending;
                 }
             }
         }
-        this.entry.set_fired();
+        self.entry.set_fired();
         Poll::Ready(())
     }
 }
 
 impl Drop for Timer {
     fn drop(&mut self) {
-        self.shard().cancel(&self.entry);
+        drop(self.shard().cancel(&self.entry));
     }
 }
 

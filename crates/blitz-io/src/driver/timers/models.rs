@@ -33,7 +33,7 @@ impl Armed5 {
         });
         let waker = Waker::from(armed.first.clone());
         // SAFETY: behind an `Rc`, and cancelled or fired before it is dropped.
-        let result = unsafe { armed.shard.arm(&armed.entry, 5, waker) };
+        let result = unsafe { armed.shard.arm(&armed.entry, 5, &mut Some(waker)) };
         assert_eq!(result, Armed::First(5));
         armed
     }
@@ -47,7 +47,7 @@ impl Armed5 {
 
     /// The owner drops the timer: what belongs to it alone is written without the lock.
     fn cancel_and_free(&self) -> usize {
-        self.shard.cancel(&self.entry);
+        drop(self.shard.cancel(&self.entry));
         // SAFETY: cancelled or fired, so it is the owner's. The model checks that.
         unsafe { self.entry.fields(|fields| fields.when = 99) };
         0
@@ -127,13 +127,15 @@ fn loom_a_timer_armed_while_the_runtime_ends_does_not_hang() {
                 let entry = Entry::new();
                 let woken = Arc::new(Woken(AtomicBool::new(false)));
                 // SAFETY: cancelled below.
-                if unsafe { owner.arm(&entry, 5, Waker::from(woken.clone())) } != Armed::Due {
+                if unsafe { owner.arm(&entry, 5, &mut Some(Waker::from(woken.clone()))) }
+                    != Armed::Due
+                {
                     while !woken.0.load(Ordering::Acquire) {
                         yield_now();
                     }
                     assert!(entry.has_fired());
                 }
-                owner.cancel(&entry);
+                drop(owner.cancel(&entry));
             })
     });
 }

@@ -62,12 +62,12 @@ impl Shard {
         self.next_look.load(Ordering::Relaxed)
     }
 
-    /// Arms an entry that is not armed.
+    /// Arms an entry that is not armed. The waker is the caller's still if it is due already.
     ///
     /// # Safety
     /// The entry stays where it is until [`cancel`](Self::cancel) has been called or it has fired, and only its owner
     /// calls this, `rewake` and `cancel`, one at a time.
-    pub(super) unsafe fn arm(&self, entry: &Entry, when: u64, waker: Waker) -> Armed {
+    pub(super) unsafe fn arm(&self, entry: &Entry, when: u64, waker: &mut Option<Waker>) -> Armed {
         let when = when.min(LAST_TICK);
         self.locked(|guarded| {
             if guarded.closed || when <= guarded.wheel.elapsed() {
@@ -75,7 +75,7 @@ impl Shard {
             }
             // SAFETY: not armed, so its fields are the caller's; it stays until it is removed or handed out.
             let look = unsafe {
-                entry.fields(|fields| fields.waker = Some(waker));
+                entry.fields(|fields| fields.waker = waker.take());
                 guarded.wheel.insert(entry, when)
             };
             entry.set_armed();
@@ -103,12 +103,12 @@ impl Shard {
         })
     }
 
-    /// Takes an entry out, if it is in. Afterwards the driver does not know of it.
-    pub(super) fn cancel(&self, entry: &Entry) {
+    /// Takes an entry out, if it is in, and returns whom it would have woken. Afterwards the driver does not know of it.
+    pub(super) fn cancel(&self, entry: &Entry) -> Option<Waker> {
         if !entry.may_be_armed() {
-            return;
+            return None;
         }
-        let waker = self.locked(|guarded| {
+        self.locked(|guarded| {
             if !entry.is_armed_under_lock() {
                 return None;
             }
@@ -123,8 +123,7 @@ impl Shard {
                     .store(guarded.wheel.next_look(), Ordering::Relaxed);
             }
             waker
-        });
-        drop(waker);
+        })
     }
 
     /// Fires timers that are due at `now` until the batch is full. Returns whether there may be more of them.

@@ -303,9 +303,9 @@ fn bug_24_a_cancelled_timer_is_out_of_the_wheel_at_once() {
     for after in [1, 100, 10_000, 1 << 40] {
         let entry = Box::new(Entry::new());
         // SAFETY: boxed, and cancelled below.
-        let armed = unsafe { shard.arm(&entry, after, Waker::from(flag.clone())) };
+        let armed = unsafe { shard.arm(&entry, after, &mut Some(Waker::from(flag.clone()))) };
         assert_eq!(armed, Armed::First(after));
-        shard.cancel(&entry);
+        drop(shard.cancel(&entry));
         assert_eq!(shard.next_look(), u64::MAX);
         assert_eq!(Arc::strong_count(&flag), 1, "its waker is gone, too");
         drop(entry);
