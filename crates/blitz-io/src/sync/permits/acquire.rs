@@ -64,8 +64,7 @@ impl<'a> Acquire<'a> {
         unsafe { self.map_unchecked(|this| this.node.assume_init_ref()) }
     }
 
-    /// The permits are not there: joins the line.
-    #[cold]
+    /// Joins the line, unless there is nothing to wait for.
     fn join_line(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Refused>> {
         // SAFETY: nothing is moved; there is no node yet.
         unsafe { self.as_mut().get_unchecked_mut() }
@@ -113,7 +112,10 @@ impl<'a> Acquire<'a> {
     /// The budget of the task is spent, and its place in the line is not to suffer from that: it joins the line or, if there is nothing to wait for, takes the permits
     /// and wakes the task, to say so later.
     #[cold]
-    fn arrive_without_budget(mut self: Pin<&mut Self>, cx: &mut Context<'_>) {
+    fn arrive_without_budget(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<(), Refused>> {
         let taken = match self.permits.try_acquire(self.wanted) {
             Ok(()) => Poll::Ready(Ok(())),
             Err(_) => self.as_mut().join_line(cx),
@@ -127,6 +129,41 @@ impl<'a> Acquire<'a> {
             Poll::Ready(Ok(())) => Phase::Taken,
             Poll::Ready(Err(_)) => Phase::New,
         };
+        Poll::Pending
+    }
+
+    /// The permits are not there: joins the line, and gives the unit of the budget back.
+    #[cold]
+    fn wait(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        unit: coop::Unit,
+    ) -> Poll<Result<(), Refused>> {
+        let polled = self.as_mut().join_line(cx);
+        if polled.is_pending() {
+            unit.refund();
+            // SAFETY: nothing is moved.
+            unsafe { self.get_unchecked_mut() }.phase = Phase::InLine;
+        }
+        polled
+    }
+
+    /// It has been polled before, and was told to wait.
+    #[cold]
+    fn poll_again(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Refused>> {
+        let result = match self.phase {
+            // Whoever has waited has let others run.
+            // SAFETY: there is a node.
+            Phase::InLine => ready!(unsafe { self.as_ref().poll_line(cx) }),
+            Phase::New | Phase::Taken => {
+                let _spent = ready!(coop::take_unit(cx));
+                Ok(())
+            }
+        };
+        // A node that has left the line has nothing to drop: its waker is gone.
+        // SAFETY: nothing is moved.
+        unsafe { self.get_unchecked_mut() }.phase = Phase::New;
+        Poll::Ready(result)
     }
 
     /// It goes away without having said what it has got: hands that on.
@@ -167,38 +204,17 @@ impl Future for Acquire<'_> {
     type Output = Result<(), Refused>;
 
     #[inline]
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let polled = match self.phase {
-            Phase::New => {
-                let Some(unit) = coop::try_take_unit() else {
-                    self.arrive_without_budget(cx);
-                    return Poll::Pending;
-                };
-                if self.permits.try_acquire(self.wanted).is_ok() {
-                    return Poll::Ready(Ok(()));
-                }
-                let polled = self.as_mut().join_line(cx);
-                if polled.is_pending() {
-                    unit.refund();
-                }
-                polled
-            }
-            // Whoever has waited has let others run.
-            // SAFETY: there is a node.
-            Phase::InLine => unsafe { self.as_ref().poll_line(cx) },
-            Phase::Taken => {
-                let _spent = ready!(coop::take_unit(cx));
-                Poll::Ready(Ok(()))
-            }
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        if self.phase != Phase::New {
+            return self.poll_again(cx);
+        }
+        let Some(unit) = coop::try_take_unit() else {
+            return self.arrive_without_budget(cx);
         };
-        // A node that has left the line has nothing to drop: its waker is gone.
-        let phase = match polled {
-            Poll::Pending => Phase::InLine,
-            Poll::Ready(_) => Phase::New,
-        };
-        // SAFETY: nothing is moved.
-        unsafe { self.get_unchecked_mut() }.phase = phase;
-        polled
+        if self.permits.try_acquire(self.wanted).is_ok() {
+            return Poll::Ready(Ok(()));
+        }
+        self.wait(cx, unit)
     }
 }
 
