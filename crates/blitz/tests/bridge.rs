@@ -116,7 +116,9 @@ fn a_pull_that_came_on_top_of_next_does_not_wait_for_threads_that_wait_for_that_
             let yielding = |n: u64| {
                 // A share of several pulls may come. If it were forked again, its thief would wait for this call to end, and
                 // this call for the thief.
-                (0..3).for_each(|_| drop(yield_now()));
+                for _ in 0..3 {
+                    yield_now();
+                }
                 work(n)
             };
             let count = pool.install(|| (0..20).map(yielding).par_bridge().map(work).count());
