@@ -8,7 +8,8 @@
 //!   runtime's relief thread runs it.
 //!
 //! While somebody waits, the driver looks again and again for as long as what is under way should take (100 us, and 4 ns for each byte), giving way to other tasks in between. Then,
-//! and while everybody computes, it naps: a quarter of the time since something last happened, from 50 us to 1 ms. So a message that comes late is noticed at most a quarter later, waiting for
+//! and while everybody computes, it naps: a quarter of the time since something last happened, from 50 us to 1 ms (1 ms if everybody computes and little is under way: each look takes a CPU
+//! from somebody, and messages that are short are fetched in no time by who awaits them). So a message that comes late is noticed at most a quarter later, waiting for
 //! a long time costs next to nothing, and who computes is left the CPUs. Nothing under way for 10 ms, and it rests: no timer, no CPU.
 //!
 //! # No operation is overlooked
@@ -32,8 +33,8 @@ const SHORTEST_NAP: Duration = Duration::from_micros(50);
 const LONGEST_NAP: Duration = Duration::from_millis(1);
 /// Nothing under way for this long: rest.
 const REST_AFTER: Duration = Duration::from_millis(10);
-/// An operation of at least this many bytes ends a nap.
-const LONG: usize = 4096;
+/// This many bytes are worth a look while everybody computes: what a look costs the computation is less than what is won. An operation of as many ends a nap.
+const LONG: usize = 256 << 10;
 
 const AWAKE: u8 = 0;
 const NAPPING: u8 = 1;
@@ -182,6 +183,9 @@ impl Shared {
         let (state, next) = match core.under_way() {
             0 if quiet > REST_AFTER => (RESTING, Next::Nap(None)),
             0 => (NAPPING, Next::Nap(Some(LONGEST_NAP))),
+            _ if self.waiting.load(Ordering::SeqCst) == 0 && core.bytes < LONG => {
+                (NAPPING, Next::Nap(Some(LONGEST_NAP)))
+            }
             _ if quiet > patience || self.waiting.load(Ordering::SeqCst) == 0 => {
                 let nap = (quiet / 4).clamp(SHORTEST_NAP, LONGEST_NAP);
                 (NAPPING, Next::Nap(Some(nap)))
