@@ -2,13 +2,14 @@
 //!
 //! MPI moves messages only while somebody is inside of it. Two kinds of callers are:
 //!
-//! * a future that is polled for the first time looks once, and if it is the only operation under way, for 20 us: about what it would cost to send its task
-//!   away and to wake it. So a short `all_reduce` among ranks that are all there is as fast as MPI's own;
+//! * a future that is polled for the first time looks for 50 us at most: about what it costs to send its task away and to wake it. So a short `all_reduce` among ranks that are all there is
+//!   nearly as fast as MPI's own. If that was in vain, others look a few times only, until something has moved: a hundred futures that wait together do not wait one after the other;
 //! * the *driver*, a task of the runtime, looks for everybody else. It never waits in MPI, so that it never keeps a worker; while all workers compute, the
 //!   runtime's relief thread runs it.
 //!
 //! While somebody waits, the driver looks again and again for as long as what is under way should take (100 us, and 4 ns for each byte), giving way to other tasks in between. Then,
-//! and while everybody computes, it naps: a quarter of the time since something last happened, from 50 us to 1 ms. So a message that comes late is noticed at most a quarter later, waiting for
+//! and while everybody computes, it naps: a quarter of the time since something last happened, from 50 us to 1 ms (1 ms if everybody computes and little is under way: each look takes a CPU
+//! from somebody, and messages that are short are fetched in no time by who awaits them). So a message that comes late is noticed at most a quarter later, waiting for
 //! a long time costs next to nothing, and who computes is left the CPUs. Nothing under way for 10 ms, and it rests: no timer, no CPU.
 //!
 //! # No operation is overlooked
@@ -24,7 +25,7 @@ use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 
 /// How long a first poll looks.
-const HELP: Duration = Duration::from_micros(20);
+const HELP: Duration = Duration::from_micros(50);
 /// How long the driver looks without a nap, and for each byte under way.
 const PATIENCE: Duration = Duration::from_micros(100);
 const NS_PER_BYTE: u64 = 4;
@@ -32,8 +33,8 @@ const SHORTEST_NAP: Duration = Duration::from_micros(50);
 const LONGEST_NAP: Duration = Duration::from_millis(1);
 /// Nothing under way for this long: rest.
 const REST_AFTER: Duration = Duration::from_millis(10);
-/// An operation of at least this many bytes ends a nap.
-const LONG: usize = 4096;
+/// This many bytes are worth a look while everybody computes: what a look costs the computation is less than what is won. An operation of as many ends a nap.
+const LONG: usize = 256 << 10;
 
 const AWAKE: u8 = 0;
 const NAPPING: u8 = 1;
@@ -51,6 +52,8 @@ pub(crate) struct Shared {
     ended: AtomicBool,
     /// Futures that have been polled in vain.
     waiting: AtomicUsize,
+    /// A future has looked for as long as it may, and nothing has moved since.
+    in_vain: AtomicBool,
 }
 
 impl Shared {
@@ -65,6 +68,7 @@ impl Shared {
             driver: Mutex::new(None),
             ended: AtomicBool::new(false),
             waiting: AtomicUsize::new(0),
+            in_vain: AtomicBool::new(false),
         })
     }
 
@@ -127,7 +131,7 @@ impl Shared {
         }
     }
 
-    /// Looks at MPI, once or, for the only operation under way, for a while, until it is `done`.
+    /// Looks at MPI for a while, or a few times if that was in vain just before, until it is `done`.
     pub(crate) fn help(&self, done: impl Fn() -> bool) {
         let mut start = None;
         loop {
@@ -135,12 +139,8 @@ impl Shared {
             for _ in 0..8 {
                 // Whoever has the lock looks for us, too.
                 if let Ok(mut core) = self.core.try_lock() {
-                    let moved = core.progress();
-                    let others = core.under_way() > 1;
+                    let moved = self.look_once(&mut core);
                     leave(core);
-                    if others {
-                        return;
-                    }
                     if !moved {
                         continue;
                     }
@@ -149,10 +149,22 @@ impl Shared {
                     return;
                 }
             }
+            if self.in_vain.load(Ordering::SeqCst) {
+                return;
+            }
             if start.get_or_insert_with(Instant::now).elapsed() > HELP {
+                self.in_vain.store(true, Ordering::SeqCst);
                 return;
             }
         }
+    }
+
+    fn look_once(&self, core: &mut Core) -> bool {
+        let moved = core.progress();
+        if moved {
+            self.in_vain.store(false, Ordering::SeqCst);
+        }
+        moved
     }
 
     pub(crate) fn end_driver(&self) {
@@ -163,7 +175,7 @@ impl Shared {
     /// One look of the driver at MPI.
     fn look(&self, last: &mut Instant) -> Next {
         let mut core = self.lock();
-        if core.progress() {
+        if self.look_once(&mut core) {
             *last = Instant::now();
         }
         let quiet = last.elapsed();
@@ -171,6 +183,9 @@ impl Shared {
         let (state, next) = match core.under_way() {
             0 if quiet > REST_AFTER => (RESTING, Next::Nap(None)),
             0 => (NAPPING, Next::Nap(Some(LONGEST_NAP))),
+            _ if self.waiting.load(Ordering::SeqCst) == 0 && core.bytes < LONG => {
+                (NAPPING, Next::Nap(Some(LONGEST_NAP)))
+            }
             _ if quiet > patience || self.waiting.load(Ordering::SeqCst) == 0 => {
                 let nap = (quiet / 4).clamp(SHORTEST_NAP, LONGEST_NAP);
                 (NAPPING, Next::Nap(Some(nap)))

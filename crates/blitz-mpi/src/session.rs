@@ -24,6 +24,7 @@ use blitz_io::Runtime;
 use mpi::Threading;
 use mpi::ffi;
 use std::future::Future;
+use std::io::Write;
 use std::marker::PhantomData;
 use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -266,10 +267,12 @@ impl Drop for Session {
 
 /// Ends all ranks, with a message.
 pub(crate) fn abort(shared: &Shared, code: i32, message: &str) -> ! {
-    eprintln!(
-        "blitz-mpi: rank {} of {} {message}; all ranks end",
+    let text = format!(
+        "blitz-mpi: rank {} of {} {message}; all ranks end\n",
         shared.rank, shared.size
     );
+    // In one piece: `mpirun` and other ranks write to the same place.
+    let _ = std::io::stderr().write_all(text.as_bytes());
     // Whoever is in MPI comes out first, if it can.
     let _core = shared.lock_for_the_end();
     Core::abort(code)

@@ -2,16 +2,17 @@
 
 use blitz::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Barrier, Mutex};
+use std::sync::{Arc, Barrier, Mutex};
 
 static LOCK: Mutex<u64> = Mutex::new(0);
 
 #[test]
 fn an_outside_thread_that_holds_a_lock_iterates_sorts_and_scopes() {
     let threads = blitz::current_num_threads();
-    let all_wait: &'static Barrier = Box::leak(Box::new(Barrier::new(threads + 1)));
+    let all_wait = Arc::new(Barrier::new(threads + 1));
     let mut held = LOCK.lock().unwrap();
     for _ in 0..threads {
+        let all_wait = all_wait.clone();
         blitz::spawn(move || {
             all_wait.wait();
             *LOCK.lock().unwrap() += 1;
