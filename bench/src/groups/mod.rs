@@ -13,6 +13,7 @@ pub mod mixed;
 pub mod net;
 #[cfg(feature = "full")]
 pub mod ops;
+pub mod service;
 pub mod sort;
 #[cfg(feature = "full")]
 pub mod sources;
@@ -217,6 +218,12 @@ pub const GROUPS: &[Group] = &[
         mixed::run,
     )
     .with_child(mixed::CHILD, mixed::run_child),
+    Group::measuring(
+        "service",
+        "an axum service with rayon, built as it is and with two lines of patch: latencies and computations",
+        service::run,
+    )
+    .with_child(service::CHILD, service::run_child),
     Group {
         name: "stress",
         what: "random programs, chains, locks, guests, ends, forks … on many pools and runtimes; checks, does not time",

@@ -13,12 +13,66 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 const CONNECTIONS: usize = 64;
-const BYTES: usize = 64;
 /// How long answers may take at the end.
 const GRACE: Duration = Duration::from_secs(2);
 
+/// What a request is, and its answer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Exchange {
+    /// 64 bytes, which come back.
+    Echo,
+    /// An HTTP request, whose answer says how long it is.
+    Http,
+}
+
+impl Exchange {
+    fn request(self) -> &'static [u8] {
+        match self {
+            Exchange::Echo => &[7; 64],
+            Exchange::Http => b"GET /hello/benchmark HTTP/1.1\r\nhost: localhost\r\n\r\n",
+        }
+    }
+
+    /// How many of the bytes that have come are the first answer, if it is complete.
+    fn answer(self, got: &[u8]) -> io::Result<Option<usize>> {
+        let length = match self {
+            Exchange::Echo => {
+                let expected = self.request();
+                let here = got.len().min(expected.len());
+                if got[..here] != expected[..here] {
+                    return Err(io::Error::other("the server sent something else back"));
+                }
+                expected.len()
+            }
+            Exchange::Http => match answer_length(got)? {
+                Some(length) => length,
+                None => return Ok(None),
+            },
+        };
+        Ok((got.len() >= length).then_some(length))
+    }
+}
+
+/// The length of the HTTP answer that begins here, if its head is complete.
+pub fn answer_length(got: &[u8]) -> io::Result<Option<usize>> {
+    let Some(end) = got.windows(4).position(|bytes| bytes == b"\r\n\r\n") else {
+        return Ok(None);
+    };
+    let head = std::str::from_utf8(&got[..end]).map_err(io::Error::other)?;
+    if !head.starts_with("HTTP/1.1 200") {
+        return Err(io::Error::other(format!("the server said: {head}")));
+    }
+    let mut lines = head.lines().filter_map(|line| line.split_once(": "));
+    let length = lines.find(|(name, _)| name.eq_ignore_ascii_case("content-length"));
+    let length = length.and_then(|(_, length)| length.parse::<usize>().ok());
+    let length = length.ok_or_else(|| io::Error::other("an answer without a length"))?;
+    Ok(Some(end + 4 + length))
+}
+
 /// What to do.
 pub struct Load {
+    /// Request and answer.
+    pub exchange: Exchange,
     /// Where the server is.
     pub address: SocketAddr,
     /// Requests per second.
@@ -58,9 +112,10 @@ impl Latencies {
 
 struct Client {
     stream: TcpStream,
+    exchange: Exchange,
     /// When the requests that are not answered were meant to be sent.
     sent: VecDeque<Instant>,
-    got: usize,
+    got: Vec<u8>,
 }
 
 impl Load {
@@ -117,8 +172,9 @@ impl Load {
             .register(&mut stream, Token(key), Interest::READABLE)?;
         Ok(Client {
             stream,
+            exchange: self.exchange,
             sent: VecDeque::new(),
-            got: 0,
+            got: Vec::new(),
         })
     }
 }
@@ -126,11 +182,12 @@ impl Load {
 impl Client {
     fn send(&mut self, meant: Instant) -> io::Result<()> {
         self.sent.push_back(meant);
-        // A few requests of 64 bytes are far from filling a socket's buffer.
-        match self.stream.write(&[7; BYTES])? {
-            BYTES => Ok(()),
-            _ => Err(io::Error::other("a request was sent in part")),
+        let request = self.exchange.request();
+        // A few requests are far from filling a socket's buffer.
+        if self.stream.write(request)? != request.len() {
+            return Err(io::Error::other("a request was sent in part"));
         }
+        Ok(())
     }
 
     fn receive(&mut self, now: Instant, latencies: &mut Vec<u64>) -> io::Result<()> {
@@ -138,18 +195,13 @@ impl Client {
         loop {
             match self.stream.read(&mut buffer) {
                 Ok(0) => return Err(io::Error::other("the server closed a connection")),
-                Ok(bytes) => {
-                    if buffer[..bytes].iter().any(|&byte| byte != 7) {
-                        return Err(io::Error::other("the server sent something else back"));
-                    }
-                    self.got += bytes;
-                }
+                Ok(bytes) => self.got.extend_from_slice(&buffer[..bytes]),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                 Err(error) => return Err(error),
             }
         }
-        while self.got >= BYTES {
-            self.got -= BYTES;
+        while let Some(length) = self.exchange.answer(&self.got)? {
+            self.got.drain(..length);
             let meant = self.sent.pop_front();
             let meant = meant.ok_or_else(|| io::Error::other("an answer without a request"))?;
             latencies.push(now.saturating_duration_since(meant).as_nanos() as u64);

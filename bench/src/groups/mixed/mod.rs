@@ -8,7 +8,7 @@
 //! `--only` is matched with `alone/RATE` and `mixed/RATE`. Rows, each with the rate as its size: `p50`, `p99` and `p999` of the latencies, `job`, the time per computation. `alone` has no
 //! computations. Each server is a child process; the parent interleaves them.
 
-mod load;
+pub mod load;
 
 use super::net::{Service, start_server};
 use crate::args::{self, Options};
@@ -18,7 +18,7 @@ use crate::executors::{AsyncLib, Blitz, Executor, Tokio};
 use crate::measure::wrong_result;
 use crate::report::Row;
 use crate::spin::{Calibration, spin};
-use load::{Latencies, Load};
+use load::{Exchange, Latencies, Load};
 use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -33,6 +33,8 @@ const LEAF_US: f64 = 20.0;
 const DRIVERS: usize = 2;
 const ALONE: &str = "alone";
 const MIXED: &str = "mixed";
+const ECHO: &str = "echo";
+const HTTP: &str = "http";
 
 /// Runs the group.
 pub fn run(options: &Options, cpus: &Cpus) -> Vec<Row> {
@@ -53,7 +55,7 @@ pub fn run(options: &Options, cpus: &Cpus) -> Vec<Row> {
     child::interleaved(options, rounds, programs.into_iter())
 }
 
-/// The hidden measurements: `serve LIB WHAT RATE SECONDS PLACEMENT`, which starts `load ADDRESS RATE SECONDS`.
+/// The hidden measurements: `serve LIB WHAT RATE SECONDS PLACEMENT`, which starts `load EXCHANGE ADDRESS RATE SECONDS`.
 pub fn run_child(words: &[String]) -> Result<Vec<Row>, String> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let number = |word: &str| {
@@ -65,8 +67,13 @@ pub fn run_child(words: &[String]) -> Result<Vec<Row>, String> {
             let lib = AsyncLib::named(lib).ok_or("no such runtime")?;
             serve(lib, what, rate, seconds, &Cpus::new(placement == "pinned"))
         }
-        ["load", address, rate, seconds] => {
+        ["load", exchange, address, rate, seconds] => {
             let load = Load {
+                exchange: match exchange {
+                    ECHO => Exchange::Echo,
+                    HTTP => Exchange::Http,
+                    _ => return Err("a load is of echo or http".into()),
+                },
                 address: address.parse().map_err(|_| "no such address")?,
                 rate: number(rate)?,
                 seconds: number(seconds)?,
@@ -94,19 +101,9 @@ fn serve(
         compute(lib, steps, &jobs, cpus);
     }
     let (start, before) = (Instant::now(), jobs.load(Ordering::Relaxed));
-    let load = child::this_program()
-        .args([args::CHILD, CHILD, "load", &address, rate, seconds])
-        .stdin(Stdio::null())
-        .stderr(Stdio::inherit())
-        .output()
-        .map_err(|error| format!("the load cannot be started: {error}"))?;
+    let latencies = put_load(Exchange::Echo, &address, rate, seconds)?;
     let jobs = jobs.load(Ordering::Relaxed) - before;
     let elapsed = start.elapsed();
-    if !load.status.success() {
-        return Err("the load has failed".into());
-    }
-    let text = String::from_utf8_lossy(&load.stdout);
-    let latencies = Latencies::parse(text.trim()).ok_or("the load wrote nonsense")?;
     let name = match (lib, what) {
         (AsyncLib::Tokio, MIXED) => "tokio+rayon",
         _ => lib.name(),
@@ -130,6 +127,30 @@ fn serve(
         rows.push(row("job", elapsed.as_nanos() as f64 / jobs.max(1) as f64));
     }
     Ok(rows)
+}
+
+/// Sends requests from a process of its own.
+pub fn put_load(
+    exchange: Exchange,
+    address: &str,
+    rate: &str,
+    seconds: &str,
+) -> Result<Latencies, String> {
+    let exchange = match exchange {
+        Exchange::Echo => ECHO,
+        Exchange::Http => HTTP,
+    };
+    let load = child::this_program()
+        .args([args::CHILD, CHILD, "load", exchange, address, rate, seconds])
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|error| format!("the load cannot be started: {error}"))?;
+    if !load.status.success() {
+        return Err("the load has failed".into());
+    }
+    let text = String::from_utf8_lossy(&load.stdout);
+    Latencies::parse(text.trim()).ok_or("the load wrote nonsense".into())
 }
 
 /// Starts the tasks that submit computations, one after the other, for ever.
