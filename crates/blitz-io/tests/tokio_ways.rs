@@ -19,6 +19,21 @@ fn workers(count: usize) -> Runtime {
 }
 
 #[test]
+fn tasks_of_one_thread_begin_in_the_order_in_which_they_were_spawned() {
+    current_thread().block_on(async {
+        let begun = Arc::new(std::sync::Mutex::new(Vec::new()));
+        let spawn = |number| {
+            let begun = Arc::clone(&begun);
+            blitz_io::spawn(async move { begun.lock().unwrap().push(number) })
+        };
+        for task in (0..5).map(spawn).collect::<Vec<_>>() {
+            task.await.unwrap();
+        }
+        assert_eq!(*begun.lock().unwrap(), [0, 1, 2, 3, 4]);
+    });
+}
+
+#[test]
 fn a_task_that_yields_until_something_happens_finds_out_soon() {
     current_thread().block_on(async {
         let yielded = blitz_io::spawn(async {
