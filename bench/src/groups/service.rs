@@ -10,7 +10,7 @@
 //! computation.
 
 use super::mixed::load::{Exchange, answer_length};
-use super::mixed::put_load;
+use super::mixed::{put_load, rows};
 use crate::args::Options;
 use crate::arms::Cpus;
 use crate::child;
@@ -57,11 +57,6 @@ pub fn run(options: &Options, _cpus: &Cpus) -> Vec<Row> {
         }
     }
     child::interleaved(options, rounds, programs.into_iter())
-}
-
-/// Is the service there to be measured without building anything?
-pub fn is_built() -> bool {
-    BUILDS.iter().all(|(folder, _)| program(folder).is_file())
 }
 
 fn folder_of(folder: &str) -> PathBuf {
@@ -112,29 +107,11 @@ pub fn run_child(words: &[String]) -> Result<Vec<Row>, String> {
         stop.store(true, Ordering::Relaxed);
         (latencies, start.elapsed(), jobs)
     });
-    let latencies = latencies?;
-    let row = |bench: &str, ns: f64| Row {
-        group: CHILD.to_string(),
-        bench: format!("{what}/{bench}"),
-        size: rate.parse().unwrap_or(0),
-        lib: (*lib).to_string(),
-        ns,
-        spread: 0.0,
-        usage: None,
-        unpinned: None,
-    };
-    let mut rows = vec![
-        row("p50", latencies.p50),
-        row("p99", latencies.p99),
-        row("p999", latencies.p999),
-    ];
-    if what == MIXED {
-        if jobs == 0 {
-            return Err("no computation was answered".into());
-        }
-        rows.push(row("job", elapsed.as_nanos() as f64 / jobs as f64));
+    if what == MIXED && jobs == 0 {
+        return Err("no computation was answered".into());
     }
-    Ok(rows)
+    let job = (what == MIXED).then(|| elapsed.as_nanos() as f64 / jobs as f64);
+    Ok(rows(CHILD, what, rate, lib, latencies?, job))
 }
 
 /// The service's process; it ends with this value.

@@ -108,25 +108,33 @@ fn serve(
         (AsyncLib::Tokio, MIXED) => "tokio+rayon",
         _ => lib.name(),
     };
-    let row = |bench: &str, ns: f64| Row {
-        group: CHILD.to_string(),
+    let job = (what == MIXED).then(|| elapsed.as_nanos() as f64 / jobs.max(1) as f64);
+    Ok(rows(CHILD, what, rate, name, latencies, job))
+}
+
+/// The rows of one run: the latencies, and the time per computation, if there were any.
+pub fn rows(
+    group: &str,
+    what: &str,
+    rate: &str,
+    lib: &str,
+    latencies: Latencies,
+    job: Option<f64>,
+) -> Vec<Row> {
+    let row = |(bench, ns): (&str, f64)| Row {
+        group: group.to_string(),
         bench: format!("{what}/{bench}"),
         size: rate.parse().unwrap_or(0),
-        lib: name.to_string(),
+        lib: lib.to_string(),
         ns,
         spread: 0.0,
         usage: None,
         unpinned: None,
     };
-    let mut rows = vec![
-        row("p50", latencies.p50),
-        row("p99", latencies.p99),
-        row("p999", latencies.p999),
-    ];
-    if what == MIXED {
-        rows.push(row("job", elapsed.as_nanos() as f64 / jobs.max(1) as f64));
-    }
-    Ok(rows)
+    let Latencies { p50, p99, p999 } = latencies;
+    let measured = [("p50", p50), ("p99", p99), ("p999", p999)];
+    let job = job.map(|ns| ("job", ns));
+    measured.into_iter().chain(job).map(row).collect()
 }
 
 /// Sends requests from a process of its own.
