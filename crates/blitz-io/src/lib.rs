@@ -113,6 +113,11 @@ pub use task::spawn;
 #[doc(no_inline)]
 pub use task::{JoinError, JoinHandle, block_in_place, spawn_blocking};
 
+/// Where the channels were before they moved to where tokio has them.
+#[cfg(not(loom))]
+#[doc(hidden)]
+pub use sync as channel;
+
 // The book's chapters, as doc tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guide/async.md")]
