@@ -450,7 +450,7 @@ impl Relief {
     }
 
     /// The watcher has seen the owner of this core in the same poll twice. If it is the relief thread, and tasks wait, another one takes its place.
-    pub(super) fn is_stuck(&self, scheduler: &Scheduler, index: usize) {
+    pub(super) fn replace_if_stuck(&self, scheduler: &Scheduler, index: usize) {
         let state = self.state.load();
         if state.core != index || state.does != WORKING || !self.is_needed(scheduler) {
             return;

@@ -106,7 +106,7 @@ impl Watch {
                     // Nobody relies on it any more.
                     core.set_serving(false);
                     stuck |= core.has_work();
-                    scheduler.relief.is_stuck(scheduler, index);
+                    scheduler.relief.replace_if_stuck(scheduler, index);
                 }
             }
             stuck |= !moved && scheduler.is_waited_for();
