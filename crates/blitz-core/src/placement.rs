@@ -24,7 +24,7 @@ pub use other::Steering;
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use std::sync::atomic::{AtomicI32, Ordering};
+    use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
     use std::sync::{Mutex, MutexGuard, PoisonError};
 
     /// See the module's documentation.
@@ -67,9 +67,14 @@ mod linux {
         all.filter(move |&cpu| unsafe { libc::CPU_ISSET(cpu, &set) })
     }
 
-    /// A thread that others may send to another CPU while it sleeps. What it runs when it is awake does not see anything of it.
+    /// A thread that others may send to another CPU while it sleeps, or call there when it is between two things. What it runs does not see
+    /// anything of it.
     #[derive(Default)]
-    pub struct Steering(Mutex<Sleeper>);
+    pub struct Steering {
+        sleeper: Mutex<Sleeper>,
+        /// The number of a CPU, and one; 0 if nobody has called since the last answer.
+        called_to: AtomicUsize,
+    }
 
     #[derive(Default)]
     struct Sleeper {
@@ -97,7 +102,8 @@ mod linux {
 
     impl Steering {
         fn sleeper(&self) -> MutexGuard<'_, Sleeper> {
-            self.0.lock().unwrap_or_else(PoisonError::into_inner)
+            let sleeper = self.sleeper.lock();
+            sleeper.unwrap_or_else(PoisonError::into_inner)
         }
 
         /// The calling thread is about to sleep.
@@ -134,7 +140,8 @@ mod linux {
 
         /// Keeps the thread, if it sleeps, off the caller's CPU until it is awake.
         pub fn send_away(&self) {
-            self.send(|own, here| {
+            let Some(here) = current_cpu() else { return };
+            self.sleeper().send(here, |own| {
                 let mut elsewhere = *own;
                 // SAFETY: the index is inside the set: the kernel gave it.
                 unsafe { libc::CPU_CLR(here, &mut elsewhere) };
@@ -142,31 +149,63 @@ mod linux {
             });
         }
 
-        /// Brings the thread, if it sleeps, to the caller's CPU until it is awake.
-        pub fn bring_here(&self) {
-            self.send(|_own, here| set_of([here].into_iter()));
+        /// Brings the thread to the caller's CPU: at once if it sleeps (or has not run since it was woken), else when it next answers.
+        pub fn call(&self) {
+            let Some(here) = current_cpu() else { return };
+            let mut sleeper = self.sleeper();
+            if sleeper.thread == 0 {
+                self.called_to.store(here + 1, Ordering::Relaxed);
+            } else {
+                sleeper.send(here, |_| set_of([here].into_iter()));
+            }
         }
 
-        /// Chooses among the CPUs that the thread may use, if there is a choice: given all of them, and the caller's.
-        fn send(&self, choose: impl FnOnce(&libc::cpu_set_t, usize) -> libc::cpu_set_t) {
-            let mut sleeper = self.sleeper();
-            if sleeper.thread == 0 || sleeper.sent.is_some() {
+        /// The calling thread goes where it was called to since it answered last. It is not bound to that CPU: the kernel just has no reason to
+        /// move it, and wakes it there the next time.
+        #[inline]
+        pub fn answer_call(&self) {
+            if self.called_to.load(Ordering::Relaxed) != 0 {
+                self.go();
+            }
+        }
+
+        #[cold]
+        fn go(&self) {
+            let there = self.called_to.swap(0, Ordering::Relaxed);
+            if there == 0 || current_cpu() == Some(there - 1) {
                 return;
             }
-            // SAFETY: no arguments; negative on failure.
-            let here = usize::try_from(unsafe { libc::sched_getcpu() });
-            let (Ok(here), Some(own)) = (here, affinity_of(sleeper.thread)) else {
+            // As if it had been sent there in its sleep.
+            self.falls_asleep();
+            let only = |_: &libc::cpu_set_t| set_of([there - 1].into_iter());
+            self.sleeper().send(there - 1, only);
+            self.is_awake();
+        }
+    }
+
+    fn current_cpu() -> Option<usize> {
+        // SAFETY: no arguments; negative on failure.
+        usize::try_from(unsafe { libc::sched_getcpu() }).ok()
+    }
+
+    impl Sleeper {
+        /// Chooses among the CPUs that the thread may use, if `this` is one of several.
+        fn send(&mut self, this: usize, choose: impl FnOnce(&libc::cpu_set_t) -> libc::cpu_set_t) {
+            if self.thread == 0 || self.sent.is_some() {
+                return;
+            }
+            let Some(own) = affinity_of(self.thread) else {
                 return;
             };
             // SAFETY: the index is inside the set: the kernel gave it.
-            if unsafe { !libc::CPU_ISSET(here, &own) || libc::CPU_COUNT(&own) == 1 } {
+            if unsafe { !libc::CPU_ISSET(this, &own) || libc::CPU_COUNT(&own) == 1 } {
                 return;
             }
             let Some(process) = affinity_of_process() else {
                 return;
             };
-            if bind(sleeper.thread, &choose(&own, here)) {
-                sleeper.sent = Some(Sent { own, process });
+            if bind(self.thread, &choose(&own)) {
+                self.sent = Some(Sent { own, process });
             }
         }
     }
@@ -280,7 +319,10 @@ mod other {
         /// Would keep the thread off the caller's CPU.
         pub fn send_away(&self) {}
 
-        /// Would bring the thread to the caller's CPU.
-        pub fn bring_here(&self) {}
+        /// Would ask the thread to come to the caller's CPU.
+        pub fn call(&self) {}
+
+        /// Would go where it was called to.
+        pub fn answer_call(&self) {}
     }
 }

@@ -198,3 +198,28 @@ fn a_thread_that_was_sent_away_follows_whoever_confines_the_process_meanwhile() 
         assert_eq!(awake, [cpu]);
     }
 }
+
+#[test]
+fn a_thread_that_is_called_while_it_works_comes_when_it_answers_and_may_use_what_it_might() {
+    let _alone = alone();
+    let all = allowed(0);
+    let [from, to, ..] = all[..] else { return };
+    let comes = |_: &usize| {
+        let steering = Steering::default();
+        let call = || {
+            allow(0, &[to]);
+            steering.call();
+        };
+        allow(0, &[from]);
+        thread::scope(|scope| scope.spawn(call).join().unwrap());
+        allow(0, &all);
+        steering.answer_call();
+        // SAFETY: no arguments.
+        let here = unsafe { libc::sched_getcpu() };
+        assert_eq!(allowed(0), all);
+        here as usize == to
+    };
+    let come = (0..40).filter(comes).count();
+    // The kernel may have moved it again in the moment between.
+    assert!(come >= 20, "{come} of 40");
+}

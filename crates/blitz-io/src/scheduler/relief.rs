@@ -8,8 +8,8 @@
 //!
 //! The relief thread needs a CPU, and the workers have them all; the kernel would let it wait for milliseconds. So at its
 //! beats a worker that sees the relief thread with something to do *yields* its CPU: the kernel then runs the relief thread if it
-//! waits for this CPU, and the worker goes on afterwards, or at once if not. If it waits for another one since it was woken, and gets
-//! nowhere, the worker first calls it over ([`Steering`]): a task that it runs sees nothing of that. Nothing is waited for, so a task that needs
+//! waits for this CPU, and the worker goes on afterwards, or at once if not. If it waits for another one, and gets
+//! nowhere, the worker first calls it over ([`Steering`]); it comes between two slices, so that tasks see nothing of that. Nothing is waited for, so a task that needs
 //! a lock that the worker's frames hold just waits for the worker, as it would on any other thread.
 //!
 //! # Tasks that block, or compute
@@ -205,7 +205,7 @@ impl Relief {
         let times = if seen == steps { times + 1 } else { 0 };
         lender.relief_seen.set((steps, times));
         if times == PATIENCE {
-            self.steering.bring_here();
+            self.steering.call();
         }
         std::thread::yield_now();
     }
@@ -382,6 +382,7 @@ impl Relief {
         };
         while !self.is_stopping() {
             self.steps.fetch_add(1, Ordering::Relaxed);
+            self.steering.answer_call();
             let has_run = run_slice();
             // A child made by a task that has returned from it: nobody would ever tell it anything.
             scheduler.assert_of_this_process();
