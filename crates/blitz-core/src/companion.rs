@@ -30,11 +30,12 @@ use std::time::Instant;
 
 /// What a runtime does on a pool's threads. `index` is always the calling thread's, and below the number of threads.
 pub trait Companion: Send + Sync + 'static {
-    /// The thread belongs to the companion from now on.
-    fn thread_started(&self, index: usize);
+    /// The thread belongs to the companion from now on. One without an index never runs the companion's work: it just takes the place of a thread that
+    /// waits ([`max_rescue_threads`](crate::ThreadPoolBuilder::max_rescue_threads)).
+    fn thread_started(&self, index: Option<usize>);
 
     /// The thread ends.
-    fn thread_stopped(&self, index: usize);
+    fn thread_stopped(&self, index: Option<usize>);
 
     /// Is there anything to run? Called before each sleep, after a fence; work made visible before that fence is
     /// seen.

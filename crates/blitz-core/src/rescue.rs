@@ -15,7 +15,7 @@
 //! One that has run everything waits for more: a pool that is stuck once mostly is again soon. It ends after a second without work.
 //!
 //! Whatever a task may expect of a thread of this pool, it finds here: a stack as large as the others', what the start handler
-//! prepares (thread-locals, a registration with some other runtime), a name that begins as theirs do. So the handlers are
+//! prepares (thread-locals, a registration with some other runtime), the companion's runtime, a name that begins as theirs do. So the handlers are
 //! called, although with an index they know already; a task on a thread that was never set up would be worse.
 //!
 //! The rescue thread has the index of one of the waiting threads. That is the one case in which two threads of a
@@ -182,7 +182,13 @@ fn main(pool: &Pool, index: usize) {
     if let Some(handler) = &pool.handlers.start {
         pool.catch_panic(|| handler(index));
     }
+    let mut companion = None;
     loop {
+        if companion.is_none() {
+            companion = pool
+                .companion()
+                .inspect(|companion| companion.thread_started(None));
+        }
         seat.begin_rescue(index);
         // SAFETY: the seat is this thread's.
         unsafe { run_everything(pool, seat) };
@@ -191,6 +197,9 @@ fn main(pool: &Pool, index: usize) {
         if !pool.rescue.rest(pool) {
             break;
         }
+    }
+    if let Some(companion) = companion {
+        companion.thread_stopped(None);
     }
     if let Some(handler) = &pool.handlers.exit {
         pool.catch_panic(|| handler(index));

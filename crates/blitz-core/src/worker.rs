@@ -129,7 +129,7 @@ impl<'a> Worker<'a> {
         // One that was attached at the last moment hears of every thread, too.
         self.meet_companion();
         if let Some(companion) = self.companion.take() {
-            companion.thread_stopped(self.seat.index);
+            companion.thread_stopped(Some(self.seat.index));
         }
     }
 
@@ -138,7 +138,7 @@ impl<'a> Worker<'a> {
         if self.companion.is_none()
             && let Some(companion) = self.pool.companion()
         {
-            companion.thread_started(self.seat.index);
+            companion.thread_started(Some(self.seat.index));
             self.companion = Some(companion);
         }
     }

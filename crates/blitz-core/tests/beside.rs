@@ -18,9 +18,9 @@ type Job = Box<dyn FnOnce() + Send>;
 struct Jobs(Mutex<VecDeque<Job>>, AtomicUsize);
 
 impl Companion for Jobs {
-    fn thread_started(&self, _: usize) {}
+    fn thread_started(&self, _: Option<usize>) {}
 
-    fn thread_stopped(&self, _: usize) {}
+    fn thread_stopped(&self, _: Option<usize>) {}
 
     fn has_work(&self) -> bool {
         !self.0.lock().unwrap().is_empty()

@@ -516,3 +516,24 @@ fn tasks_may_wait_for_the_end_of_other_runtimes() {
         });
     });
 }
+
+#[test]
+fn a_rescue_thread_is_in_the_runtime_of_its_pool() {
+    let _alone = alone();
+    within_a_minute(|| {
+        let runtime = runtime(1);
+        let task = runtime.spawn(async {
+            let (tell, told) = mpsc::channel();
+            blitz_core::spawn(move || {
+                let handle = blitz_io::runtime::Handle::current();
+                let soon = || blitz_io::spawn(blitz_io::time::sleep(ms(1)));
+                handle.block_on(async { soon().await.unwrap() });
+                tell.send(thread::current().id()).unwrap();
+            });
+            // The pool has no other thread.
+            let rescue = blitz_core::companion::sleep_elsewhere(|| told.recv().unwrap());
+            assert_ne!(rescue, thread::current().id());
+        });
+        runtime.block_on(task).unwrap();
+    });
+}

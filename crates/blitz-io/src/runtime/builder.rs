@@ -281,7 +281,8 @@ impl Builder {
     }
 
     /// Whether one more thread serves tasks while all workers are in long computations, or block; by default, yes. Without it, tasks wait
-    /// for a worker.
+    /// for a worker: if all workers block in tasks that wait for other tasks, or for timers, for ever. So this is for measuring what the thread
+    /// is worth, not for programs.
     pub fn relief_thread(&mut self, relief: bool) -> &mut Self {
         self.reserves.relief = relief;
         self

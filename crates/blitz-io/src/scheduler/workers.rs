@@ -83,8 +83,8 @@ impl Reserves {
     };
 }
 
-/// The index of a thread that has given its core to another one in the middle of a poll.
-const RETIRED: usize = usize::MAX;
+/// The index of a thread that works here and has no core: a relief thread that has given its own away in the middle of a poll, or a rescue thread.
+const WITHOUT_CORE: usize = usize::MAX;
 
 thread_local! {
     /// The scheduler whose worker this thread is, and the index of its core.
@@ -281,7 +281,7 @@ impl Scheduler {
         if !std::ptr::eq(scheduler, self) {
             return None;
         }
-        // Nothing at `RETIRED`.
+        // Nothing at `WITHOUT_CORE`.
         Some((self.cores.get(index)?, index))
     }
 
@@ -606,7 +606,7 @@ impl Scheduler {
             if index >= self.workers {
                 core.computes.set(false);
                 // From now on nothing of the core is touched by this thread.
-                WORKER.set((self, RETIRED));
+                WORKER.set((self, WITHOUT_CORE));
                 self.relief.retire(self, index, blocking);
             }
         }
@@ -654,15 +654,22 @@ impl Scheduler {
 }
 
 impl Companion for Scheduler {
-    fn thread_started(&self, index: usize) {
+    fn thread_started(&self, index: Option<usize>) {
         self.present.fetch_add(1, Ordering::AcqRel);
-        self.enter_worker(index);
-        self.core(index).is_busy();
+        match index {
+            Some(index) => {
+                self.enter_worker(index);
+                self.core(index).is_busy();
+            }
+            None => WORKER.set((self, WITHOUT_CORE)),
+        }
         hooks::call(&self.hooks.start);
     }
 
-    fn thread_stopped(&self, index: usize) {
-        self.core(index).was_busy();
+    fn thread_stopped(&self, index: Option<usize>) {
+        if let Some(index) = index {
+            self.core(index).was_busy();
+        }
         hooks::call(&self.hooks.stop);
         Scheduler::leave_worker((std::ptr::null(), 0));
         self.leave();
