@@ -242,6 +242,7 @@ pub fn sleep_elsewhere<R>(sleep: impl FnOnce() -> R) -> R {
 }
 
 pub use crate::placement::Steering;
+pub use crate::pool::complain;
 
 /// The pool's side: one companion at most, for life. Threads hold it strongly while they run, the pool weakly, since the
 /// companion holds the pool.

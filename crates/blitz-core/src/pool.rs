@@ -706,7 +706,7 @@ pub(crate) fn without_unwinding<R>(what: &'static str, work: impl FnOnce() -> R)
 }
 
 /// A message for whoever reads the standard error. Unlike `eprintln!`, this does not panic if nobody can.
-pub(crate) fn complain(message: std::fmt::Arguments<'_>) {
+pub fn complain(message: std::fmt::Arguments<'_>) {
     use std::io::Write;
     let _ = writeln!(std::io::stderr(), "Blitz: {message}");
 }

@@ -33,7 +33,7 @@ use super::refusal::Refusal;
 use super::workers::{Reserves, Scheduler};
 use crate::blocking::BlockingPool;
 use crate::runtime::hooks;
-use blitz_core::companion::{PoolHandle, StandIn, Steering, start_thread};
+use blitz_core::companion::{PoolHandle, StandIn, Steering, complain, start_thread};
 use blitz_core::demand::{ticks, ticks_per_us};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -114,6 +114,21 @@ struct Threads {
     stuck: Vec<(JoinHandle<()>, usize)>,
     /// Those that were it until they blocked in a task, and the blocking threads that they count among.
     retired: Vec<(JoinHandle<()>, Arc<BlockingPool>)>,
+    /// Somebody has been told that there are no more to be had.
+    complained: bool,
+}
+
+impl Threads {
+    /// Says once that tasks wait, and what can be done about it.
+    fn complain(&mut self, workers: usize) {
+        if !std::mem::replace(&mut self.complained, true) {
+            let stuck = workers + MOST;
+            complain(format_args!(
+                "{stuck} tasks of a runtime block their threads (in a lock or a channel of std, say), and others wait for one of them; \
+                 use block_in_place or spawn_blocking for what blocks"
+            ));
+        }
+    }
 }
 
 impl Relief {
@@ -460,7 +475,9 @@ impl Relief {
         let first = scheduler.workers();
         let free = (first..scheduler.all_cores())
             .find(|&core| core != index && threads.stuck.iter().all(|&(_, stuck)| stuck != core));
-        let Some(core) = free else { return };
+        let Some(core) = free else {
+            return threads.complain(scheduler.workers());
+        };
         let next = State {
             does: RESTING,
             core,
