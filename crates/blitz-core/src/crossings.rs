@@ -79,6 +79,7 @@ impl Crossings {
     }
 
     /// The calling thread is about to fork: returns when nobody is crossing, and nobody does before [`Crossings::open`].
+    #[cfg(any(unix, loom))]
     pub(crate) fn close(&self) {
         let mut word = self.word.load(Ordering::Relaxed);
         loop {
@@ -107,6 +108,7 @@ impl Crossings {
     }
 
     /// It has forked, in the parent or, where nobody is there to be woken, in the child.
+    #[cfg(any(unix, loom))]
     pub(crate) fn open(&self) {
         let order = self.flaws.relax(Flaw::RelaxedOpen, Ordering::Release);
         self.word.fetch_and(!FORKING, order);

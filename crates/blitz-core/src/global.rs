@@ -93,6 +93,7 @@ fn publish(pool: Arc<Pool>) -> &'static Pool {
 }
 
 /// In a child: the parent's pool is of no use here.
+#[cfg(unix)]
 pub(crate) fn forget() {
     let parents = GLOBAL.swap(ptr::null_mut(), Ordering::Relaxed);
     if !parents.is_null() {

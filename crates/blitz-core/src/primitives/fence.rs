@@ -9,9 +9,9 @@
 //! | mode | `light` | `heavy` |
 //! |---|---|---|
 //! | [`Mode::Symmetric`] | `fence(SeqCst)` | `fence(SeqCst)` |
-//! | [`Mode::Membarrier`] | compiler fence | `membarrier(PRIVATE_EXPEDITED)` |
+//! | [`Mode::Membarrier`] | compiler fence | `membarrier(PRIVATE_EXPEDITED)`; on Windows `FlushProcessWriteBuffers` |
 //!
-//! Why membarrier is enough: the kernel interrupts every CPU that runs a thread of this process and
+//! Why that is enough: the kernel interrupts every CPU that runs a thread of this process and
 //! executes a full fence there before the call returns. If the interrupt lands before the owner's
 //! store, the owner's later load sees everything the thief stored before the call. If it lands after
 //! the store, the store is visible before the call returns. It cannot land *between* in any other
@@ -22,8 +22,8 @@
 //! no more behaviours than the argument above uses), and the tests and the stress binary run in either
 //! mode (see below).
 //!
-//! The mode is chosen once per process: membarrier where the kernel registers us for it, symmetric
-//! elsewhere. `BLITZ_FENCE=symmetric` or `BLITZ_FENCE=membarrier` in the environment overrides it.
+//! The mode is chosen once per process: membarrier where the kernel registers us for it and on Windows, symmetric elsewhere. Also
+//! under Wine, whose `FlushProcessWriteBuffers` does nothing in many of its versions, without a word. `BLITZ_FENCE=symmetric` or `BLITZ_FENCE=membarrier` in the environment overrides it.
 
 #[cfg(not(loom))]
 use crate::sync::{Ordering, fence};
@@ -33,7 +33,7 @@ use crate::sync::{Ordering, fence};
 pub enum Mode {
     /// Both sides execute a full hardware fence.
     Symmetric,
-    /// The frequent side executes no instruction; the rare side calls `membarrier`.
+    /// The frequent side executes no instruction; the rare side makes the kernel do it for all: `membarrier`, on Windows `FlushProcessWriteBuffers`.
     Membarrier,
 }
 
@@ -97,7 +97,19 @@ mod imp {
         supported >= 0 && supported & needed == needed && membarrier(REGISTER) == 0
     }
 
-    #[cfg(not(all(target_os = "linux", not(miri))))]
+    #[cfg(all(windows, not(miri)))]
+    fn register() -> bool {
+        use windows_sys::Win32::System::LibraryLoader::{GetModuleHandleA, GetProcAddress};
+
+        // SAFETY: two strings that end with a zero. The library is a part of every process, and stays.
+        let is_wine = unsafe {
+            let system = GetModuleHandleA(c"ntdll.dll".as_ptr().cast());
+            GetProcAddress(system, c"wine_get_version".as_ptr().cast()).is_some()
+        };
+        !is_wine
+    }
+
+    #[cfg(any(miri, not(any(target_os = "linux", windows))))]
     fn register() -> bool {
         false
     }
@@ -109,7 +121,13 @@ mod imp {
     pub(super) fn heavy_membarrier() -> bool {
         #[cfg(all(target_os = "linux", not(miri)))]
         let done = membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0;
-        #[cfg(not(all(target_os = "linux", not(miri))))]
+        #[cfg(all(windows, not(miri)))]
+        let done = {
+            // SAFETY: takes nothing, and does not fail.
+            unsafe { windows_sys::Win32::System::Threading::FlushProcessWriteBuffers() };
+            true
+        };
+        #[cfg(any(miri, not(any(target_os = "linux", windows))))]
         let done = true;
         if !done {
             REFUSED.store(true, Ordering::Relaxed);

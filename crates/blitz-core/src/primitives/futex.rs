@@ -18,22 +18,60 @@
 //! None of the calls orders memory as far as callers are concerned: they pair their own release
 //! store with their own acquire load of the word.
 //!
-//! Linux and Android ask the kernel. Elsewhere, and in loom models, the same contract is kept by a
-//! table of waiting threads hashed by address ([`table`]); it is compiled into the tests of every
-//! platform so that it cannot rot.
+//! Most systems have this in one form or another, which is what they are asked for:
+//!
+//! | system | wait, wake |
+//! |---|---|
+//! | Linux, Android | `futex` |
+//! | Windows | `WaitOnAddress`, `WakeByAddressSingle` and `WakeByAddressAll` |
+//! | macOS, iOS and their like | `os_sync_wait_on_address` and its like, where the system has them: from macOS 14.4 and iOS 17.4 on |
+//! | FreeBSD | `_umtx_op` |
+//! | OpenBSD | `futex(2)` |
+//!
+//! Elsewhere, and in loom models, the same contract is kept by a table of waiting threads hashed by address ([`table`]); it is
+//! compiled into the tests of every platform so that it cannot rot.
 
 use crate::sync::AtomicU32;
 
+#[cfg(all(target_vendor = "apple", not(loom)))]
+mod apple;
+#[cfg(all(target_os = "freebsd", not(loom)))]
+mod freebsd;
+#[cfg(all(target_os = "openbsd", not(loom)))]
+mod openbsd;
+#[cfg(all(windows, not(loom)))]
+mod windows;
+
+#[cfg(all(target_vendor = "apple", not(loom)))]
+use apple as system;
+#[cfg(all(target_os = "freebsd", not(loom)))]
+use freebsd as system;
 #[cfg(all(any(target_os = "linux", target_os = "android"), not(loom)))]
-pub(crate) use kernel::{wait, wait_at_most, wake_all, wake_one};
-#[cfg(all(not(any(target_os = "linux", target_os = "android")), not(loom)))]
-pub(crate) use table::{wait, wait_at_most, wake_all, wake_one};
-#[cfg(loom)]
-pub(crate) use table::{wait, wake_all, wake_one};
+use linux as system;
+#[cfg(all(target_os = "openbsd", not(loom)))]
+use openbsd as system;
+#[cfg(any(
+    loom,
+    not(any(
+        target_os = "linux",
+        target_os = "android",
+        windows,
+        target_vendor = "apple",
+        target_os = "freebsd",
+        target_os = "openbsd"
+    ))
+))]
+use table as system;
+#[cfg(all(windows, not(loom)))]
+use windows as system;
+
+#[cfg(not(loom))]
+pub(crate) use system::wait_at_most;
+pub(crate) use system::{wait, wake_all, wake_one};
 
 /// The kernel's futex, in its process-private form.
 #[cfg(all(any(target_os = "linux", target_os = "android"), not(loom)))]
-mod kernel {
+mod linux {
     use super::AtomicU32;
     use std::ptr;
     use std::time::Duration;
@@ -98,7 +136,19 @@ mod kernel {
 /// takes the same lock after it stored the new value. Whichever critical section comes first, the
 /// other sees it: waker first means that its store happens before the waiter's read; waiter first
 /// means that its entry is in the list when the waker looks.
-#[cfg(any(test, loom, not(any(target_os = "linux", target_os = "android"))))]
+///
+/// A wait allocates nothing, except when more threads wait in a bucket than ever before.
+#[cfg(any(
+    test,
+    loom,
+    not(any(
+        target_os = "linux",
+        target_os = "android",
+        windows,
+        target_os = "freebsd",
+        target_os = "openbsd"
+    ))
+))]
 pub(crate) mod table {
     use super::AtomicU32;
     #[cfg(not(loom))]
@@ -134,8 +184,8 @@ pub(crate) mod table {
             ignore_poison(self.0.wait(queue))
         }
 
-        #[cfg_attr(any(target_os = "linux", target_os = "android"), allow(dead_code))]
         /// `false`: the time is up.
+        #[cfg_attr(test, allow(dead_code))]
         fn wait_until<'a>(
             &self,
             queue: MutexGuard<'a, Queue>,
@@ -185,6 +235,45 @@ pub(crate) mod table {
         next_ticket: u64,
         /// In order of arrival. A waiter is asleep exactly as long as its entry is in here.
         waiters: Vec<Waiter>,
+        /// Where nobody sleeps at the moment. Not those of other buckets: a condition variable belongs to one mutex.
+        #[cfg(not(loom))]
+        spare: Vec<Signal>,
+    }
+
+    /// How many signals there are, in all buckets.
+    #[cfg(all(test, not(loom)))]
+    pub(super) static MADE: AtomicU32 = AtomicU32::new(0);
+
+    /// Does anybody wait there?
+    #[cfg(all(test, not(loom)))]
+    pub(super) fn is_waited_for(word: &AtomicU32) -> bool {
+        let address = word as *const AtomicU32 as usize;
+        let queue = ignore_poison(bucket(address).0.lock());
+        queue.waiters.iter().any(|waiter| waiter.address == address)
+    }
+
+    impl Queue {
+        #[cfg(not(loom))]
+        fn signal(&mut self) -> Signal {
+            self.spare.pop().unwrap_or_else(|| {
+                #[cfg(test)]
+                MADE.fetch_add(1, Ordering::Relaxed);
+                Signal::default()
+            })
+        }
+
+        #[cfg(not(loom))]
+        fn is_through_with(&mut self, signal: Signal) {
+            self.spare.push(signal);
+        }
+
+        #[cfg(loom)]
+        fn signal(&mut self) -> Signal {
+            Signal::default()
+        }
+
+        #[cfg(loom)]
+        fn is_through_with(&mut self, _signal: Signal) {}
     }
 
     struct Bucket(Mutex<Queue>);
@@ -195,6 +284,7 @@ pub(crate) mod table {
             Self(Mutex::new(Queue {
                 next_ticket: 0,
                 waiters: Vec::new(),
+                spare: Vec::new(),
             }))
         }
 
@@ -243,11 +333,12 @@ pub(crate) mod table {
         while queue.waiters.iter().any(|waiter| waiter.ticket == ticket) {
             queue = signal.wait(bucket, queue);
         }
+        queue.is_through_with(signal);
     }
 
     /// The same, for `limit` at most.
     #[cfg(not(loom))]
-    #[cfg_attr(any(target_os = "linux", target_os = "android"), allow(dead_code))]
+    #[cfg_attr(test, allow(dead_code))]
     pub(crate) fn wait_at_most(word: &AtomicU32, expected: u32, limit: Duration) {
         let Some((_, mut queue, ticket, signal)) = enlist(word, expected) else {
             return;
@@ -259,6 +350,7 @@ pub(crate) mod table {
         }
         // If the time was up.
         queue.waiters.retain(|waiter| waiter.ticket != ticket);
+        queue.is_through_with(signal);
     }
 
     /// Puts the caller into the table, unless the word has changed.
@@ -275,7 +367,7 @@ pub(crate) mod table {
         }
         let ticket = queue.next_ticket;
         queue.next_ticket += 1;
-        let signal = Signal::default();
+        let signal = queue.signal();
         queue.waiters.push(Waiter {
             address,
             ticket,
@@ -400,4 +492,26 @@ mod tests {
 
     contract!(platform, super::super);
     contract!(fallback, super::super::table);
+
+    #[test]
+    fn a_wait_in_the_table_leaves_what_it_slept_on_to_the_next_one() {
+        let word = AtomicU32::new(0);
+        let before = table::MADE.load(Ordering::Relaxed);
+        for round in 0..300 {
+            thread::scope(|threads| {
+                threads.spawn(|| {
+                    while word.load(Ordering::Acquire) == round {
+                        table::wait(&word, round);
+                    }
+                });
+                while !table::is_waited_for(&word) {
+                    thread::yield_now();
+                }
+                word.store(round + 1, Ordering::Release);
+                table::wake_one(&word);
+            });
+        }
+        // Other tests wait there meanwhile.
+        assert!(table::MADE.load(Ordering::Relaxed) - before < 100);
+    }
 }
