@@ -532,7 +532,7 @@ impl JoinStack {
             spins += 1;
             // The holder is a thief in the middle of a few loads and stores, unless the kernel has
             // taken its CPU away.
-            if spins.is_multiple_of(64) {
+            if spins % 64 == 0 {
                 yield_now();
             } else {
                 spin_loop();

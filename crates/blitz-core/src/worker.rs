@@ -135,9 +135,10 @@ impl<'a> Worker<'a> {
 
     /// Gets to know the pool's companion, if it has one by now.
     fn meet_companion(&mut self) {
-        if self.companion.is_none()
-            && let Some(companion) = self.pool.companion()
-        {
+        if self.companion.is_some() {
+            return;
+        }
+        if let Some(companion) = self.pool.companion() {
             companion.thread_started(Some(self.seat.index));
             self.companion = Some(companion);
         }
@@ -312,7 +313,7 @@ impl<'a> Worker<'a> {
                 return 0;
             }
             self.expected = self.expected.wrapping_add(1);
-            let tries = self.vain < MAX_VAIN || self.expected.is_multiple_of(RETRY);
+            let tries = self.vain < MAX_VAIN || self.expected % RETRY == 0;
             return if tries { EXPECTING_US * rate } else { 0 };
         }
         (patience_us(self.pool.backoff) * rate) >> self.fruitless

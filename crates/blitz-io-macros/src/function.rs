@@ -61,11 +61,10 @@ impl Function {
 
     /// Can it be what the attribute says?
     pub(crate) fn check(&self, kind: &Kind) -> Result<(), Problem> {
-        if kind.is_test
-            && let Some(at) = self.attributes.iter().position(is_test_attribute)
-        {
+        let second = self.attributes.iter().find(|tree| is_test_attribute(tree));
+        if let (true, Some(second)) = (kind.is_test, second) {
             let message = "second test attribute is supplied, consider removing or changing the order of your test attributes";
-            return Err((message.into(), self.attributes[at].span()));
+            return Err((message.into(), second.span()));
         }
         if !kind.is_test && self.has_arguments && is_word(&self.name, "main") {
             let message = "the main function cannot accept arguments";

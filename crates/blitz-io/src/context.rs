@@ -199,9 +199,10 @@ impl Drop for Entered {
         let place = &mut self.0;
         if INNERMOST.get() == place.guard {
             place.go_there();
-            while INNERMOST.get() != 0
-                && let Some(mut next) = note_of(INNERMOST.get())
-            {
+            while INNERMOST.get() != 0 {
+                let Some(mut next) = note_of(INNERMOST.get()) else {
+                    break;
+                };
                 next.go_there();
             }
             return;

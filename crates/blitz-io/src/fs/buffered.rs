@@ -101,10 +101,11 @@ impl Buffered {
             if state.under_way.is_some() {
                 return Err(state.wait(waker));
             }
-            if let Some(Found::Result(made, result)) = state.found.take()
-                && made == call
-            {
-                return Err(Poll::Ready(result));
+            match state.found.take() {
+                Some(Found::Result(made, result)) if made == call => {
+                    return Err(Poll::Ready(result));
+                }
+                _ => {}
             }
             let ahead = state.unread.forget() as i64;
             Ok((self.begin(state, Work::Call(call), waker), ahead))

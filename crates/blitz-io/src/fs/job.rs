@@ -15,6 +15,7 @@ use crate::primitives::Mutex;
 use blitz_core::checking::Flaws;
 use std::io::{self, IoSlice, SeekFrom};
 use std::mem::MaybeUninit;
+use std::ptr;
 use std::sync::{Arc, PoisonError};
 use std::task::{Context, Poll, Waker};
 
@@ -105,7 +106,11 @@ impl Unread {
     pub(super) fn hand_out(&mut self, room: &mut [MaybeUninit<u8>]) -> usize {
         let length = self.len().min(room.len());
         let bytes = &self.bytes[self.start..self.start + length];
-        room[..length].write_copy_of_slice(bytes);
+        // SAFETY: so many bytes fit, and what only we may write to does not overlap our own.
+        unsafe {
+            let start = room[..length].as_mut_ptr().cast();
+            ptr::copy_nonoverlapping(bytes.as_ptr(), start, length);
+        }
         self.start += length;
         length
     }

@@ -188,9 +188,10 @@ impl Drop for Child {
             let _ = self.start_kill();
         }
         if let Life::Unreaped(mut child, watch) = std::mem::replace(&mut self.life, Life::GivenAway)
-            && let Ok(None) = child.try_wait()
         {
-            orphans::adopt(child, watch);
+            if let Ok(None) = child.try_wait() {
+                orphans::adopt(child, watch);
+            }
         }
     }
 }

@@ -265,12 +265,12 @@ impl Core {
     pub(crate) unsafe fn pop(&self) -> Option<Queued> {
         // SAFETY: passed on.
         unsafe {
-            if self.in_a_row.get() < MAX_IN_A_ROW
-                && let Some(task) = self.take_slot()
-            {
-                self.in_a_row.set(self.in_a_row.get() + 1);
-                add(&self.counts.slot_hits, 1);
-                return Some(task);
+            if self.in_a_row.get() < MAX_IN_A_ROW {
+                if let Some(task) = self.take_slot() {
+                    self.in_a_row.set(self.in_a_row.get() + 1);
+                    add(&self.counts.slot_hits, 1);
+                    return Some(task);
+                }
             }
             self.in_a_row.set(0);
             match self.ring.pop() {
@@ -335,7 +335,7 @@ impl Core {
 
     /// Is it the shared queue's turn?
     pub(crate) fn shared_queue_first(&self, tick: u32) -> bool {
-        tick.is_multiple_of(self.interval.get())
+        tick % self.interval.get() == 0
     }
 
     /// Should somebody be woken for what is in slot and ring? For the owner.

@@ -107,10 +107,9 @@ impl Global {
         loop {
             let found = GLOBAL.load(Ordering::Acquire);
             // SAFETY: what is in there is never freed.
-            if let Some(global) = unsafe { found.as_ref() }
-                && global.generation == forks()
-            {
-                return global;
+            match unsafe { found.as_ref() } {
+                Some(global) if global.generation == forks() => return global,
+                _ => {}
             }
             let new = Box::into_raw(Box::new(Global {
                 generation: forks(),
@@ -529,15 +528,15 @@ impl Scheduler {
     #[inline]
     unsafe fn next(&self, core: &Core, index: usize) -> Option<Queued> {
         let tick = core.tick();
-        if tick.is_multiple_of(DRIVER_INTERVAL) {
+        if tick % DRIVER_INTERVAL == 0 {
             self.driver.look();
         }
         // SAFETY: passed on.
         unsafe {
-            if core.shared_queue_first(tick)
-                && let Some(task) = self.take_injected(core)
-            {
-                return Some(task);
+            if core.shared_queue_first(tick) {
+                if let Some(task) = self.take_injected(core) {
+                    return Some(task);
+                }
             }
             core.pop()
                 .or_else(|| self.take_injected(core))

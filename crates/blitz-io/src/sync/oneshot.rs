@@ -373,10 +373,8 @@ impl<T> Receiver<T> {
     /// assert!(receiver.try_recv().is_err());
     /// ```
     pub fn close(&mut self) {
-        if let Some(shared) = self.shared()
-            && shared.state.close()
-            && let Some(waker) = shared.take_waker_of_other(RECEIVER)
-        {
+        let closed = self.shared().filter(|shared| shared.state.close());
+        if let Some(waker) = closed.and_then(|shared| shared.take_waker_of_other(RECEIVER)) {
             waker.wake();
         }
     }

@@ -56,11 +56,12 @@ unsafe impl<F: Sync> Sync for Shield<F> {}
 
 impl<F> Shield<F> {
     fn leave(&mut self) {
-        if let Some(task) = self.task.take()
-            && cell::current() == Some(task)
-        {
-            // SAFETY: this thread polls or drops the task.
-            unsafe { cell::shield(task, false) };
+        match self.task.take() {
+            Some(task) if cell::current() == Some(task) => {
+                // SAFETY: this thread polls or drops the task.
+                unsafe { cell::shield(task, false) };
+            }
+            _ => {}
         }
     }
 }
@@ -73,9 +74,7 @@ impl<F: Future> Future for Shield<F> {
         let this = unsafe { self.get_unchecked_mut() };
         let current = cell::current();
         // Once for each task that polls it; a section that has gone to another task stays counted in the one that began it.
-        if this.task != current
-            && let Some(task) = current
-        {
+        if let Some(task) = current.filter(|_| this.task != current) {
             // SAFETY: this thread polls the task.
             unsafe { cell::shield(task, true) };
             this.task = current;

@@ -22,10 +22,10 @@ pub struct Instant(std::time::Instant);
 impl Instant {
     /// Now, according to the clock of the runtime that this thread is in, or else to the system's.
     pub fn now() -> Self {
-        if clock::any_virtual()
-            && let Some(driver) = context::try_driver()
-        {
-            return Self(driver.clock().now());
+        if clock::any_virtual() {
+            if let Some(driver) = context::try_driver() {
+                return Self(driver.clock().now());
+            }
         }
         Self(std::time::Instant::now())
     }

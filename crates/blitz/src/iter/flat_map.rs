@@ -338,9 +338,8 @@ where
 
     #[inline]
     fn into_folder(self) -> Self::Folder {
-        if let Some(home) = self.home.get().arrive()
-            && !home.is_settled.get()
-        {
+        let home = self.home.get().arrive();
+        if let Some(home) = home.filter(|home| !home.is_settled.get()) {
             match home.folder.take() {
                 Some(folder) if !self.base.can_resume(&folder) => home.folder.set(Some(folder)),
                 folder => {

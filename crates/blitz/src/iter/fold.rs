@@ -97,7 +97,9 @@ where
     {
         self.base.drive_unindexed(FoldFrom {
             base: consumer,
-            start: Given(&Originals::new(self.value)),
+            start: Given {
+                originals: &Originals::new(self.value),
+            },
             op: &self.op,
         })
     }
@@ -112,12 +114,16 @@ pub(super) trait Start: Clone + Send {
 /// A clone of a given value.
 ///
 /// The clone is made where a piece begins, not where the consumer is cut: most cuts are taken back.
-pub(super) struct Given<'g, U>(pub(super) &'g Originals<U>);
+pub(super) struct Given<'g, U> {
+    pub(super) originals: &'g Originals<U>,
+}
 
 impl<U> Clone for Given<'_, U> {
     #[inline]
     fn clone(&self) -> Self {
-        Given(self.0)
+        Given {
+            originals: self.originals,
+        }
     }
 }
 
@@ -128,7 +134,7 @@ where
     type Value = U;
 
     fn value(self) -> U {
-        self.0.copy()
+        self.originals.copy()
     }
 }
 

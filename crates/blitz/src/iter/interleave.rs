@@ -219,10 +219,10 @@ where
         F: FnMut(Acc, I::Item) -> Acc,
     {
         let mut acc = init;
-        if !self.i_is_next
-            && let Some(item) = self.j.next()
-        {
-            acc = fold(acc, item);
+        if !self.i_is_next {
+            if let Some(item) = self.j.next() {
+                acc = fold(acc, item);
+            }
         }
         let pairs = self.i.len().min(self.j.len());
         for (from_i, from_j) in self.i.by_ref().take(pairs).zip(self.j.by_ref()) {

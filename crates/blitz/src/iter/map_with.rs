@@ -40,7 +40,7 @@ debug_fields! { MapWith[I, T, F] shows base: I, value: T }
 staged_adaptor! {
     impl [I, T, F, R] MapWith<I, T, F> => R, keeps the length
     where [T: Send + Clone, F: Fn(&mut T, I::Item) -> R + Sync + Send, R: Send];
-    fn plan(self) { StartThenApply { start: Given(&Originals::new(self.value)), op: &self.op } }
+    fn plan(self) { StartThenApply { start: Given { originals: &Originals::new(self.value) }, op: &self.op } }
 }
 
 /// Applies `op` to the carried value and each item.

@@ -146,7 +146,9 @@ where
     {
         self.base.drive_unindexed(TryFoldFrom {
             base: consumer,
-            start: Given(&Originals::new(self.value)),
+            start: Given {
+                originals: &Originals::new(self.value),
+            },
             op: &self.op,
             item: PhantomData,
         })

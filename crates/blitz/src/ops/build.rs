@@ -4,6 +4,7 @@
 //! The vector exists only when all pieces are full. Until then each element has one owner: the [`Filler`] of its piece while
 //! that is being filled, and the list of finished pieces afterwards; so a panic anywhere drops what was made exactly once.
 
+use super::chunks::chunks_of;
 use super::pieces::pieces;
 use crate::iter::ParallelIterator;
 use crate::slice::sort::raw::{Shared, welcome_huge_pages};
@@ -157,7 +158,7 @@ impl<T> Filler<'_, T> {
         self.check_room(source.len());
         let (start, filled) = (self.start, &mut self.filled);
         // Unrolled by hand: compilers do not unroll chains of short steps, which doubles the time of a scan.
-        let (chunks, rest) = source.as_chunks::<8>();
+        let (chunks, rest) = chunks_of::<X, 8>(source);
         for chunk in chunks {
             for x in chunk {
                 // SAFETY: there is room for as many elements as the source has.

@@ -1,5 +1,6 @@
 //! The smallest, the largest, and the sum of products.
 
+use super::chunks::chunks_of;
 use super::pieces::pieces;
 use crate::iter::{IntoParallelIterator, ParallelIterator};
 use std::cmp::Ordering;
@@ -24,7 +25,7 @@ pub fn par_min_max<T: Ord + Copy + Send + Sync>(v: &[T]) -> Option<(T, T)> {
 /// Four pairs side by side, so that no comparison waits for the one before. The slice is not empty.
 fn min_max<T: Ord + Copy>(v: &[T]) -> (T, T) {
     const LANES: usize = 4;
-    let (chunks, rest) = v.as_chunks::<LANES>();
+    let (chunks, rest) = chunks_of::<T, LANES>(v);
     let (mut low, mut high) = ([v[0]; LANES], [v[0]; LANES]);
     for chunk in chunks {
         for lane in 0..LANES {
@@ -159,8 +160,8 @@ where
     T: Copy + Mul<Output = T> + Add<Output = T> + Sum,
 {
     const LANES: usize = 8;
-    let (a_lanes, a_rest) = a.as_chunks::<LANES>();
-    let (b_lanes, b_rest) = b.as_chunks::<LANES>();
+    let (a_lanes, a_rest) = chunks_of::<T, LANES>(a);
+    let (b_lanes, b_rest) = chunks_of::<T, LANES>(b);
     let mut sums: [T; LANES] = std::array::from_fn(|_| std::iter::empty().sum());
     for (a, b) in a_lanes.iter().zip(b_lanes) {
         for lane in 0..LANES {

@@ -26,6 +26,7 @@
 //! ([`ThreadPoolBuilder::grain`](crate::ThreadPoolBuilder::grain)).
 
 pub(crate) mod build;
+mod chunks;
 mod collect;
 mod dedup;
 mod extremes;

@@ -11,6 +11,7 @@
 //! anything is shared, which tells what an operation costs.
 
 use super::build::{Building, Filler};
+use super::chunks::chunks_of_mut;
 use super::stopwatch::Stopwatch;
 use crate::engine::primitives::SyncPtr;
 use crate::engine::{current_num_threads, demand};
@@ -143,7 +144,7 @@ fn inclusive_in_place<T: Clone>(
         *first = op(&before, first);
     }
     let mut sum = first.clone();
-    let (chunks, rest) = rest.as_chunks_mut::<UNROLLED>();
+    let (chunks, rest) = chunks_of_mut::<T, UNROLLED>(rest);
     for chunk in chunks {
         for x in chunk {
             sum = op(&sum, x);
@@ -164,7 +165,7 @@ fn exclusive_in_place<T: Clone>(
     op: &impl Fn(&T, &T) -> T,
 ) -> T {
     let mut sum = before.expect("an exclusive scan begins with the identity");
-    let (chunks, rest) = block.as_chunks_mut::<UNROLLED>();
+    let (chunks, rest) = chunks_of_mut::<T, UNROLLED>(block);
     for chunk in chunks {
         for x in chunk {
             let next = op(&sum, x);

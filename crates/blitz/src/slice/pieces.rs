@@ -12,6 +12,7 @@
 //! and none of them is a cut. A split searches from the middle of the unseen part towards its end, and from the middle towards
 //! its beginning if that finds nothing, so both parts again consist of an unseen beginning and a cut-free end.
 
+use super::windows::ArrayWindowsIter;
 use crate::iter::plumbing::{Folder, UnindexedProducer};
 
 /// Decides where data of type `V` is cut. Positions run from 0 to `positions(data)`.
@@ -286,7 +287,7 @@ where
         if from == to {
             return None;
         }
-        let mut pairs = data.as_slice()[from..=to].array_windows();
+        let mut pairs = ArrayWindowsIter::new(&data.as_slice()[from..=to]);
         let found = pairs.position(|[left, right]| !(self.0)(left, right))?;
         Some(from + found)
     }
@@ -295,7 +296,7 @@ where
         if to == 0 {
             return None;
         }
-        let mut pairs = data.as_slice()[..=to].array_windows();
+        let mut pairs = ArrayWindowsIter::new(&data.as_slice()[..=to]);
         pairs.rposition(|[left, right]| !(self.0)(left, right))
     }
 

@@ -116,8 +116,8 @@ impl<'data, T: Sync> Producer for WindowsProducer<'data, T> {
         // Nearly all windows are this small. With a size the compiler knows, the closure's `window[1]` needs no bounds check
         // and the loop vectorises, as in sequential code, where the size is a literal nearby.
         match self.window_size {
-            2 => folder.consume_iter(self.slice.array_windows::<2>().map(<[T; 2]>::as_slice)),
-            3 => folder.consume_iter(self.slice.array_windows::<3>().map(<[T; 3]>::as_slice)),
+            2 => folder.consume_iter(ArrayWindowsIter::new(self.slice).map(<[T; 2]>::as_slice)),
+            3 => folder.consume_iter(ArrayWindowsIter::new(self.slice).map(<[T; 3]>::as_slice)),
             _ => folder.consume_iter(self.into_iter()),
         }
     }
@@ -129,11 +129,11 @@ struct ArrayWindowsProducer<'data, T, const N: usize> {
 
 impl<'data, T: Sync, const N: usize> Producer for ArrayWindowsProducer<'data, T, N> {
     type Item = &'data [T; N];
-    type IntoIter = std::slice::ArrayWindows<'data, T, N>;
+    type IntoIter = ArrayWindowsIter<'data, T, N>;
 
     #[inline]
     fn into_iter(self) -> Self::IntoIter {
-        self.slice.array_windows()
+        ArrayWindowsIter::new(self.slice)
     }
 
     #[inline]
@@ -141,5 +141,85 @@ impl<'data, T: Sync, const N: usize> Producer for ArrayWindowsProducer<'data, T,
         let (left, right) = split_windows(self.slice, N, index);
         let part = |slice| ArrayWindowsProducer { slice };
         (part(left), part(right))
+    }
+}
+
+/// Windows of a length that the compiler knows, one after the other. The standard library has them since Rust 1.94.
+#[derive(Debug)]
+pub(super) struct ArrayWindowsIter<'data, T, const N: usize> {
+    /// From the first element of the next window to the last one of the last.
+    unseen: &'data [T],
+}
+
+impl<'data, T, const N: usize> ArrayWindowsIter<'data, T, N> {
+    /// `N` is at least 1.
+    #[inline]
+    pub(super) fn new(slice: &'data [T]) -> Self {
+        ArrayWindowsIter { unseen: slice }
+    }
+}
+
+impl<'data, T, const N: usize> Iterator for ArrayWindowsIter<'data, T, N> {
+    type Item = &'data [T; N];
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        let window = self.unseen.first_chunk()?;
+        self.unseen = &self.unseen[1..];
+        Some(window)
+    }
+
+    #[inline]
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let windows = self.unseen.len().saturating_sub(N - 1);
+        (windows, Some(windows))
+    }
+
+    #[inline]
+    fn nth(&mut self, n: usize) -> Option<Self::Item> {
+        self.unseen = self.unseen.get(n..).unwrap_or_default();
+        self.next()
+    }
+}
+
+impl<T, const N: usize> DoubleEndedIterator for ArrayWindowsIter<'_, T, N> {
+    #[inline]
+    fn next_back(&mut self) -> Option<Self::Item> {
+        let window = self.unseen.last_chunk()?;
+        self.unseen = &self.unseen[..self.unseen.len() - 1];
+        Some(window)
+    }
+
+    #[inline]
+    fn nth_back(&mut self, n: usize) -> Option<Self::Item> {
+        let kept = self.unseen.len().saturating_sub(n);
+        self.unseen = &self.unseen[..kept];
+        self.next_back()
+    }
+}
+
+impl<T, const N: usize> ExactSizeIterator for ArrayWindowsIter<'_, T, N> {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn array_windows_are_windows_from_either_end() {
+        let v = [1, 2, 3, 4, 5, 6];
+        for len in 0..v.len() {
+            let (ours, theirs) = (
+                || ArrayWindowsIter::<_, 3>::new(&v[..len]),
+                || v[..len].windows(3),
+            );
+            assert_eq!(ours().len(), theirs().len());
+            assert!(ours().map(|w| &w[..]).eq(theirs()));
+            assert!(ours().rev().map(|w| &w[..]).eq(theirs().rev()));
+            for n in 0..=len {
+                assert_eq!(ours().nth(n).map(|w| &w[..]), theirs().nth(n));
+                assert_eq!(ours().nth_back(n).map(|w| &w[..]), theirs().nth_back(n));
+                assert!(ours().skip(n).map(|w| &w[..]).eq(theirs().skip(n)));
+            }
+        }
     }
 }

@@ -33,8 +33,7 @@ pub use self::split::{
 #[inline]
 fn middle(text: &str) -> usize {
     let half = text.len() / 2;
-    match text.ceil_char_boundary(half) {
-        end if end == text.len() => text.floor_char_boundary(half),
-        boundary => boundary,
-    }
+    let behind = (half..text.len()).find(|at| text.is_char_boundary(*at));
+    let before = || (0..half).rev().find(|at| text.is_char_boundary(*at));
+    behind.or_else(before).unwrap_or(0)
 }

@@ -181,9 +181,8 @@ impl<T> Future for Recv<'_, T> {
 impl<T> Drop for Recv<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        if let Some(node) = &self.node
-            && node.state() != State::Idle
-        {
+        let node = self.node.as_ref();
+        if let Some(node) = node.filter(|node| node.state() != State::Idle) {
             // SAFETY: what is dropped does not move any more.
             let node = unsafe { Pin::new_unchecked(node) };
             self.core.stop_waiting(node);

@@ -61,9 +61,10 @@ macro_rules! receiver {
                 };
                 buffer.push(first);
                 let mut taken = 1;
-                while taken < limit
-                    && let Ok(message) = self.try_recv()
-                {
+                while taken < limit {
+                    let Ok(message) = self.try_recv() else {
+                        break;
+                    };
                     buffer.push(message);
                     taken += 1;
                 }

@@ -88,11 +88,9 @@ fn step_along<S, C>(
         );
         pace.note(block as f32);
         block = pace.next_block(block, LONGEST_BLOCK);
-        if depth < DEEPEST
-            && !Offer::is_open()
-            && pace.should_share(pace.items_measured())
-            && let Some(later) = steps.split_off()
-        {
+        let shares =
+            depth < DEEPEST && !Offer::is_open() && pace.should_share(pace.items_measured());
+        if let Some(later) = shares.then(|| steps.split_off()).flatten() {
             let (site, rate) = (pace.site(), pace.rate());
             let expected = pace.expected_ticks(pace.items_measured());
             let (reducer, spare) = (consumer.to_reducer(), consumer.to_reducer());

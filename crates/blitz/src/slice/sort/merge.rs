@@ -213,11 +213,7 @@ impl<T> Chain<T> {
     #[inline]
     fn steps_left(&self) -> usize {
         // SAFETY: each pair of pointers belongs to one run, start before end.
-        unsafe {
-            self.left_end
-                .offset_from_unsigned(self.left)
-                .min(self.right_end.offset_from_unsigned(self.right))
-        }
+        unsafe { distance(self.left, self.left_end).min(distance(self.right, self.right_end)) }
     }
 
     /// Moves the smaller head to the target, the left one if they are equal. No branch depends on the comparison.
@@ -250,7 +246,7 @@ impl<T> Chain<T> {
         is_less: &impl Fn(&T, &T) -> bool,
     ) {
         // SAFETY: the pointer only moved forward within the left run.
-        let from_left = unsafe { self.left.offset_from_unsigned(left_before) };
+        let from_left = unsafe { distance(left_before, self.left) };
         if from_left == steps || from_left == 0 {
             // SAFETY: no assumption beyond a valid chain.
             unsafe { self.gallop(from_left != 0, is_less) };
@@ -271,14 +267,14 @@ impl<T> Chain<T> {
         unsafe {
             if take_left {
                 let head = &*self.right;
-                let len = self.left_end.offset_from_unsigned(self.left);
+                let len = distance(self.left, self.left_end);
                 let count = first_not(self.left, len, |x| !is_less(head, x));
                 ptr::copy_nonoverlapping(self.left, self.target, count);
                 self.left = self.left.add(count);
                 self.target = self.target.add(count);
             } else {
                 let head = &*self.left;
-                let len = self.right_end.offset_from_unsigned(self.right);
+                let len = distance(self.right, self.right_end);
                 let count = first_not(self.right, len, |x| is_less(x, head));
                 ptr::copy_nonoverlapping(self.right, self.target, count);
                 self.right = self.right.add(count);
@@ -308,13 +304,23 @@ impl<T> Chain<T> {
                     self.gallop_if_one_sided(left_before, steps, is_less);
                 }
             }
-            let lefts = self.left_end.offset_from_unsigned(self.left);
+            let lefts = distance(self.left, self.left_end);
             ptr::copy_nonoverlapping(self.left, self.target, lefts);
             self.target = self.target.add(lefts);
-            let rights = self.right_end.offset_from_unsigned(self.right);
+            let rights = distance(self.right, self.right_end);
             ptr::copy_nonoverlapping(self.right, self.target, rights);
         }
     }
+}
+
+/// How many elements there are from `start` to `end`. The standard library has it since Rust 1.87.
+///
+/// # Safety
+/// As for `offset_from`, and `end` is not before `start`.
+#[inline(always)]
+unsafe fn distance<T>(start: *const T, end: *const T) -> usize {
+    // SAFETY: passed on.
+    unsafe { end.offset_from(start) as usize }
 }
 
 /// Index of the first element for which `holds` is false, given that it holds for a prefix: doubling steps, then bisection.

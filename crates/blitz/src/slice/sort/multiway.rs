@@ -77,7 +77,7 @@ fn prepare_splitters<T, O: Order<T>>(v: &mut [T], buckets: usize, order: &O) -> 
     }
     // Which rank goes where: all others first (the last of them in slot 0 of the tree, which is not looked at), then the splitters.
     let mut ranks: Vec<u32> = (0..count as u32)
-        .filter(|rank| *rank == 0 || !(*rank as usize).is_multiple_of(OVERSAMPLING))
+        .filter(|rank| *rank == 0 || *rank as usize % OVERSAMPLING != 0)
         .collect();
     ranks.extend((1..buckets).map(|slot| splitter(tree::rank_of_slot(slot, buckets) + 1) as u32));
     let ids = ranks

@@ -49,13 +49,11 @@ where
         return;
     }
     // Wide elements and those that own memory elsewhere are better dealt out in one pass, by each thread for itself.
-    if const { std::mem::needs_drop::<T>() || leaf::is_wide::<T>() }
-        && rounds > 0
-        && threads <= 1
-        && let Some(ends) = multiway::partition(v, order)
-    {
-        sort_buckets(v, &ends, 0, order, grain, rounds / 2);
-        return;
+    if const { std::mem::needs_drop::<T>() || leaf::is_wide::<T>() } && rounds > 0 && threads <= 1 {
+        if let Some(ends) = multiway::partition(v, order) {
+            sort_buckets(v, &ends, 0, order, grain, rounds / 2);
+            return;
+        }
     }
     if v.len() <= grain.leaf || rounds == 0 || v.len() < 32 {
         sort_alone(v, order, rounds);

@@ -36,7 +36,11 @@ use crate::primitives::{AtomicU32, AtomicU64, Ordering, UnsafeCell};
 use blitz_core::checking::Flaws;
 use blitz_core::primitives::SpinWait;
 use crossbeam_utils::CachePadded;
+#[cfg(not(loom))]
+use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 use std::mem::MaybeUninit;
+#[cfg(not(loom))]
+use std::ptr::slice_from_raw_parts_mut;
 
 const CLOSED: u64 = 1 << 0;
 const RECEIVERS: u64 = 1 << 1;
@@ -220,8 +224,17 @@ const TOUCHED: usize = 4 << 20;
 /// Cells that are free for the first lap: all zero.
 #[cfg(not(loom))]
 fn cells<T>(capacity: usize) -> Box<[Cell<T>]> {
-    // SAFETY: a stamp of zero, and a message that is not there, are fine as zeros.
-    let cells: Box<[Cell<T>]> = unsafe { Box::new_zeroed_slice(capacity).assume_init() };
+    let layout =
+        Layout::array::<Cell<T>>(capacity).expect("a ring of so many messages fits in memory");
+    assert_ne!(layout.size(), 0, "rings have room");
+    // SAFETY: the layout is not empty.
+    let memory: *mut Cell<T> = unsafe { alloc_zeroed(layout) }.cast();
+    if memory.is_null() {
+        handle_alloc_error(layout);
+    }
+    // SAFETY: the memory is new, as large as so many cells, and as a box would have it; a stamp of zero, and a message that is not there, are fine
+    // as zeros.
+    let cells = unsafe { Box::from_raw(slice_from_raw_parts_mut(memory, capacity)) };
     if size_of_val(&*cells) <= TOUCHED {
         for cell in &cells {
             cell.stamp.store(0, Ordering::Relaxed);

@@ -287,8 +287,9 @@ impl Counts {
         for count in &mut *used {
             count.write(0);
         }
-        // SAFETY: each one has just been written.
-        unsafe { used.assume_init_mut() }
+        let written: *mut [MaybeUninit<u32>] = used;
+        // SAFETY: each one has just been written, and the borrow goes on.
+        unsafe { &mut *(written as *mut [u32]) }
     }
 }
 
