@@ -171,17 +171,25 @@ async fn one_connection_carries_many_requests() {
     }
 }
 
+/// Requests to `/slow` that have begun, and those of which nobody waits for the answer any more.
+async fn counts(client: &Client, service: &Service) -> [u64; 2] {
+    let counts = client.get(service.url("/counts")).send().await.unwrap();
+    counts.json().await.unwrap()
+}
+
 async fn a_request_that_takes_too_long_times_out_and_is_dropped_there() {
     for service in services().await {
         let client = Client::new();
-        let slow = client.get(service.url("/slow/600000"));
-        let limit = Duration::from_millis(100);
-        let late = slow.timeout(limit).send().await.unwrap_err();
-        assert!(late.is_timeout(), "{late:?}");
-        // It had begun, and its handler is dropped when the service sees that the client is gone.
+        // On a busy machine the time may be up before the request has begun.
+        while counts(&client, &service).await[0] == 0 {
+            let slow = client.get(service.url("/slow/600000"));
+            let late = slow.timeout(Duration::from_millis(100)).send().await;
+            let late = late.unwrap_err();
+            assert!(late.is_timeout(), "{late:?}");
+        }
         loop {
-            let counts = client.get(service.url("/counts")).send().await.unwrap();
-            if counts.json::<[u64; 2]>().await.unwrap() == [1, 1] {
+            let [begun, abandoned] = counts(&client, &service).await;
+            if begun == abandoned {
                 break;
             }
             tokio::time::sleep(Duration::from_millis(5)).await;
@@ -191,18 +199,24 @@ async fn a_request_that_takes_too_long_times_out_and_is_dropped_there() {
 
 async fn a_stream_that_stalls_times_out() {
     for service in services().await {
-        let limit = Duration::from_millis(100);
-        let client = Client::builder().read_timeout(limit).build().unwrap();
-        let answer = client.get(service.url("/events/0")).send().await.unwrap();
-        let (mut received, mut text) = (answer.bytes_stream(), Vec::new());
-        let end = loop {
-            match received.next().await {
-                Some(Ok(bytes)) => text.extend_from_slice(&bytes),
-                end => break end,
-            }
-        };
-        assert!(end.unwrap().unwrap_err().is_timeout());
-        assert!(text.ends_with(b"data: number 2\n\n"));
+        let client = Client::builder().read_timeout(Duration::from_millis(200));
+        let client = client.build().unwrap();
+        let mut text = String::new();
+        // Once more if it was the machine that stalled.
+        while !text.ends_with("data: number 2\n\n") {
+            text.clear();
+            let Ok(answer) = client.get(service.url("/events/0")).send().await else {
+                continue;
+            };
+            let mut received = answer.bytes_stream();
+            let end = loop {
+                match received.next().await {
+                    Some(Ok(bytes)) => text.push_str(std::str::from_utf8(&bytes).unwrap()),
+                    end => break end,
+                }
+            };
+            assert!(end.unwrap().unwrap_err().is_timeout());
+        }
     }
 }
 
@@ -210,8 +224,8 @@ async fn computations_run_beside_requests() {
     for service in services().await {
         let client = Client::new();
         let primes = (0..4).map(async |_| {
-            let answer = client.get(service.url("/primes/100000")).send().await;
-            assert_eq!(answer.unwrap().text().await.unwrap(), "9592");
+            let answer = client.get(service.url("/primes/30000")).send().await;
+            assert_eq!(answer.unwrap().text().await.unwrap(), "3245");
         });
         let cheap = async {
             for _ in 0..50 {
@@ -230,21 +244,9 @@ async fn a_signal_ends_the_service_when_what_is_under_way_is_answered() {
         let client = Client::new();
         let slow = client.get(service.url("/slow/300")).send();
         let under_way = tokio::spawn(async move { slow.await.unwrap().text().await.unwrap() });
-        let (asking, counts) = (Client::new(), service.url("/counts"));
-        while asking
-            .get(&counts)
-            .send()
-            .await
-            .unwrap()
-            .json::<[u64; 2]>()
-            .await
-            .unwrap()[0]
-            == 0
-        {
+        while counts(&client, &service).await[0] == 0 {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
-        // Idle connections would be closed by the end; this one goes before.
-        drop(asking);
         let process = service.process.id().expect("it has not ended");
         // SAFETY: a signal to our own child, which has not been waited for.
         assert_eq!(unsafe { libc::kill(process as i32, libc::SIGTERM) }, 0);
