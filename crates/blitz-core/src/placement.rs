@@ -281,7 +281,7 @@ mod other {
 
     impl Placement {
         pub(crate) fn new(_threads: usize, _pin: bool) -> Self {
-            Placement(Steering)
+            Placement(Steering::default())
         }
 
         pub(crate) fn is_free(&self) -> bool {
@@ -293,7 +293,7 @@ mod other {
         }
 
         pub(crate) fn again(&self) -> Self {
-            Placement(Steering)
+            Placement(Steering::default())
         }
 
         pub(crate) fn thread_started(&self, _thread: usize) {}
@@ -307,7 +307,7 @@ mod other {
 
     /// Leaves everything to the kernel.
     #[derive(Debug, Default)]
-    pub struct Steering;
+    pub struct Steering(());
 
     impl Steering {
         /// The calling thread is about to sleep.

@@ -44,7 +44,7 @@ pub mod net;
 #[cfg(not(loom))]
 mod parking;
 mod primitives;
-#[cfg(all(unix, not(loom)))]
+#[cfg(all(any(unix, windows), not(loom)))]
 pub mod process;
 #[cfg(not(loom))]
 pub mod runtime;
@@ -54,7 +54,7 @@ mod scheduler;
 mod scope;
 #[cfg_attr(loom, allow(dead_code))]
 pub mod shutdown;
-#[cfg(unix)]
+#[cfg(any(unix, windows))]
 #[cfg_attr(loom, allow(dead_code))]
 pub mod signal;
 #[cfg(not(loom))]

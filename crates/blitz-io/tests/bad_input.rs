@@ -1,9 +1,13 @@
 //! Settings and attributes that make no sense: which one, what was wrong, what to do instead.
 
 use blitz_io::Builder;
-use std::io::{ErrorKind, Write};
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::io::ErrorKind;
+#[cfg(unix)]
+use std::{
+    io::Write,
+    path::PathBuf,
+    process::{Command, Stdio},
+};
 
 #[test]
 #[should_panic(expected = "Worker threads cannot be set to 0")]
@@ -83,6 +87,7 @@ fn only_a_current_thread_runtime_starts_with_a_paused_clock() {
 }
 
 /// The newest build of the attributes: beside this program, or with `--target` where the compiler's own programs lie.
+#[cfg(unix)]
 fn attributes() -> PathBuf {
     let program = std::env::current_exe().unwrap();
     let beside = program.parent().unwrap();
@@ -109,6 +114,7 @@ fn attributes() -> PathBuf {
 }
 
 /// What the compiler says about `source`.
+#[cfg(unix)]
 fn complaint(source: &str) -> String {
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let mut compiler = Command::new(rustc)

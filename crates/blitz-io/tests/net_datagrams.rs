@@ -2,7 +2,9 @@
 
 mod common;
 
-use blitz_io::net::{UdpSocket, UnixDatagram};
+use blitz_io::net::UdpSocket;
+#[cfg(unix)]
+use blitz_io::net::UnixDatagram;
 use blitz_io::spawn;
 use blitz_io::time::{Duration, timeout};
 use common::{run, soon};
@@ -108,6 +110,7 @@ fn options_of_udp_sockets() {
     });
 }
 
+#[cfg(unix)]
 #[test]
 fn unix_datagrams_by_pair_and_by_path() {
     run(|| async {

@@ -6,8 +6,10 @@ mod common;
 
 use blitz_io::io::unix::AsyncFd;
 use blitz_io::io::{AsyncReadExt, AsyncWriteExt, Interest, Ready};
+use blitz_io::net::UnixSocket;
 use blitz_io::net::unix::pipe;
-use blitz_io::net::{UnixListener, UnixSocket, UnixStream};
+#[cfg(target_os = "linux")]
+use blitz_io::net::{UnixListener, UnixStream};
 use blitz_io::spawn;
 use common::{run, soon};
 use std::io::{ErrorKind, Read, Write};

@@ -3,7 +3,7 @@
 mod common;
 
 use blitz_io::io::{AsyncReadExt, AsyncWriteExt};
-use blitz_io::net::UnixStream;
+use blitz_io::net::TcpStream;
 use blitz_io::time::sleep;
 use blitz_io::{Builder, Handle, block_in_place, spawn_blocking};
 use common::{runtime, within_a_minute};
@@ -66,6 +66,15 @@ fn a_timer_goes_off_although_the_one_who_came_out_of_the_driver_blocks() {
     });
 }
 
+/// Two ends of a connection, of which the runtime has one.
+fn connected() -> (std::net::TcpStream, TcpStream) {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let here = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let (there, _) = listener.accept().unwrap();
+    there.set_nonblocking(true).unwrap();
+    (here, TcpStream::from_std(there).unwrap())
+}
+
 #[test]
 fn a_socket_is_read_although_all_workers_block() {
     let _alone = alone();
@@ -73,9 +82,7 @@ fn a_socket_is_read_although_all_workers_block() {
         let runtime = runtime(2);
         let (mut here, there) = {
             let _entered = runtime.enter();
-            let (here, there) = std::os::unix::net::UnixStream::pair().unwrap();
-            there.set_nonblocking(true).unwrap();
-            (here, UnixStream::from_std(there).unwrap())
+            connected()
         };
         let reading = runtime.spawn(async move {
             let mut there = there;
@@ -301,7 +308,9 @@ fn a_current_thread_runtime_serves_its_driver_while_the_main_future_only_yields(
             let done = Arc::new(AtomicBool::new(false));
             let theirs = done.clone();
             blitz_io::spawn(async move {
-                let (mut here, mut there) = UnixStream::pair().unwrap();
+                let (here, mut there) = connected();
+                here.set_nonblocking(true).unwrap();
+                let mut here = TcpStream::from_std(here).unwrap();
                 blitz_io::spawn(async move {
                     sleep(ms(5)).await;
                     here.write_all(b"x").await.unwrap();

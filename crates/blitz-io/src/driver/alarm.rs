@@ -2,8 +2,9 @@
 //!
 //! On Linux a `timerfd` among the sources wakes it, to the microsecond (the time-out of `epoll_wait` is in milliseconds).
 //! And it can be set from any thread while another one waits: a timer that turns out to be the
-//! earliest moves the alarm forward with one system call, and nobody is woken in vain. Elsewhere the time-out of the wait is
-//! used, rounded up to milliseconds, and an earlier timer has to interrupt the wait.
+//! earliest moves the alarm forward with one system call, and nobody is woken in vain. On Windows a waitable timer of high resolution does the same by
+//! way of a thread of the system, which interrupts the wait (its time-out goes by a clock that ticks 64 times a second). Elsewhere the time-out of
+//! the wait is used, and an earlier timer has to interrupt the wait: it is in nanoseconds with `kqueue`, and rounded up to milliseconds on other systems.
 //!
 //! **No timer is slept through.** Whoever arms an earliest timer publishes its tick and then reads `attended`; whoever is
 //! about to wait sets `attended` and then reads the ticks; both with a sequentially consistent fence in between, so one of them
@@ -154,6 +155,7 @@ mod timer_fd {
     use std::io;
     use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
     use std::ptr;
+    use std::sync::Arc;
     use std::time::Duration;
 
     /// A timer file descriptor. It is never read: setting it anew is enough for another event.
@@ -164,6 +166,7 @@ mod timer_fd {
         pub(in crate::driver) fn new(
             registry: &mio::Registry,
             token: mio::Token,
+            _interrupter: &Arc<mio::Waker>,
         ) -> io::Result<Self> {
             let flags = libc::TFD_NONBLOCK | libc::TFD_CLOEXEC;
             // SAFETY: takes no pointers.
@@ -200,13 +203,21 @@ mod timer_fd {
     }
 }
 
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
+#[cfg(windows)]
+pub(super) use self::waitable::SystemDevice;
+
+#[cfg(windows)]
+#[path = "alarm_windows.rs"]
+mod waitable;
+
+#[cfg(not(any(target_os = "linux", target_os = "android", windows)))]
 pub(super) use self::waiting::SystemDevice;
 
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
+#[cfg(not(any(target_os = "linux", target_os = "android", windows)))]
 mod waiting {
     use super::Device;
     use std::io;
+    use std::sync::Arc;
     use std::time::Duration;
 
     /// Nothing: the wait has a time-out.
@@ -217,6 +228,7 @@ mod waiting {
         pub(in crate::driver) fn new(
             _registry: &mio::Registry,
             _token: mio::Token,
+            _interrupter: &Arc<mio::Waker>,
         ) -> io::Result<Self> {
             Ok(Self)
         }
@@ -228,10 +240,7 @@ mod waiting {
         fn set(&self, _after: Duration) {}
 
         fn time_out(&self, until: Duration) -> Option<Duration> {
-            let millis = until.as_nanos().div_ceil(1_000_000);
-            Some(Duration::from_millis(
-                u64::try_from(millis).unwrap_or(u64::MAX),
-            ))
+            Some(until)
         }
     }
 }

@@ -99,6 +99,7 @@ impl Interest {
             .fold(Ready::EMPTY, |sum, (_, ready, _)| sum | ready)
     }
 
+    #[cfg(unix)]
     pub(crate) fn to_mio(self) -> mio::Interest {
         let parts = self.parts().map(|(_, _, mio)| mio);
         parts

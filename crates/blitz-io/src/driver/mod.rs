@@ -71,7 +71,7 @@ pub(crate) struct Driver {
 #[derive(Debug)]
 pub(crate) struct Handle {
     registry: mio::Registry,
-    interrupter: mio::Waker,
+    interrupter: Arc<mio::Waker>,
     /// Whether the attending thread need not be told: it has been, or it is about to come out of its turn.
     interrupted: AtomicBool,
     sources: Sources,
@@ -84,12 +84,13 @@ pub(crate) struct Handle {
 pub(crate) fn new(clock: Clock) -> io::Result<(Driver, Arc<Handle>)> {
     let poll = mio::Poll::new()?;
     let registry = poll.registry().try_clone()?;
+    let interrupter = Arc::new(mio::Waker::new(&registry, INTERRUPT)?);
     let handle = Arc::new(Handle {
-        interrupter: mio::Waker::new(&registry, INTERRUPT)?,
         interrupted: AtomicBool::new(false),
         sources: Sources::new(),
         timers: Timers::new(),
-        alarm: Alarm::new(SystemDevice::new(&registry, ALARM)?),
+        alarm: Alarm::new(SystemDevice::new(&registry, ALARM, &interrupter)?),
+        interrupter,
         registry,
         clock,
     });

@@ -229,13 +229,13 @@ impl<S: mio::event::Source> Registered<S> {
     }
 
     /// Whether its runtime has ended.
-    #[cfg(unix)]
+    #[cfg(any(target_os = "linux", target_os = "android"))]
     pub(crate) fn is_closed(&self) -> bool {
         self.registration.source.readiness().get().is_closed()
     }
 
     /// The token of its events.
-    #[cfg(test)]
+    #[cfg(all(test, unix))]
     pub(super) fn key(&self) -> usize {
         self.registration.key
     }

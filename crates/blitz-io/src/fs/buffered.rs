@@ -17,12 +17,52 @@ use std::mem::MaybeUninit;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
 
-type Job = job::Job<Arc<File>>;
+type Job<F> = job::Job<Arc<F>>;
+
+/// What a job works on. All of this may block.
+pub(crate) trait Medium: Send + Sync + 'static {
+    /// Reads at its position.
+    fn read(&self, bytes: &mut [u8]) -> io::Result<usize>;
+
+    /// Writes at its position.
+    fn write_all(&self, bytes: &[u8]) -> io::Result<()>;
+
+    /// Moves its position.
+    fn seek(&self, to: SeekFrom) -> io::Result<u64>;
+
+    /// Makes it longer or shorter.
+    fn set_len(&self, length: u64) -> io::Result<()>;
+
+    /// Reads what takes no waiting. This does not block.
+    fn read_at_once(&self, room: &mut [MaybeUninit<u8>]) -> Attempt;
+}
+
+impl Medium for File {
+    fn read(&self, bytes: &mut [u8]) -> io::Result<usize> {
+        Read::read(&mut &*self, bytes)
+    }
+
+    fn write_all(&self, bytes: &[u8]) -> io::Result<()> {
+        Write::write_all(&mut &*self, bytes)
+    }
+
+    fn seek(&self, to: SeekFrom) -> io::Result<u64> {
+        Seek::seek(&mut &*self, to)
+    }
+
+    fn set_len(&self, length: u64) -> io::Result<()> {
+        File::set_len(self, length)
+    }
+
+    fn read_at_once(&self, room: &mut [MaybeUninit<u8>]) -> Attempt {
+        immediate::read(self, room)
+    }
+}
 
 /// A file with its buffers.
 #[derive(Debug)]
-pub(crate) struct Buffered {
-    pub(super) file: Arc<File>,
+pub(crate) struct Buffered<F = File> {
+    pub(super) file: Arc<F>,
     shared: Arc<Shared>,
 }
 
@@ -34,9 +74,24 @@ impl Buffered {
         }
     }
 
+    /// Gives the file back, or another handle to it if there is still a job for it.
+    #[cfg(windows)]
+    pub(crate) fn into_file(self) -> io::Result<File> {
+        drop(self.shared);
+        Arc::try_unwrap(self.file).or_else(|file| file.try_clone())
+    }
+}
+
+impl<F: Medium> Buffered<F> {
+    /// What it works on.
+    #[cfg(windows)]
+    pub(crate) fn medium(&self) -> &F {
+        &self.file
+    }
+
     /// Of something that has no position, and that others use as well.
-    #[cfg(unix)]
-    pub(crate) fn of_stream(file: Arc<File>) -> Self {
+    #[cfg(any(unix, windows))]
+    pub(crate) fn of_stream(file: Arc<F>) -> Self {
         let buffered = Buffered {
             file,
             shared: Shared::new(),
@@ -115,7 +170,7 @@ impl Buffered {
             Err(answer) => return answer,
         };
         start(job, Duty::MustBeDone, move |job| {
-            let result = make_call(job.file(), call, ahead);
+            let result = make_call(&**job.file(), call, ahead);
             job.end(|state| state.found = Some(Found::Result(call, result)));
         });
         Poll::Pending
@@ -154,7 +209,7 @@ impl Buffered {
             if buffer.len() < wanted {
                 buffer.resize(wanted, 0);
             }
-            let result = retry(|| (&**job.file()).read(&mut buffer[..wanted]));
+            let result = retry(|| job.file().read(&mut buffer[..wanted]));
             job.end(|state| {
                 state.unread = Unread::new(buffer, *result.as_ref().unwrap_or(&0));
                 state.found = match result {
@@ -182,7 +237,7 @@ impl Buffered {
             Some(Found::Result(..)) | None => {}
         }
         if state.reads_at_once {
-            match immediate::read(&self.file, room) {
+            match self.file.read_at_once(room) {
                 Attempt::Read(length) => return Some(Ok(length)),
                 Attempt::NotNow => {}
                 Attempt::Never => state.reads_at_once = false,
@@ -192,7 +247,7 @@ impl Buffered {
     }
 
     /// A job begins that somebody waits for.
-    fn begin(&self, state: &mut State, work: Work, waker: &mut Option<Waker>) -> Job {
+    fn begin(&self, state: &mut State, work: Work, waker: &mut Option<Waker>) -> Job<F> {
         let _pending: Poll<()> = state.wait(waker);
         self.shared.begin(state, work, Arc::clone(&self.file))
     }
@@ -205,13 +260,20 @@ impl std::os::fd::AsFd for Buffered {
     }
 }
 
+#[cfg(windows)]
+impl std::os::windows::io::AsHandle for Buffered {
+    fn as_handle(&self) -> std::os::windows::io::BorrowedHandle<'_> {
+        self.file.as_handle()
+    }
+}
+
 /// Sends a job to a thread. If there is none for it any more, it says so.
-fn start(job: Job, duty: Duty, run: impl FnOnce(Job) + Send + 'static) {
+fn start<F: Medium>(job: Job<F>, duty: Duty, run: impl FnOnce(Job<F>) + Send + 'static) {
     let run = move || run(job);
     drop(context::with(|shared| shared.blocking.spawn(duty, run)));
 }
 
-impl Incoming for Buffered {
+impl<F: Medium> Incoming for Buffered<F> {
     fn poll_read(
         &self,
         cx: &mut Context<'_>,
@@ -221,7 +283,7 @@ impl Incoming for Buffered {
     }
 }
 
-impl Outgoing for Buffered {
+impl<F: Medium> Outgoing for Buffered<F> {
     fn poll_write(&self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         self.poll_write_vectored(cx, &[IoSlice::new(bytes)])
     }
@@ -248,8 +310,8 @@ impl Outgoing for Buffered {
         }
         if let Some((job, ahead)) = begun {
             start(job, Duty::MustBeDone, move |job| {
-                let back = go_back(job.file(), ahead);
-                job.write_rounds(back, |file, bytes| (&**file).write_all(bytes));
+                let back = go_back(&**job.file(), ahead);
+                job.write_rounds(back, |file, bytes| file.write_all(bytes));
             });
         }
         accepted
@@ -265,7 +327,7 @@ impl Outgoing for Buffered {
 }
 
 /// Blocks. The file is `ahead` bytes ahead of the user, who finds it where it should be even if the call fails.
-fn make_call(mut file: &File, call: Call, ahead: i64) -> io::Result<u64> {
+fn make_call(file: &impl Medium, call: Call, ahead: i64) -> io::Result<u64> {
     go_back(file, ahead)?;
     match call {
         Call::Seek(to) => file.seek(to),
@@ -274,7 +336,7 @@ fn make_call(mut file: &File, call: Call, ahead: i64) -> io::Result<u64> {
 }
 
 /// Moves the file's position back.
-fn go_back(mut file: &File, distance: i64) -> io::Result<()> {
+fn go_back(file: &impl Medium, distance: i64) -> io::Result<()> {
     match distance {
         0 => Ok(()),
         _ => file.seek(SeekFrom::Current(-distance)).map(drop),

@@ -13,10 +13,12 @@ const MOST: usize = 128 * 1024;
 
 /// How an attempt went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Attempt {
+pub(crate) enum Attempt {
     /// That many bytes, at least one, have been read at the file's position.
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
     Read(usize),
     /// It would have to wait, or it has found the end or an error: another way has to be gone.
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
     NotNow,
     /// This file cannot be read like this at all.
     Never,

@@ -38,7 +38,7 @@ mod open_options;
 #[cfg(not(loom))]
 mod read_dir;
 
-#[cfg(all(unix, not(loom)))]
+#[cfg(all(any(unix, windows), not(loom)))]
 pub(crate) use self::buffered::Buffered;
 #[cfg(not(loom))]
 pub use self::dir_builder::DirBuilder;
@@ -60,6 +60,8 @@ pub use self::functions::{symlink_dir, symlink_file};
 pub use self::open_options::OpenOptions;
 #[cfg(not(loom))]
 pub use self::read_dir::{DirEntry, ReadDir, read_dir};
+#[cfg(all(windows, not(loom)))]
+pub(crate) use self::{buffered::Medium, immediate::Attempt};
 
 /// Does what `work` does on a thread that may block.
 ///

@@ -57,6 +57,9 @@ mod simplex;
 mod split;
 #[cfg(unix)]
 mod stdio;
+#[cfg(windows)]
+#[path = "stdio_windows.rs"]
+mod stdio;
 mod take;
 mod trivial;
 mod write_ext;
@@ -82,7 +85,7 @@ pub use self::read_ext::AsyncReadExt;
 pub use self::seek_ext::AsyncSeekExt;
 pub use self::simplex::{SimplexStream, simplex};
 pub use self::split::{ReadHalf, WriteHalf, split};
-#[cfg(unix)]
+#[cfg(any(unix, windows))]
 pub use self::stdio::{Stderr, Stdin, Stdout, stderr, stdin, stdout};
 pub use self::take::Take;
 pub use self::trivial::{Empty, Repeat, Sink, empty, repeat, sink};

@@ -143,9 +143,18 @@ macro_rules! writable_stream {
     };
 }
 
-/// Waiting without doing, and doing without waiting: for a type with a field `io`.
+/// Waiting without doing, and doing without waiting: for a type with a field `io`. How something of one's own is tried is up to the type.
 macro_rules! readiness_methods {
     ($type:ty, $poll_read_ready:ident, $poll_write_ready:ident) => {
+        readiness_methods!(
+            $type, $poll_read_ready, $poll_write_ready,
+            try(socket, f): socket.try_io(f)
+        );
+    };
+    (
+        $type:ty, $poll_read_ready:ident, $poll_write_ready:ident,
+        try($socket:ident, $f:ident): $try:expr
+    ) => {
         /// # Readiness
         impl $type {
             /// Waits until it is worth trying what `interest` says, for any number of tasks, and returns what is known of that.
@@ -193,8 +202,8 @@ macro_rules! readiness_methods {
                 self.io.poll_write_ready(cx)
             }
 
-            /// Does something of one's own with the socket if that is known to be worth trying. `f` has to return
-            /// [`WouldBlock`](std::io::ErrorKind::WouldBlock) if, and only if, the socket did: the next wait then
+            /// Does something of one's own with it if that is known to be worth trying. `f` has to return
+            /// [`WouldBlock`](std::io::ErrorKind::WouldBlock) if, and only if, the system did: the next wait then
             /// waits for an event.
             ///
             /// # Errors
@@ -202,9 +211,9 @@ macro_rules! readiness_methods {
             pub fn try_io<R>(
                 &self,
                 interest: crate::io::Interest,
-                f: impl FnOnce() -> std::io::Result<R>,
+                $f: impl FnOnce() -> std::io::Result<R>,
             ) -> std::io::Result<R> {
-                self.io.try_io(interest, |socket| socket.try_io(f))
+                self.io.try_io(interest, |$socket| $try)
             }
 
             /// As [`try_io`](Self::try_io), again and again until it does not say
@@ -215,10 +224,13 @@ macro_rules! readiness_methods {
             pub async fn async_io<R>(
                 &self,
                 interest: crate::io::Interest,
-                mut f: impl FnMut() -> std::io::Result<R>,
+                mut $f: impl FnMut() -> std::io::Result<R>,
             ) -> std::io::Result<R> {
                 self.io
-                    .async_io(interest, || (*self.io).try_io(&mut f))
+                    .async_io(interest, || {
+                        let ($socket, $f) = (&*self.io, &mut $f);
+                        $try
+                    })
                     .await
             }
         }

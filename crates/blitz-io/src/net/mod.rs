@@ -1,4 +1,4 @@
-//! Sockets: TCP, UDP, and those of Unix.
+//! Sockets: TCP, UDP, and those of Unix; named pipes on Windows.
 //!
 //! They have the names and the manners of tokio's: streams are read and written with the methods of
 //! [`AsyncReadExt`](crate::io::AsyncReadExt) and [`AsyncWriteExt`](crate::io::AsyncWriteExt). They also implement the traits of `futures-io` with
@@ -18,6 +18,8 @@ pub mod tcp;
 mod udp;
 #[cfg(unix)]
 pub mod unix;
+#[cfg(windows)]
+pub mod windows;
 
 pub use self::resolve::{ToSocketAddrs, lookup_host};
 pub use self::tcp::listener::TcpListener;

@@ -243,8 +243,8 @@ macro_rules! more_options {
 }
 
 more_options! {
-    #[cfg(unix)] "The traffic class of IPv6" tclass_v6 = tclass_v6() -> u32;
-    #[cfg(unix)] "Sets the traffic class of IPv6" set_tclass_v6 = set_tclass_v6(tclass: u32) -> ();
+    #[cfg(any(target_os = "android", target_os = "dragonfly", target_os = "freebsd", target_os = "illumos", target_os = "linux", target_os = "macos", target_os = "netbsd", target_os = "openbsd"))] "The traffic class of IPv6" tclass_v6 = tclass_v6() -> u32;
+    #[cfg(any(target_os = "android", target_os = "dragonfly", target_os = "freebsd", target_os = "illumos", target_os = "linux", target_os = "macos", target_os = "netbsd", target_os = "openbsd"))] "Sets the traffic class of IPv6" set_tclass_v6 = set_tclass_v6(tclass: u32) -> ();
     "The type of service of IPv4" tos_v4 = tos_v4() -> u32;
     "Sets the type of service of IPv4" set_tos_v4 = set_tos_v4(tos: u32) -> ();
     #[doc(hidden)] #[deprecated(note = "it is called `tos_v4`")]

@@ -1,6 +1,7 @@
 //! A process that was spawned.
 
 use super::exit::Watch;
+#[cfg(unix)]
 use super::orphans;
 use super::pipes::{ChildStderr, ChildStdin, ChildStdout};
 use crate::io::{AsyncRead, AsyncReadExt};
@@ -12,6 +13,7 @@ use std::task::{Context, Poll, ready};
 /// A process that was [spawned](super::Command::spawn).
 ///
 /// ```
+/// # #[cfg(unix)] {
 /// # let runtime = blitz_io::Runtime::new().unwrap();
 /// # runtime.block_on(async {
 /// use blitz_io::io::AsyncWriteExt;
@@ -23,7 +25,7 @@ use std::task::{Context, Poll, ready};
 /// drop(stdin);
 /// let output = child.wait_with_output().await?;
 /// assert_eq!(output.stdout, b"meow");
-/// # std::io::Result::Ok(()) }).unwrap();
+/// # std::io::Result::Ok(()) }).unwrap(); }
 /// ```
 #[derive(Debug)]
 pub struct Child {
@@ -43,6 +45,7 @@ enum Life {
     Unreaped(std::process::Child, Watch),
     Over(ExitStatus),
     /// Only while it is being dropped.
+    #[cfg_attr(windows, allow(dead_code))]
     GivenAway,
 }
 
@@ -64,6 +67,7 @@ impl Child {
                     Ok(()) => child.wait().map(drop),
                     refused => refused,
                 };
+                #[cfg(unix)]
                 orphans::leave_behind(child);
                 Err(error)
             }
@@ -90,6 +94,17 @@ impl Child {
     pub fn id(&self) -> Option<u32> {
         match &self.life {
             Life::Unreaped(child, _) => Some(child.id()),
+            _ => None,
+        }
+    }
+
+    /// The handle of the process; `None` once it has been waited for.
+    #[cfg(windows)]
+    pub fn raw_handle(&self) -> Option<std::os::windows::io::RawHandle> {
+        use std::os::windows::io::AsRawHandle;
+
+        match &self.life {
+            Life::Unreaped(child, _) => Some(child.as_raw_handle()),
             _ => None,
         }
     }
@@ -134,7 +149,7 @@ impl Child {
         }
     }
 
-    /// Kills the process (SIGKILL), and does not wait for its end. One that has been waited for needs no killing: that is no error.
+    /// Kills the process (SIGKILL on Unix), and does not wait for its end. One that has been waited for needs no killing: that is no error.
     ///
     /// # Errors
     /// Those of [`std::process::Child::kill`].
@@ -145,7 +160,7 @@ impl Child {
         }
     }
 
-    /// Kills the process (SIGKILL), and waits for its end.
+    /// Kills the process (SIGKILL on Unix), and waits for its end.
     ///
     /// # Errors
     /// As [`start_kill`](Self::start_kill) and [`wait`](Self::wait).
@@ -187,6 +202,8 @@ impl Drop for Child {
             // It may have ended on its own.
             let _ = self.start_kill();
         }
+        // On Windows there is nothing to reap.
+        #[cfg(unix)]
         if let Life::Unreaped(mut child, watch) = std::mem::replace(&mut self.life, Life::GivenAway)
         {
             if let Ok(None) = child.try_wait() {

@@ -1,24 +1,29 @@
 //! What to run, and how.
 
 use super::child::Child;
+#[cfg(unix)]
 use super::orphans;
 use std::ffi::OsStr;
 use std::future::Future;
 use std::io;
+#[cfg(unix)]
 use std::os::unix::process::CommandExt;
+#[cfg(windows)]
+use std::os::windows::process::CommandExt;
 use std::path::Path;
 use std::process::{ExitStatus, Output, Stdio};
 
 /// What to run, and how: [`std::process::Command`], whose children are awaited.
 ///
 /// ```
+/// # #[cfg(unix)] {
 /// # let runtime = blitz_io::Runtime::new().unwrap();
 /// # runtime.block_on(async {
 /// use blitz_io::process::Command;
 ///
 /// let status = Command::new("sh").args(["-c", "exit 3"]).status().await?;
 /// assert_eq!(status.code(), Some(3));
-/// # std::io::Result::Ok(()) }).unwrap();
+/// # std::io::Result::Ok(()) }).unwrap(); }
 /// ```
 #[derive(Debug)]
 pub struct Command {
@@ -59,6 +64,18 @@ passed_on! {
     stdout<T: Into<Stdio>>(stdout: T);
     /// Its standard error; ours, if nothing is said.
     stderr<T: Into<Stdio>>(stderr: T);
+}
+
+#[cfg(windows)]
+passed_on! {
+    /// Adds text to the command line as it is, without quotes around it.
+    raw_arg<S: AsRef<OsStr>>(text: S);
+    /// The flags that it is created with, those of `CreateProcess`.
+    creation_flags(flags: u32);
+}
+
+#[cfg(unix)]
+passed_on! {
     /// Its user.
     uid(user: u32);
     /// Its group.
@@ -96,10 +113,11 @@ impl Command {
         self
     }
 
-    /// Calls `prepare` in the child, before the program.
+    /// Calls `prepare` in the child, before the program. Unix only.
     ///
     /// # Safety
     /// As [`CommandExt::pre_exec`]: the child is a copy of one thread of this process, in which locks may be held that nobody will ever release.
+    #[cfg(unix)]
     pub unsafe fn pre_exec<F>(&mut self, prepare: F) -> &mut Self
     where
         F: FnMut() -> io::Result<()> + Send + Sync + 'static,
@@ -146,6 +164,7 @@ impl Command {
     pub fn spawn(&mut self) -> io::Result<Child> {
         // Before there is a child that nobody would know of.
         drop(crate::context::driver());
+        #[cfg(unix)]
         orphans::adopt_those_left_behind();
         Child::new(self.std.spawn()?, self.kill_on_drop)
     }

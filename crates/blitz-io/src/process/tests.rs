@@ -1,6 +1,7 @@
 //! What cannot be reached from outside on a kernel with descriptors for processes: the way by SIGCHLD.
 
 use super::exit::Watch;
+#[cfg(target_os = "linux")]
 use super::orphans;
 use crate::Builder;
 use crate::time::timeout;

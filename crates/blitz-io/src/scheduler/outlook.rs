@@ -204,6 +204,7 @@ mod tests {
         outlook.stretch_ends(start, ticks(), 3);
         #[cfg(unix)]
         assert!(!outlook.asks_for_help(3));
+        let outlook = outlook_on(1_000);
         let start = ticks();
         outlook.slice_begins(start, 3);
         let cpu = thread_cpu_us();

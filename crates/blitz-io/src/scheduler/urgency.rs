@@ -20,6 +20,8 @@ pub(super) fn ask_for_short_turns() {
             deadline: u64,
             period: u64,
         }
+        /// The ordinary one, which has two names.
+        const SCHED_OTHER: u32 = 0;
         const RESET_ON_FORK: u64 = 1;
         /// The shortest turn that the kernel gives.
         const TURN_NS: u64 = 100_000;
@@ -27,7 +29,7 @@ pub(super) fn ask_for_short_turns() {
         let nice = unsafe { libc::getpriority(libc::PRIO_PROCESS, libc::gettid() as libc::id_t) };
         let attributes = Attributes {
             size: size_of::<Attributes>() as u32,
-            policy: libc::SCHED_OTHER as u32,
+            policy: SCHED_OTHER,
             flags: RESET_ON_FORK,
             nice,
             priority: 0,

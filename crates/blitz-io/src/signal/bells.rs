@@ -74,6 +74,7 @@ impl Bells {
     }
 
     /// How many there are.
+    #[cfg(unix)]
     pub(super) fn number(&self) -> usize {
         self.bells.len()
     }
@@ -102,6 +103,7 @@ impl Bells {
     }
 
     /// Wakes everybody.
+    #[cfg(unix)]
     pub(super) fn wake_all(&self) {
         self.wake(|_, _| true);
     }

@@ -94,10 +94,11 @@ impl Post {
 
 /// The last number that the system has.
 fn last_signal() -> usize {
-    #[cfg(any(target_os = "linux", target_os = "android"))]
+    #[cfg(any(target_os = "linux", target_os = "android", target_os = "illumos"))]
     let last = libc::SIGRTMAX() as usize;
-    #[cfg(not(any(target_os = "linux", target_os = "android")))]
-    let last = 31;
+    // Where there are fewer, the system says so.
+    #[cfg(not(any(target_os = "linux", target_os = "android", target_os = "illumos")))]
+    let last = 33;
     last
 }
 

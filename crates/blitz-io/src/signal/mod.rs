@@ -1,12 +1,14 @@
-//! Signals of the operating system, as something to await. Unix only.
+//! Signals of the operating system, as something to await. On Windows, these are what the console tells its processes: see
+//! [`ctrl_c`] and the module `windows` there.
 //!
-//! A handler may do next to nothing: it counts the signal and writes a byte to a pipe. The driver of every runtime that has had a listener watches
+//! On Unix a handler may do next to nothing: it counts the signal and writes a byte to a pipe. The driver of every runtime that has had a listener watches
 //! the pipe, and wakes the listeners, which compare the count with what they have heard. So a signal that comes after
-//! [`signal`](unix::signal) has returned is never missed, whether or not somebody awaits it at that moment; several that come in quick
+//! `signal` has returned is never missed, whether or not somebody awaits it at that moment; several that come in quick
 //! succession are heard as one, as with signals in general. Nothing wakes up while there are no signals.
 //!
 //! ```no_run
 //! # async fn serve() {}
+//! # #[cfg(unix)]
 //! # async fn example() -> std::io::Result<()> {
 //! use blitz_io::signal::unix::{SignalKind, signal};
 //!
@@ -20,17 +22,19 @@
 //! ```
 
 mod bells;
-#[cfg(not(loom))]
+#[cfg(all(unix, not(loom)))]
 mod handler;
-#[cfg(not(loom))]
+#[cfg(all(unix, not(loom)))]
 mod relay;
-#[cfg(not(loom))]
+#[cfg(all(unix, not(loom)))]
 pub mod unix;
+#[cfg(all(windows, not(loom)))]
+pub mod windows;
 
-/// Waits until somebody presses Ctrl-C (SIGINT).
+/// Waits until somebody presses Ctrl-C (SIGINT on Unix).
 ///
-/// From the first call on, and until the process ends, Ctrl-C does not end the process any more: it is for the program to do that. A Ctrl-C
-/// between two calls is heard by nobody; to hear all, keep a [listener](unix::signal).
+/// From the first call on, and until the process ends, Ctrl-C does not end the process any more: it is for the program to do that. (On Windows
+/// that is so while somebody waits.) A Ctrl-C between two calls is heard by nobody; to hear all, keep a listener: `unix::signal`, `windows::ctrl_c`.
 ///
 /// # Errors
 /// If the system refuses the handler or the pipe.
@@ -39,6 +43,7 @@ pub mod unix;
 /// If the thread is in no runtime.
 ///
 /// ```
+/// # #[cfg(unix)] {
 /// # let runtime = blitz_io::Runtime::new().unwrap();
 /// # runtime.block_on(async {
 /// use std::future::Future;
@@ -51,11 +56,15 @@ pub mod unix;
 /// # extern crate libc;
 /// unsafe { libc::raise(libc::SIGINT) };
 /// ctrl_c.await.unwrap();
-/// # });
+/// # }); }
 /// ```
 #[cfg(not(loom))]
 pub async fn ctrl_c() -> std::io::Result<()> {
-    match unix::signal(unix::SignalKind::interrupt())?.recv().await {
+    #[cfg(unix)]
+    let mut ctrl_c = unix::signal(unix::SignalKind::interrupt())?;
+    #[cfg(windows)]
+    let mut ctrl_c = windows::ctrl_c()?;
+    match ctrl_c.recv().await {
         Some(()) => Ok(()),
         None => Err(std::io::Error::other(
             "the runtime that waits for Ctrl-C has been shut down",

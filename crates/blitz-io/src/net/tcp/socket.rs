@@ -74,10 +74,10 @@ impl TcpSocket {
 
     options! {
         "whether the address may still be in use by connections that are closing" reuseaddr set_reuseaddr reuse_address set_reuse_address bool;
-        #[cfg(unix)] "whether several sockets may listen at the same port" reuseport set_reuseport reuse_port set_reuse_port bool;
+        #[cfg(all(unix, not(any(target_os = "solaris", target_os = "illumos"))))] "whether several sockets may listen at the same port" reuseport set_reuseport reuse_port set_reuse_port bool;
         "whether a connection that is silent is probed" keepalive set_keepalive keepalive set_keepalive bool;
         "whether small pieces are sent at once (Nagle's algorithm is off)" nodelay set_nodelay tcp_nodelay set_tcp_nodelay bool;
-        #[cfg(unix)] "the traffic class of IPv6" tclass_v6 set_tclass_v6 tclass_v6 set_tclass_v6 u32;
+        #[cfg(any(target_os = "android", target_os = "dragonfly", target_os = "freebsd", target_os = "illumos", target_os = "linux", target_os = "macos", target_os = "netbsd", target_os = "openbsd"))] "the traffic class of IPv6" tclass_v6 set_tclass_v6 tclass_v6 set_tclass_v6 u32;
         "the type of service of IPv4" tos_v4 set_tos_v4 tos_v4 set_tos_v4 u32;
         #[doc(hidden)] #[deprecated(note = "it is called `tos_v4`")]
         "the type of service of IPv4" tos set_tos tos_v4 set_tos_v4 u32;

@@ -1,6 +1,5 @@
 //! A connection within the machine.
 
-#[cfg(any(target_os = "linux", target_os = "android"))]
 use super::UCred;
 use super::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, SocketAddr, WriteHalf, address_of, split};
 use crate::driver::Registered;
@@ -114,7 +113,6 @@ impl UnixStream {
     ///
     /// # Errors
     /// If the system does not say.
-    #[cfg(any(target_os = "linux", target_os = "android"))]
     pub fn peer_cred(&self) -> io::Result<UCred> {
         UCred::of_peer(self)
     }
