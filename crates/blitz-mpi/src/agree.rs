@@ -14,7 +14,7 @@
 
 use crate::error::{Error, Result, check};
 use crate::links::{Links, null_request};
-use crate::portable::Op;
+use crate::portable::{Op, number_named};
 use mpi::ffi::{self, MPI_Request};
 use std::os::raw::c_int;
 
@@ -104,8 +104,10 @@ impl Call {
         let mut words = format!("rank {} is in {}", self.rank, self.kind.name());
         if self.kind == Kind::ALL_REDUCE {
             words += &format!(
-                " (operator {}, type {}) of {}",
-                self.op, self.number, self.length
+                " ({} of {}) of {}",
+                Op::named(self.op),
+                number_named(self.number),
+                self.length
             );
         }
         if self.size > 0 {

@@ -194,7 +194,7 @@ impl<T: Number, R: Send + 'static> Body for Reduction<T, R> {
                 self.result.as_mut_ptr().cast(),
                 count(length)?,
                 T::datatype(),
-                self.op.handle(),
+                links.operator::<T>(self.op)?,
                 links.blocks,
                 &mut request,
             )
@@ -289,6 +289,10 @@ fn set_root(call: &mut Call, root: usize, size: usize) {
 impl<T: Send + 'static> Body for Broadcast<T> {
     fn begin(&mut self, links: &mut Links, _: u64, agreed: &Payload) -> Result<()> {
         self.length = length_of(agreed) as usize;
+        if self.length == 0 {
+            // Nobody has anything, and everybody knows. (The address of an empty vector may mean something else to MPI.)
+            return Ok(());
+        }
         self.data.reserve_exact(self.length - self.data.len());
         if links.rank == self.root && links.size > 1 {
             links.stats.tree_bytes += self.bytes() as u64;

@@ -171,8 +171,11 @@ impl Core {
     /// Looks at everything once. True: something has come to its end, or a step further.
     pub(crate) fn progress(&mut self) -> bool {
         let mut moved = self.land();
-        if !self.mail.waiting.is_empty() {
+        if !self.mail.waiting.is_empty() || self.closed {
             moved |= self.fetch_mail();
+        }
+        if self.closed {
+            self.take_in();
         }
         moved |= self.run_collectives();
         moved
@@ -502,14 +505,15 @@ impl Core {
         self.mail.sent.clone()
     }
 
-    /// Takes in what was sent and never received. True: all of that is here, and nothing is under way.
+    /// Whether all that was sent to this rank is here, and nothing is under way any more.
     pub(crate) fn drain(&mut self, expected: &[u64]) -> bool {
         self.refuse_all(&Error::Closed);
-        self.fetch_mail();
-        self.land();
-        if self.mail.seen != expected {
-            return false;
-        }
+        self.progress();
+        self.mail.seen == expected && self.requests.is_empty() && self.running.is_empty()
+    }
+
+    /// Takes in what nobody can ask for any more: a long message keeps its sender until somebody does, and that one may not be at the end yet.
+    fn take_in(&mut self) {
         for at in 0..self.mail.held.len() {
             if let Contents::Message(message) = self.mail.held[at].contents {
                 let bytes = self.mail.held[at].bytes;
@@ -517,7 +521,6 @@ impl Core {
                 self.discard(message, bytes);
             }
         }
-        self.requests.is_empty() && self.running.is_empty()
     }
 
     /// What was never received.

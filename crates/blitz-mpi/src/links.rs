@@ -4,8 +4,9 @@
 //! no more than `MPI_THREAD_SERIALIZED`. No call waits for another rank, but for those that make and free the communicators.
 
 use crate::error::{Error, Result, check};
+use crate::portable::{Number, Op};
 use crate::stats::Stats;
-use mpi::ffi::{self, MPI_Comm, MPI_Datatype, MPI_Message, MPI_Request, MPI_Status};
+use mpi::ffi::{self, MPI_Comm, MPI_Datatype, MPI_Message, MPI_Op, MPI_Request, MPI_Status};
 use std::any::Any;
 use std::collections::HashMap;
 use std::mem::MaybeUninit;
@@ -24,6 +25,8 @@ pub(crate) struct Links {
     /// The data of collective calls.
     pub(crate) blocks: MPI_Comm,
     types: HashMap<usize, MPI_Datatype>,
+    /// By the codes of operator and type.
+    operators: HashMap<(u8, u8), MPI_Op>,
     pub(crate) stats: Stats,
     /// To be called when MPI has been left.
     pub(crate) wakes: Vec<Waker>,
@@ -68,6 +71,7 @@ impl Links {
             frames,
             blocks,
             types: HashMap::new(),
+            operators: HashMap::new(),
             stats: Stats::default(),
             wakes: Vec::new(),
             drops: Vec::new(),
@@ -79,6 +83,10 @@ impl Links {
         for mut datatype in std::mem::take(&mut self.types).into_values() {
             // SAFETY: made by `datatype`, and no operation uses it any more.
             unsafe { ffi::MPI_Type_free(&mut datatype) };
+        }
+        for mut operator in std::mem::take(&mut self.operators).into_values() {
+            // SAFETY: made by `operator`, and no operation uses it any more.
+            unsafe { ffi::MPI_Op_free(&mut operator) };
         }
         for communicator in [&mut self.letters, &mut self.frames, &mut self.blocks] {
             // SAFETY: made by `open`, and no operation uses it any more.
@@ -124,6 +132,27 @@ impl Links {
             check(ffi::MPI_Type_commit(&mut made))?;
         }
         self.types.insert(size, made);
+        Ok(made)
+    }
+
+    /// An operator that computes as short reductions do: MPI's own differ from that, and from each other (sums of short integers that do not wrap, minima
+    /// of what is no number).
+    pub(crate) fn operator<T: Number>(&mut self, op: Op) -> Result<MPI_Op> {
+        let key = (op.code(), T::CODE);
+        if let Some(&known) = self.operators.get(&key) {
+            return Ok(known);
+        }
+        let function = match op {
+            Op::Sum => combine::<T, 1>,
+            Op::Product => combine::<T, 2>,
+            Op::Min => combine::<T, 3>,
+            Op::Max => combine::<T, 4>,
+        };
+        // SAFETY: a constant of the MPI library.
+        let mut made = unsafe { ffi::RSMPI_SUM };
+        // SAFETY: the function does what MPI asks of one; the pointer is to a local.
+        check(unsafe { ffi::MPI_Op_create(Some(function), 1, &mut made) })?;
+        self.operators.insert(key, made);
         Ok(made)
     }
 
@@ -225,6 +254,30 @@ impl Links {
                 size: self.size,
             })
         }
+    }
+}
+
+/// What MPI calls to combine `count` numbers: `right` becomes `left` and `right`. `OP` is an operator's code.
+///
+/// # Safety
+/// There are as many numbers, at least one, at both places.
+unsafe extern "C" fn combine<T: Number, const OP: u8>(
+    left: *mut c_void,
+    right: *mut c_void,
+    count: *mut c_int,
+    _: *mut MPI_Datatype,
+) {
+    let op = const { Op::with_code(OP) };
+    // SAFETY: the caller's promise. MPI aligns numbers as their type says.
+    let (left, right) = unsafe {
+        let count = *count as usize;
+        (
+            std::slice::from_raw_parts(left.cast::<T>(), count),
+            std::slice::from_raw_parts_mut(right.cast::<T>(), count),
+        )
+    };
+    for (right, &left) in right.iter_mut().zip(left) {
+        *right = T::combine(op, left, *right);
     }
 }
 

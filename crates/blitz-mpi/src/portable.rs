@@ -78,15 +78,23 @@ impl Op {
         self as u8 + 1
     }
 
-    pub(crate) fn handle(self) -> ffi::MPI_Op {
-        // SAFETY: constants of the MPI library, which is linked.
-        unsafe {
-            match self {
-                Op::Sum => ffi::RSMPI_SUM,
-                Op::Product => ffi::RSMPI_PROD,
-                Op::Min => ffi::RSMPI_MIN,
-                Op::Max => ffi::RSMPI_MAX,
-            }
+    pub(crate) const fn with_code(code: u8) -> Op {
+        match code {
+            1 => Op::Sum,
+            2 => Op::Product,
+            3 => Op::Min,
+            _ => Op::Max,
+        }
+    }
+
+    /// The one with this code, in words.
+    pub(crate) fn named(code: u8) -> &'static str {
+        match code {
+            1 => "sum",
+            2 => "product",
+            3 => "minimum",
+            4 => "maximum",
+            _ => "something unknown",
         }
     }
 }
@@ -95,6 +103,7 @@ impl Op {
 pub trait Number: Plain {
     #[doc(hidden)]
     const CODE: u8;
+    // Every pair of numbers, not MPI's own way: Open MPI's sums of short integers end at the largest one instead of wrapping.
     #[doc(hidden)]
     fn combine(op: Op, left: Self, right: Self) -> Self;
     #[doc(hidden)]
@@ -153,6 +162,17 @@ numbers! {
     10 isize isize::wrapping_add, isize::wrapping_mul;
     11 f32 |a, b| a + b, |a, b| a * b;
     12 f64 |a, b| a + b, |a, b| a * b;
+}
+
+/// The type with this code, in words.
+pub(crate) fn number_named(code: u8) -> &'static str {
+    const NAMES: [&str; 12] = [
+        "u8", "u16", "u32", "u64", "usize", "i8", "i16", "i32", "i64", "isize", "f32", "f64",
+    ];
+    usize::from(code)
+        .checked_sub(1)
+        .and_then(|at| NAMES.get(at).copied())
+        .unwrap_or("something unknown")
 }
 
 macro_rules! wide {

@@ -343,6 +343,46 @@ fn files_are_read_and_written_by_all_ranks_and_no_line_is_cut() {
 }
 
 #[test]
+fn ranks_that_see_other_files_are_told() {
+    on_ranks("ranks_that_see_other_files_are_told", async |cluster| {
+        let (rank, size) = (cluster.rank(), cluster.size());
+        let (long, short) = (scratch(cluster, "long"), scratch(cluster, "short"));
+        if rank == 0 {
+            std::fs::write(&long, "some words\n".repeat(1000)).unwrap();
+            std::fs::write(&short, "some words\n").unwrap();
+        }
+        cluster.barrier().await.unwrap();
+        let wrong = |result: Result<(), Error>| match result {
+            Ok(()) => assert_eq!(size, 1),
+            Err(error) => assert!(size > 1 && matches!(error, Error::File(_)), "{error}"),
+        };
+        // What rank 0 has counted is not there: lines would be missing.
+        let path = if rank == 0 { &long } else { &short };
+        wrong(Distributed::read_lines(cluster, path).await.map(drop));
+        wrong(Distributed::<u8>::read_plain(cluster, path).await.map(drop));
+        // Another number of files.
+        let paths = vec![&short; 1 + rank];
+        wrong(Distributed::read_lines_of(cluster, &paths).await.map(drop));
+        let paths = vec![&short; 1 + size - rank];
+        wrong(Distributed::read_lines_of(cluster, &paths).await.map(drop));
+        // Something whose length nobody knows is not an empty file.
+        for path in ["/dev/null", "/dev", "/no/such/file"] {
+            let error = Distributed::read_lines(cluster, path).await.unwrap_err();
+            assert!(matches!(error, Error::File(_)), "{path}: {error}");
+            let error = Distributed::<u8>::read_plain(cluster, path)
+                .await
+                .unwrap_err();
+            assert!(matches!(error, Error::File(_)), "{path}: {error}");
+        }
+        let read = Distributed::read_lines(cluster, &long).await.unwrap();
+        assert_eq!(read.len().await, Ok(1000));
+        if rank == 0 {
+            let _ = std::fs::remove_dir_all(long.parent().unwrap());
+        }
+    });
+}
+
+#[test]
 fn dynamic_work_is_done_once_and_is_taken_from_who_has_more() {
     on_ranks(
         "dynamic_work_is_done_once_and_is_taken_from_who_has_more",

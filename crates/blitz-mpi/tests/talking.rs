@@ -90,6 +90,80 @@ fn collectives_give_what_one_rank_would_compute() {
 }
 
 #[test]
+fn short_and_long_reductions_compute_alike() {
+    on_ranks("short_and_long_reductions_compute_alike", async |cluster| {
+        let (rank, size) = (cluster.rank(), cluster.size());
+        // One number travels in a frame, a hundred by a collective of MPI.
+        for op in [Op::Sum, Op::Product, Op::Min, Op::Max] {
+            let number = 200 + rank as u8;
+            let expected = (0..size)
+                .map(|rank| 200 + rank as u8)
+                .reduce(|a, b| match op {
+                    Op::Sum => a.wrapping_add(b),
+                    Op::Product => a.wrapping_mul(b),
+                    Op::Min => a.min(b),
+                    Op::Max => a.max(b),
+                });
+            let expected = expected.unwrap();
+            let short = cluster.all_reduce_one(number, op).await.unwrap();
+            let long = cluster.all_reduce(vec![number; 100], op).await.unwrap();
+            assert_eq!(short, expected, "{op:?}");
+            assert!(long.iter().all(|&n| n == expected), "{op:?}: {}", long[0]);
+            let number = i16::MAX - rank as i16;
+            let short = cluster.all_reduce_one(number, op).await.unwrap();
+            let long = cluster.all_reduce(vec![number; 100], op).await.unwrap();
+            assert!(
+                long.iter().all(|&n| n == short),
+                "{op:?}: {} {short}",
+                long[0]
+            );
+            // One that is no number, on any rank.
+            for odd in 0..size {
+                let number = if rank == odd { f64::NAN } else { 1.5 };
+                let short = cluster.all_reduce_one(number, op).await.unwrap();
+                let long = cluster.all_reduce(vec![number; 100], op).await.unwrap();
+                let alike = |n: &f64| *n == short || n.is_nan() && short.is_nan();
+                assert!(long.iter().all(alike), "{op:?}: {} {short}", long[0]);
+            }
+        }
+    });
+}
+
+#[test]
+fn nothing_can_be_sent_by_every_call() {
+    on_ranks("nothing_can_be_sent_by_every_call", async |cluster| {
+        let (rank, size) = (cluster.rank(), cluster.size());
+        // Bytes: their vectors without elements are at the address 1, which means something else to some MPIs.
+        assert_eq!(cluster.broadcast(0, Vec::<u8>::new()).await, Ok(vec![]));
+        assert_eq!(
+            cluster.broadcast(size - 1, Vec::<u64>::new()).await,
+            Ok(vec![])
+        );
+        assert_eq!(
+            cluster.all_reduce(Vec::<u8>::new(), Op::Sum).await,
+            Ok(vec![])
+        );
+        let all = cluster.all_gather(Vec::<u8>::new()).await.unwrap();
+        assert_eq!(all.counts(), vec![0; size]);
+        let all = cluster.gather(0, Vec::<u8>::new()).await.unwrap();
+        assert_eq!(all.is_some(), rank == 0);
+        let all = cluster
+            .all_to_all(Parts::even(Vec::<u8>::new(), size))
+            .await
+            .unwrap();
+        assert_eq!(all.counts(), vec![0; size]);
+        let parts = (rank == 0).then(|| Parts::even(Vec::<u8>::new(), size));
+        assert_eq!(cluster.scatter(0, parts).await, Ok(vec![]));
+        let sending = cluster.send((rank + 1) % size, 1, Vec::<u8>::new());
+        assert_eq!(
+            cluster.recv::<u8>((rank + size - 1) % size, 1).await,
+            Ok(vec![])
+        );
+        sending.await.unwrap();
+    });
+}
+
+#[test]
 fn many_calls_may_be_under_way_and_be_awaited_in_any_order() {
     on_ranks(
         "many_calls_may_be_under_way_and_be_awaited_in_any_order",
@@ -290,13 +364,13 @@ fn calls_that_do_not_belong_together_are_errors_on_all_ranks_and_do_no_harm() {
                 );
                 let op = if odd { Op::Max } else { Op::Sum };
                 wrong(
-                    "operator",
+                    "sum of u64",
                     cluster.all_reduce(vec![1u64; length], op).await.map(drop),
                 );
             }
             if odd {
                 wrong(
-                    "8 bytes",
+                    "sum of f64",
                     cluster.all_reduce_one(1.0f64, Op::Sum).await.map(drop),
                 );
                 wrong("4 bytes", cluster.all_gather(vec![1u32]).await.map(drop));

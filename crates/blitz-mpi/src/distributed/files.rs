@@ -37,13 +37,50 @@ async fn on_all<R: Send + 'static>(
     }
 }
 
+/// How long files are. Rank 0's word counts: files may grow between two looks. A rank that finds less than that later must not go on as if it were the end.
+async fn lengths(cluster: &Cluster, paths: Vec<PathBuf>) -> Result<Vec<u64>> {
+    let (rank, count) = (cluster.rank(), paths.len());
+    let looked = on_all(cluster, move || {
+        if rank != 0 {
+            return Ok(Vec::new());
+        }
+        let length = |path: &PathBuf| {
+            let data = std::fs::metadata(path).map_err(|error| failed(path, error))?;
+            if !data.is_file() {
+                let error =
+                    std::io::Error::other("no regular file, so that nobody knows its length");
+                return Err(failed(path, error));
+            }
+            Ok(data.len())
+        };
+        paths.iter().map(length).collect()
+    })
+    .await?;
+    let lengths: Vec<u64> = cluster.broadcast(0, looked).await?;
+    let counted = lengths.len();
+    on_all(cluster, move || {
+        if count == counted {
+            Ok(lengths)
+        } else {
+            Err(Error::File(format!(
+                "rank 0 has {counted} files, rank {rank} has {count}"
+            )))
+        }
+    })
+    .await
+}
+
+fn too_short() -> std::io::Error {
+    std::io::Error::other("shorter than rank 0 has seen it")
+}
+
 impl Distributed<String> {
     /// The lines of a file, without their ends (`\n` or `\r\n`), in order. Each rank reads its part of the bytes.
     ///
-    /// Bytes that are not UTF-8 become replacement characters.
+    /// Bytes that are not UTF-8 become replacement characters. Regular files only: a pipe cannot be read by ranges.
     ///
     /// # Errors
-    /// [`Error::File`], on all ranks if it is one on any.
+    /// [`Error::File`], on all ranks if it is one on any: also if a rank's file is shorter than rank 0's, as on network file systems that are behind.
     pub async fn read_lines(cluster: &Cluster, path: impl AsRef<Path>) -> Result<Self> {
         Self::read_lines_of(cluster, &[path]).await
     }
@@ -58,21 +95,7 @@ impl Distributed<String> {
             .map(|path| path.as_ref().to_path_buf())
             .collect();
         let (rank, size) = (cluster.rank(), cluster.size());
-        // Rank 0's word counts: files may grow between two looks.
-        let looked = paths.clone();
-        let lengths = on_all(cluster, move || {
-            if rank != 0 {
-                return Ok(Vec::new());
-            }
-            let length = |path: &PathBuf| {
-                std::fs::metadata(path)
-                    .map(|data| data.len())
-                    .map_err(|error| failed(path, error))
-            };
-            looked.iter().map(length).collect()
-        })
-        .await?;
-        let lengths: Vec<u64> = cluster.broadcast(0, lengths).await?;
+        let lengths = lengths(cluster, paths.clone()).await?;
         let lines = on_all(cluster, move || {
             let mine = block(lengths.iter().sum::<u64>() as usize, size, rank);
             let mut lines = Vec::new();
@@ -114,15 +137,15 @@ impl<T: Plain> Distributed<T> {
         const { assert!(size_of::<T>() > 0) };
         let path = path.as_ref().to_path_buf();
         let (rank, size) = (cluster.rank(), cluster.size());
+        let bytes = lengths(cluster, vec![path.clone()]).await?[0] as usize;
         let local = on_all(cluster, move || {
             let read = || -> std::io::Result<Vec<T>> {
-                let mut file = File::open(&path)?;
-                let bytes = file.metadata()?.len() as usize;
                 if !bytes.is_multiple_of(size_of::<T>()) {
                     return Err(std::io::Error::other(
                         "the length is not that of a number of elements",
                     ));
                 }
+                let mut file = File::open(&path)?;
                 let mine = block(bytes / size_of::<T>(), size, rank);
                 file.seek(SeekFrom::Start((mine.start * size_of::<T>()) as u64))?;
                 let mut items = Vec::<T>::with_capacity(mine.len());
@@ -133,7 +156,10 @@ impl<T: Plain> Distributed<T> {
                         items.as_mut_ptr().cast::<u8>(),
                         mine.len() * size_of::<T>(),
                     );
-                    file.read_exact(room)?;
+                    file.read_exact(room).map_err(|error| match error.kind() {
+                        std::io::ErrorKind::UnexpectedEof => too_short(),
+                        _ => error,
+                    })?;
                     items.set_len(mine.len());
                 }
                 Ok(items)
@@ -213,7 +239,7 @@ fn lines_of(path: &Path, range: Range<usize>, lines: &mut Vec<String>) -> std::i
         line.clear();
         let read = reader.read_until(b'\n', &mut line)?;
         if read == 0 {
-            break;
+            return Err(too_short());
         }
         place += read;
         if line.last() == Some(&b'\n') {

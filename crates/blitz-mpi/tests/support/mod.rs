@@ -1,7 +1,9 @@
 //! Tests on several ranks: a test starts `mpirun` with its own program and name; under `mpirun`, the same test is the body.
 
 use blitz_mpi::Cluster;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
 
 const INSIDE: &str = "BLITZ_MPI_TEST";
 
@@ -27,6 +29,27 @@ pub fn mpirun(test: &str, ranks: usize) -> Command {
     command
 }
 
+/// Runs it, for 100 seconds at most: ranks that wait for each other for ever are a failure, not a test that hangs. (Far more than it
+/// takes: machines are slow at times.)
+pub fn finish(mut command: Command) -> Output {
+    let child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("mpirun is installed");
+    let id = child.id();
+    let (ended, end) = channel::<()>();
+    let watch = std::thread::spawn(move || {
+        if end.recv_timeout(Duration::from_secs(100)) == Err(RecvTimeoutError::Timeout) {
+            let _ = Command::new("kill").arg(id.to_string()).status();
+        }
+    });
+    let output = child.wait_with_output().expect("it can be waited for");
+    drop(ended);
+    watch.join().expect("the watch does not panic");
+    output
+}
+
 /// Whether this process is a rank of a test.
 pub fn inside() -> bool {
     std::env::var_os(INSIDE).is_some()
@@ -47,7 +70,7 @@ pub fn on_ranks(test: &str, body: impl AsyncFnOnce(&Cluster)) {
         return Cluster::builder().threads(2).run(body).expect("a good end");
     }
     for ranks in [1, 2, 3, 5] {
-        let output = mpirun(test, ranks).output().expect("mpirun is installed");
+        let output = finish(mpirun(test, ranks));
         assert!(output.status.success(), "{ranks} ranks: {}", text(&output));
         let passed = text(&output).matches("1 passed").count();
         assert_eq!(passed, ranks, "{ranks} ranks: {}", text(&output));
