@@ -134,7 +134,7 @@ async fn primes(Path(below): Path<u64>) -> String {
         let is_prime = |number: &u64| {
             (2..*number)
                 .take_while(|n| n * n <= *number)
-                .all(|n| number % n > 0)
+                .all(|n| !number.is_multiple_of(n))
         };
         let count = (2..below).into_par_iter().filter(is_prime).count();
         // Nobody waits any more if the client has gone away.
