@@ -64,7 +64,8 @@ impl Server {
 
 /// To the standard error itself: what a test prints is only shown if it fails.
 fn skipped(why: &str) {
-    writeln!(std::io::stderr(), "skipped: {why}").unwrap();
+    let words = format!("skipped: {why}\n");
+    std::io::stderr().write_all(words.as_bytes()).unwrap();
 }
 
 fn is_installed(program: &Path) -> bool {
