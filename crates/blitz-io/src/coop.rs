@@ -22,13 +22,19 @@ thread_local! {
     static LEFT: Cell<u8> = const { Cell::new(UNLIMITED) };
 }
 
+/// `LocalKey::set` is for values that may have to be made first, and calls a function to find out; `with` is one store.
+#[inline]
+fn set_left(units: u8) {
+    LEFT.with(|left| left.set(units));
+}
+
 /// Runs `poll` with a fresh budget of `budget`, and restores the caller's afterwards, also if it unwinds.
 #[inline]
 fn with_budget<R>(budget: u8, poll: impl FnOnce() -> R) -> R {
     struct Restore(u8);
     impl Drop for Restore {
         fn drop(&mut self) {
-            LEFT.set(self.0);
+            set_left(self.0);
         }
     }
     let _restore = Restore(LEFT.replace(budget));
@@ -69,7 +75,7 @@ pub(crate) fn try_take_unit() -> Option<Unit> {
         UNLIMITED => Some(Unit { limited: false }),
         0 => None,
         _ => {
-            LEFT.set(left - 1);
+            set_left(left - 1);
             Some(Unit { limited: true })
         }
     }
@@ -86,7 +92,7 @@ impl Unit {
     #[inline]
     pub(crate) fn refund(self) {
         if self.limited {
-            LEFT.set(LEFT.get() + 1);
+            set_left(LEFT.get() + 1);
         }
     }
 }
@@ -206,7 +212,7 @@ impl RestoreOnPending {
 impl Drop for RestoreOnPending {
     fn drop(&mut self) {
         if self.before.get() != UNLIMITED {
-            LEFT.set(self.before.get());
+            set_left(self.before.get());
         }
     }
 }

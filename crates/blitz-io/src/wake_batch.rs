@@ -73,7 +73,9 @@ impl WakeBatch {
             // SAFETY: it is one of the first `len`, and the batch has forgotten all of them.
             call(unsafe { waker.assume_init_read() });
         }
-        self.more.drain(..).for_each(call);
+        if !self.more.is_empty() {
+            self.more.drain(..).for_each(call);
+        }
         number
     }
 }

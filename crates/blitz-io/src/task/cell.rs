@@ -400,7 +400,7 @@ impl Entered {
 
 impl Drop for Entered {
     fn drop(&mut self) {
-        CURRENT.set(self.0);
+        CURRENT.with(|current| current.set(self.0));
     }
 }
 
