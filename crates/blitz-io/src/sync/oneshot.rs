@@ -74,10 +74,18 @@ struct Shared<T> {
     value: UnsafeCell<MaybeUninit<T>>,
     receiver: UnsafeCell<Option<Waker>>,
     sender: UnsafeCell<Option<Waker>>,
+    /// Which waker is in the receiver's cell, to tell without looking: that cell is not the receiver's while it is there. This one is, always.
+    registered: UnsafeCell<Identity>,
     /// Loom notices if this is not freed.
     #[cfg(loom)]
     _tracked: loom::alloc::Track<()>,
 }
+
+/// A waker's data and vtable.
+type Identity = (usize, usize);
+
+/// No waker: none has its vtable there.
+const NOBODY: Identity = (0, 0);
 
 /// Makes a channel for one message.
 ///
@@ -94,18 +102,21 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
 
 #[inline]
 fn with_flaws<T>(flaws: Flaws<Flaw>) -> (Sender<T>, Receiver<T>) {
-    let shared = Box::new(Shared {
+    // Written where it stays: copying what has just been written in smaller pieces is what would cost most here.
+    let mut place = Box::<Shared<T>>::new_uninit();
+    place.write(Shared {
         state: State::new(flaws),
         value: UnsafeCell::new(MaybeUninit::uninit()),
         receiver: UnsafeCell::new(None),
         sender: UnsafeCell::new(None),
+        registered: UnsafeCell::new(NOBODY),
         #[cfg(loom)]
         _tracked: loom::alloc::Track::new(()),
     });
-    let shared = NonNull::from(Box::leak(shared));
+    // SAFETY: written above.
+    let shared = NonNull::from(Box::leak(unsafe { place.assume_init() }));
     let receiver = Receiver {
         shared: Some(shared),
-        registered: None,
     };
     (Sender { shared }, receiver)
 }
@@ -138,8 +149,6 @@ pub struct Sender<T> {
 pub struct Receiver<T> {
     /// Empty once the message, or the news that there is none, has been received.
     shared: Option<NonNull<Shared<T>>>,
-    /// Which waker is in the cell, to tell without looking: the cell is not ours while it is there.
-    registered: Option<(usize, usize)>,
 }
 
 // SAFETY: a value moves from one end to the other, and nothing else of it is shared.
@@ -395,13 +404,14 @@ impl<T> Receiver<T> {
             waker.data() as usize,
             std::ptr::from_ref(waker.vtable()) as usize,
         );
-        if self.registered == Some(identity) {
-            // The sender was not done a moment ago, and whatever it does now it will find this waker.
-            return true;
-        }
         let Some(shared) = self.shared() else {
             return false;
         };
+        // SAFETY: the receiver's, and we have it alone.
+        if shared.registered.with(|cell| unsafe { *cell }) == identity {
+            // The sender was not done a moment ago, and whatever it does now it will find this waker.
+            return true;
+        }
         // First, because it is somebody else's code: if it panics, nothing has changed. What is replaced is dropped last, likewise.
         let waker = waker.clone();
         if !shared.state.take_back(RECEIVER) {
@@ -412,7 +422,11 @@ impl<T> Receiver<T> {
             .receiver
             .with_mut(|cell| unsafe { (*cell).replace(waker) });
         let waits = shared.state.wait(RECEIVER);
-        self.registered = waits.then_some(identity);
+        let registered = if waits { identity } else { NOBODY };
+        // SAFETY: as above.
+        shared
+            .registered
+            .with_mut(|cell| unsafe { *cell = registered });
         drop(replaced);
         waits
     }
