@@ -89,6 +89,7 @@ pub(crate) fn current() -> Option<Arc<Shared>> {
 /// # Panics
 /// If it is in none.
 #[track_caller]
+#[inline]
 pub(crate) fn driver() -> Arc<driver::Handle> {
     match try_driver() {
         Some(driver) => driver,

@@ -70,10 +70,16 @@ impl Instant {
         self.0.checked_sub(duration).map(Self)
     }
 
+    /// So long from now.
+    pub(crate) fn in_a_while(duration: Duration) -> Self {
+        Self::now().later(duration)
+    }
+
     /// The point in time `duration` later, or one so late that nobody waits for it.
     pub(crate) fn later(&self, duration: Duration) -> Self {
         const CENTURY: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
-        self.checked_add(duration).unwrap_or(*self + CENTURY)
+        self.checked_add(duration)
+            .unwrap_or_else(|| *self + CENTURY)
     }
 }
 

@@ -3,12 +3,10 @@
 use super::Instant;
 use crate::context;
 use crate::coop;
-use crate::driver::Handle;
-use crate::driver::timers::{Timer, tick_after};
+use crate::driver::timers::Timer;
 use pin_project_lite::pin_project;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -27,8 +25,9 @@ use std::time::Duration;
 /// # }
 /// ```
 #[track_caller]
+#[inline(always)] // The whole future is copied otherwise, right after it was written in smaller pieces: that costs more than all the rest.
 pub fn sleep(duration: Duration) -> Sleep {
-    sleep_until(Instant::now().later(duration))
+    sleep_until(Instant::in_a_while(duration))
 }
 
 /// Waits until `deadline`; not at all if that is over.
@@ -36,8 +35,11 @@ pub fn sleep(duration: Duration) -> Sleep {
 /// # Panics
 /// If the thread is in no runtime.
 #[track_caller]
+#[inline(always)] // See `sleep`.
 pub fn sleep_until(deadline: Instant) -> Sleep {
-    Sleep::with_handle(context::driver(), deadline)
+    Sleep {
+        timer: Timer::new(context::driver(), deadline.into_std()),
+    }
 }
 
 pin_project! {
@@ -49,28 +51,15 @@ pin_project! {
     #[derive(Debug)]
     #[must_use = "futures do nothing unless polled"]
     pub struct Sleep {
-        deadline: Instant,
         #[pin]
         timer: Timer,
     }
 }
 
-fn tick_of(handle: &Handle, deadline: Instant) -> u64 {
-    tick_after(handle.clock().nanos_at(deadline.into_std()))
-}
-
 impl Sleep {
-    fn with_handle(handle: Arc<Handle>, deadline: Instant) -> Self {
-        let when = tick_of(&handle, deadline);
-        Self {
-            deadline,
-            timer: Timer::new(handle, when),
-        }
-    }
-
     /// When it is ready.
     pub fn deadline(&self) -> Instant {
-        self.deadline
+        Instant::from_std(self.timer.deadline())
     }
 
     /// Whether it has been ready since it was last given a deadline.
@@ -91,10 +80,7 @@ impl Sleep {
     /// # }
     /// ```
     pub fn reset(self: Pin<&mut Self>, deadline: Instant) {
-        let this = self.project();
-        *this.deadline = deadline;
-        let when = tick_of(this.timer.handle(), deadline);
-        this.timer.reset(when);
+        self.project().timer.reset(deadline.into_std());
     }
 }
 

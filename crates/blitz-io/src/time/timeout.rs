@@ -28,6 +28,7 @@ use std::time::Duration;
 /// # }
 /// ```
 #[track_caller]
+#[inline]
 pub fn timeout<F>(duration: Duration, future: F) -> Timeout<F::IntoFuture>
 where
     F: IntoFuture,
@@ -46,6 +47,7 @@ where
 /// # Panics
 /// If the thread is in no runtime.
 #[track_caller]
+#[inline]
 pub fn timeout_at<F>(deadline: Instant, future: F) -> Timeout<F::IntoFuture>
 where
     F: IntoFuture,

@@ -12,10 +12,14 @@
 //! The owner moves it `IDLE -> ARMED` and back `ARMED -> IDLE`; the driver moves it `ARMED -> FIRED`: always under the
 //! shard's lock. Setting `FIRED` is the last thing that the driver does to an entry, so an owner that reads it
 //! (acquire) may free the entry without the lock. An owner that reads `ARMED` has to take the lock and look again.
+//!
+//! Most timers are timeouts that are never armed, so the fields are written when one is ([`Entry::prepare`]). An entry that is not armed has no waker
+//! in them: whoever takes it out of the wheel takes the waker.
 
 use crate::primitives::{AtomicU32, Ordering, UnsafeCell};
 use blitz_core::checking::Flaws;
 use std::marker::PhantomPinned;
+use std::mem::MaybeUninit;
 use std::ptr;
 use std::task::Waker;
 
@@ -39,7 +43,8 @@ pub(super) enum Flaw {
 #[derive(Debug)]
 pub(super) struct Entry {
     state: AtomicU32,
-    fields: UnsafeCell<Fields>,
+    /// Written by [`prepare`](Self::prepare), before it is armed for the first time.
+    fields: UnsafeCell<MaybeUninit<Fields>>,
     pub(super) flaws: Flaws<Flaw>,
     /// The wheel has the address of an armed entry.
     _pinned: PhantomPinned,
@@ -63,23 +68,36 @@ unsafe impl Send for Entry {}
 unsafe impl Sync for Entry {}
 
 impl Entry {
+    #[inline]
     pub(super) fn new() -> Self {
         Self::with_flaws(Flaws::NONE)
     }
 
+    #[inline]
     pub(super) fn with_flaws(flaws: Flaws<Flaw>) -> Self {
         Self {
             flaws,
             state: AtomicU32::new(IDLE),
-            fields: UnsafeCell::new(Fields {
-                when: 0,
-                slot: 0,
-                next: ptr::null(),
-                previous: ptr::null(),
-                waker: None,
-            }),
+            fields: UnsafeCell::new(MaybeUninit::uninit()),
             _pinned: PhantomPinned,
         }
+    }
+
+    /// Makes it ready for the wheel, with this waker.
+    ///
+    /// # Safety
+    /// The caller is the owner, and it is not armed.
+    pub(super) unsafe fn prepare(&self, waker: Option<Waker>) {
+        let fields = Fields {
+            when: 0,
+            slot: 0,
+            next: ptr::null(),
+            previous: ptr::null(),
+            waker,
+        };
+        // SAFETY: the fields are the owner's, and have no waker that would be lost.
+        self.fields
+            .with_mut(|place| unsafe { (*place).write(fields) });
     }
 
     /// Whether its time is up. If so, the driver has let go of it.
@@ -88,6 +106,7 @@ impl Entry {
     }
 
     /// Whether the driver may know of it.
+    #[inline]
     pub(super) fn may_be_armed(&self) -> bool {
         self.state.load(Ordering::Acquire) == ARMED
     }
@@ -116,11 +135,11 @@ impl Entry {
     /// Its fields.
     ///
     /// # Safety
-    /// The caller has the right to them according to the table above, and `access` does not call this again for
-    /// the same entry.
+    /// The caller has the right to them according to the table above, the entry has been [prepared](Self::prepare), and `access` does not call this
+    /// again for the same entry.
     pub(super) unsafe fn fields<R>(&self, access: impl FnOnce(&mut Fields) -> R) -> R {
-        // SAFETY: exclusive, as the caller promises.
+        // SAFETY: exclusive and written, as the caller promises.
         self.fields
-            .with_mut(|fields| access(unsafe { &mut *fields }))
+            .with_mut(|fields| access(unsafe { (*fields).assume_init_mut() }))
     }
 }

@@ -1,6 +1,6 @@
 //! Timers: many wheels, one per lock, so that threads that arm timers at once do not wait for each other.
 //!
-//! A timer belongs to the shard of the thread that made it, for good. The driver goes through all the shards in
+//! A timer belongs to the shard of the thread that arms it, until it has fired. The driver goes through all the shards in
 //! each turn; one that has nothing due costs it a load.
 
 mod entry;
@@ -17,6 +17,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Context, Poll, Waker};
+use std::time::Instant;
 
 /// A tick in nanoseconds, a 32nd of a millisecond: how late a timer may be for the sake of being handled with others.
 /// Whole milliseconds are whole ticks, so that a paused clock shows round figures.
@@ -95,7 +96,8 @@ impl Timers {
             NUMBER.set(Some(number));
             number
         });
-        number % self.shards.len()
+        // There is a power of two of them.
+        number & (self.shards.len() - 1)
     }
 }
 
@@ -107,24 +109,30 @@ const ENDED: &str = "A Tokio 1.x context was found, but it is being shutdown. (T
 pub(crate) struct Timer {
     entry: Entry,
     handle: Arc<Handle>,
+    /// Where it is armed; of no meaning otherwise.
     shard: usize,
-    /// The tick at which it is due.
-    when: u64,
+    deadline: Instant,
 }
 
 impl Timer {
-    /// A timer for the tick `when`.
-    pub(crate) fn new(handle: Arc<Handle>, when: u64) -> Self {
+    /// Few of them are ever armed: nothing is computed before that.
+    #[inline]
+    pub(crate) fn new(handle: Arc<Handle>, deadline: Instant) -> Self {
         Self {
             entry: Entry::new(),
-            shard: handle.timers.shard_of_thread(),
+            shard: 0,
             handle,
-            when,
+            deadline,
         }
     }
 
-    pub(crate) fn handle(&self) -> &Arc<Handle> {
-        &self.handle
+    pub(crate) fn deadline(&self) -> Instant {
+        self.deadline
+    }
+
+    /// The tick at which it is due.
+    fn when(&self) -> u64 {
+        tick_after(self.handle.clock.nanos_at(self.deadline))
     }
 
     /// Whether it has been seen to be over.
@@ -135,7 +143,7 @@ impl Timer {
     /// Has the runtime ended before its time?
     fn will_not_come(&self) -> bool {
         self.handle.timers.closed.load(Ordering::Relaxed)
-            && self.when > tick_after(self.handle.clock.nanos())
+            && self.when() > tick_after(self.handle.clock.nanos())
     }
 
     fn shard(&self) -> &Shard {
@@ -143,12 +151,12 @@ impl Timer {
     }
 
     /// Gives it another time; whoever waits for it waits on. Constant time.
-    pub(crate) fn reset(self: Pin<&mut Self>, when: u64) {
+    pub(crate) fn reset(self: Pin<&mut Self>, deadline: Instant) {
         let mut waiting = self.shard().cancel(&self.entry);
         self.entry.set_idle();
         // SAFETY: nothing is moved.
         let this = unsafe { self.get_unchecked_mut() };
-        this.when = when;
+        this.deadline = deadline;
         if waiting.is_some() && this.arm(&mut waiting).is_ready() {
             waiting.into_iter().for_each(Waker::wake);
         }
@@ -159,33 +167,36 @@ impl Timer {
     /// # Panics
     /// If the runtime has ended, and the time is not up. Waiting for ever would be worse, and so would be a time that passes at once.
     pub(crate) fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let poll = self.as_ref().get_ref().poll_entry(cx);
+        // SAFETY: nothing is moved.
+        let this = unsafe { self.get_unchecked_mut() };
+        let poll = this.poll_entry(cx);
         if poll.is_ready() {
-            assert!(!self.will_not_come(), "{ENDED}");
+            assert!(!this.will_not_come(), "{ENDED}");
         }
         poll
     }
 
-    fn poll_entry(&self, cx: &mut Context<'_>) -> Poll<()> {
-        let this = self;
-        if this.entry.has_fired() {
+    fn poll_entry(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if self.entry.has_fired() {
             return Poll::Ready(());
         }
-        if this.entry.may_be_armed() {
-            return if this.shard().rewake(&this.entry, cx.waker()) {
+        if self.entry.may_be_armed() {
+            return if self.shard().rewake(&self.entry, cx.waker()) {
                 Poll::Pending
             } else {
                 Poll::Ready(())
             };
         }
-        this.arm(&mut Some(cx.waker().clone()))
+        self.arm(&mut Some(cx.waker().clone()))
     }
 
     /// For the owner of a pinned timer that is not armed: arms it, unless its time is up. Then the waker stays the caller's.
-    fn arm(&self, waker: &mut Option<Waker>) -> Poll<()> {
-        if self.when > tick_at(self.handle.clock.nanos()) {
+    fn arm(&mut self, waker: &mut Option<Waker>) -> Poll<()> {
+        self.shard = self.handle.timers.shard_of_thread();
+        let when = self.when();
+        if when > tick_at(self.handle.clock.nanos()) {
             // SAFETY: it is pinned and cancels itself when it is dropped, and the caller is the owner.
-            match unsafe { self.shard().arm(&self.entry, self.when, waker) } {
+            match unsafe { self.shard().arm(&self.entry, when, waker) } {
                 Armed::Due => {}
                 Armed::Waiting => return Poll::Pending,
                 Armed::First(look) => {
@@ -200,8 +211,11 @@ impl Timer {
 }
 
 impl Drop for Timer {
+    #[inline]
     fn drop(&mut self) {
-        drop(self.shard().cancel(&self.entry));
+        if self.entry.may_be_armed() {
+            drop(self.shard().cancel(&self.entry));
+        }
     }
 }
 

@@ -75,7 +75,7 @@ impl Shard {
             }
             // SAFETY: not armed, so its fields are the caller's; it stays until it is removed or handed out.
             let look = unsafe {
-                entry.fields(|fields| fields.waker = waker.take());
+                entry.prepare(waker.take());
                 guarded.wheel.insert(entry, when)
             };
             entry.set_armed();

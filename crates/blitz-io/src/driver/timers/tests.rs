@@ -36,7 +36,10 @@ impl Checked {
     }
 
     fn insert(&mut self, after: u64) -> usize {
-        self.entries.push((Box::new(Entry::new()), None));
+        let entry = Entry::new();
+        // SAFETY: new.
+        unsafe { entry.prepare(None) };
+        self.entries.push((Box::new(entry), None));
         self.link(self.entries.len() - 1, after);
         self.entries.len() - 1
     }
@@ -188,8 +191,8 @@ proptest! {
         let mut sleeps: Vec<_> = millis
             .iter()
             .map(|&millis| {
-                let when = tick_after(start + millis * 1_000_000);
-                (millis, Box::pin(Timer::new(handle.clone(), when)))
+                let deadline = clock.now() + Duration::from_millis(millis);
+                (millis, Box::pin(Timer::new(handle.clone(), deadline)))
             })
             .collect();
         let mut cx = Context::from_waker(Waker::noop());
