@@ -61,9 +61,10 @@ pub(crate) struct Job {
     pub(crate) execute: unsafe fn(*const Job),
 }
 
-/// How deep joins may nest before further right halves simply run in place.
+/// How deep joins may nest before further right halves simply run in place: 4096 with pointers of 64 bits, twice that with 32. So much at once an
+/// allocator gets from the kernel, zeroed; less it might have to clear itself, and then all of it would take memory.
 #[cfg(not(loom))]
-pub(crate) const CAPACITY: usize = 4096;
+pub(crate) const CAPACITY: usize = (128 << 10) / size_of::<Slot>();
 #[cfg(loom)]
 pub(crate) const CAPACITY: usize = 3;
 

@@ -621,7 +621,10 @@ fn destructors_that_panic_take_nobody_else_down() {
 fn a_blocking_job_that_gets_no_thread_says_why() {
     let mut builder = Builder::new_current_thread();
     // More than there are addresses.
-    let runtime = builder.thread_stack_size(usize::MAX / 4).build().unwrap();
+    let runtime = builder
+        .thread_stack_size(usize::MAX / 16 * 15)
+        .build()
+        .unwrap();
     let error = runtime.block_on(runtime.spawn_blocking(|| ())).unwrap_err();
     assert!(error.is_panic());
     assert!(

@@ -21,8 +21,8 @@ const VARIABLE: &str = "BLITZ_IO_TEST_OPEN_FILES";
 /// Runs `test` in a process that may open `files` files; `name` is the name of the caller.
 fn with_open_files<F: Future<Output = ()>>(
     name: &str,
-    files: u64,
-    test: impl FnOnce(u64) -> F + Send + 'static,
+    files: libc::rlim_t,
+    test: impl FnOnce(libc::rlim_t) -> F + Send + 'static,
 ) {
     if std::env::var_os(VARIABLE).is_some() {
         let files = limit_open_files(files);
@@ -40,7 +40,7 @@ fn with_open_files<F: Future<Output = ()>>(
 }
 
 /// Allows this process that many open files, or as many as it may be allowed; returns how many.
-fn limit_open_files(files: u64) -> u64 {
+fn limit_open_files(files: libc::rlim_t) -> libc::rlim_t {
     let set = |files| {
         let limit = libc::rlimit {
             rlim_cur: files,

@@ -596,7 +596,6 @@ mod tests {
     struct Nowhere(#[allow(dead_code, reason = "as large as a scheduler's")] *const ());
 
     #[test]
-    #[cfg(target_pointer_width = "64")]
     fn a_task_of_one_word_fits_in_an_allocation_of_eighty_bytes() {
         fn size_for<F: Future>(_: fn() -> F) -> usize {
             size_of::<TaskCell<F, Nowhere>>()
