@@ -571,6 +571,13 @@ pub(crate) enum ErrorKind {
     Io(io::Error),
 }
 
+impl ThreadPoolBuildError {
+    /// This platform has no threads at all.
+    pub(crate) fn is_unsupported(&self) -> bool {
+        matches!(&self.kind, ErrorKind::Io(error) if error.kind() == io::ErrorKind::Unsupported)
+    }
+}
+
 impl From<ErrorKind> for ThreadPoolBuildError {
     fn from(kind: ErrorKind) -> Self {
         ThreadPoolBuildError { kind }

@@ -8,6 +8,7 @@
 use crate::builder::{ErrorKind, ThreadPoolBuildError, ThreadPoolBuilder, ThreadSpawn, revive};
 use crate::fork::{self, ForkLock};
 use crate::pool::Pool;
+use crate::seat;
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
@@ -66,9 +67,21 @@ pub(crate) fn get_or_start() -> Result<&'static Pool, ThreadPoolBuildError> {
     // SAFETY: as in `started`.
     let pool = match unsafe { INHERITED.load(Ordering::Relaxed).as_ref() } {
         Some(parents) => revive(parents)?,
-        None => ThreadPoolBuilder::new().build_pool(true)?,
+        None => with_defaults()?,
     };
     Ok(publish(pool))
+}
+
+/// Where there are no threads (WebAssembly without them), the pool is the caller alone: what it spawns it runs when it waits or yields.
+fn with_defaults() -> Result<Arc<Pool>, ThreadPoolBuildError> {
+    let started = ThreadPoolBuilder::new().build_pool(true);
+    match started {
+        Err(error) if error.is_unsupported() && seat::current().is_none() => {
+            let alone = ThreadPoolBuilder::new().num_threads(1).use_current_thread();
+            alone.build_pool(true)
+        }
+        started => started,
+    }
 }
 
 /// Starts the global pool from `builder`, unless it exists.

@@ -39,7 +39,7 @@ mod reduce;
 mod scan;
 mod scatter;
 mod shuffle;
-mod stopwatch;
+pub(crate) mod stopwatch;
 mod transpose;
 
 pub use self::collect::{

@@ -4,17 +4,17 @@
 use crate::engine::demand;
 
 /// Runs from when it was made.
-pub(super) struct Stopwatch(u64);
+pub(crate) struct Stopwatch(u64);
 
 impl Stopwatch {
     #[inline]
-    pub(super) fn start() -> Self {
+    pub(crate) fn start() -> Self {
         Stopwatch(demand::ticks())
     }
 
     /// Nanoseconds since the start. Clocks of different CPUs may disagree a little, so a thread that moved may read 0.
     #[inline]
-    pub(super) fn ns(&self) -> f64 {
+    pub(crate) fn ns(&self) -> f64 {
         let ticks = demand::ticks().saturating_sub(self.0);
         ticks as f64 * 1e3 / demand::ticks_per_us() as f64
     }

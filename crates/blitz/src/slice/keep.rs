@@ -11,11 +11,11 @@ use crate::engine::primitives::SyncPtr;
 use crate::iter::{IntoParallelIterator, ParallelIterator};
 use crate::ops::build::build;
 use crate::ops::pack::{block, block_starts};
+use crate::ops::stopwatch::Stopwatch;
 use crate::slice::ParallelSliceMut;
 use std::mem::needs_drop;
 use std::ops::Range;
 use std::ptr;
-use std::time::Instant;
 
 /// Brings the elements for which `predicate` holds before the others, both in their order; returns their number.
 pub(super) fn partition_stable<T, F>(v: &mut [T], predicate: &F) -> usize
@@ -83,9 +83,9 @@ where
         return partition(v, &mut |x| predicate(x));
     }
     let (near, far) = v.split_at_mut(first);
-    let clock = Instant::now();
+    let clock = Stopwatch::start();
     let near_kept = partition(near, &mut |x| predicate(x));
-    let ns = clock.elapsed().as_nanos() as f64 / first as f64 * far.len() as f64;
+    let ns = clock.ns() / first as f64 * far.len() as f64;
     let far_kept = if ns < WORTH_HELP_NS {
         partition(far, &mut |x| predicate(x))
     } else {
@@ -124,10 +124,10 @@ where
     if threads == 1 || len <= 2 * first {
         return v.dedup_by(|x, before| same(before, x));
     }
-    let clock = Instant::now();
+    let clock = Stopwatch::start();
     let first_repeats = v[..=first].windows(2);
     let first_repeats: Vec<bool> = first_repeats.map(|pair| same(&pair[0], &pair[1])).collect();
-    let ns_each = clock.elapsed().as_nanos() as f64 / first as f64;
+    let ns_each = clock.ns() / first as f64;
     let ns = ns_each * len as f64;
     if ns < WORTH_HELP_NS.max(CHEAP_NS * len as f64) {
         return v.dedup_by(|x, before| same(before, x));

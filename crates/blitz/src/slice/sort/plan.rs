@@ -8,7 +8,7 @@
 //! The probe only reads; whatever the comparator does (panic, lie), no element has moved yet.
 
 use crate::current_num_threads;
-use std::time::Instant;
+use crate::ops::stopwatch::Stopwatch;
 
 /// Slices shorter than this always go straight to the standard library.
 const ALWAYS_SEQUENTIAL: usize = 32;
@@ -78,10 +78,10 @@ pub(super) fn comparison_ns<T>(v: &[T], is_less: &impl Fn(&T, &T) -> bool) -> f6
         }
     };
     compare_all();
-    let start = Instant::now();
+    let start = Stopwatch::start();
     compare_all();
     // One clock reading is part of the interval; for cheap comparisons it dominates, so it is taken off generously.
-    let elapsed = start.elapsed().as_nanos() as f64 - 40.0;
+    let elapsed = start.ns() - 40.0;
     (elapsed / pairs as f64).max(0.0)
 }
 
