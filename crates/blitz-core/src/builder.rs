@@ -9,6 +9,8 @@ use crate::primitives::{BackoffMode, fence};
 use crate::rescue;
 use crate::seat;
 use crate::thread_attributes::ThreadAttributes;
+#[cfg(windows)]
+use crate::thread_latch::ThreadLatch;
 use crate::thread_pool::ThreadPool;
 use crate::worker;
 use std::any::Any;
@@ -113,6 +115,8 @@ impl ThreadBuilder {
 
     /// Runs the thread's part in the pool; returns when the pool ends.
     pub fn run(self) {
+        #[cfg(windows)]
+        self.pool.begun[self.index].set();
         let abort = crate::pool::AbortOnDrop("a pool thread panicked outside of any job");
         worker::run(&self.pool, self.index);
         std::mem::forget(abort);
@@ -126,6 +130,8 @@ impl ThreadBuilder {
 /// Whoever was to run the thread has given it up: nobody waits for its start or its end.
 impl Drop for ThreadBuilder {
     fn drop(&mut self) {
+        #[cfg(windows)]
+        self.pool.begun[self.index].set();
         self.pool.started[self.index].set();
         self.pool.stopped[self.index].set();
     }
@@ -234,6 +240,12 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
             self.spawn.spawn(thread).map_err(ErrorKind::Io)?;
         }
         std::mem::forget(guard);
+        // Those that the user starts may begin whenever the user likes.
+        #[cfg(windows)]
+        if !S::CUSTOM {
+            let own = usize::from(self.use_current_thread);
+            pool.begun[own..].iter().for_each(ThreadLatch::wait);
+        }
         if self.use_current_thread {
             // Last: a pool that could not be built must leave the thread as it was.
             adopt_current_thread(&pool);

@@ -199,6 +199,8 @@ pub fn forks() -> u64 {
     crate::fork::generation()
 }
 
+pub use crate::fork::ThreadHandle;
+
 /// Starts a thread that a fork waits for while it starts or ends. [`notice_forks`] has been called.
 ///
 /// # Errors
@@ -206,7 +208,7 @@ pub fn forks() -> u64 {
 pub fn start_thread(
     builder: std::thread::Builder,
     work: impl FnOnce() + Send + 'static,
-) -> std::io::Result<std::thread::JoinHandle<()>> {
+) -> std::io::Result<ThreadHandle> {
     crate::fork::start_thread(builder, work)
 }
 

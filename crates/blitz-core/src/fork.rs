@@ -21,7 +21,9 @@ use std::cell::{Cell, UnsafeCell};
 use std::io;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::thread::{Builder, JoinHandle};
+use std::thread::{Builder, JoinHandle, Thread};
+#[cfg(windows)]
+use {crate::thread_latch::ThreadLatch, std::sync::Arc};
 
 static GENERATION: AtomicU64 = AtomicU64::new(0);
 
@@ -98,21 +100,82 @@ impl Drop for Crossing {
 pub(crate) fn start_thread(
     builder: Builder,
     work: impl FnOnce() + Send + 'static,
-) -> io::Result<JoinHandle<()>> {
+) -> io::Result<ThreadHandle> {
     thread_local! {
         /// Destructors of thread-locals run after the standard library's own end of a thread.
         static LEAVES: Cell<Option<Crossing>> = const { Cell::new(None) };
     }
     let starts = Crossing::begin();
+    #[cfg(windows)]
+    let course = Arc::new(Course::default());
+    #[cfg(windows)]
+    let own_course = Arc::clone(&course);
     // If there is no thread, the closure is dropped.
-    builder.spawn(move || {
+    let handle = builder.spawn(move || {
         drop(starts);
+        #[cfg(windows)]
+        if !own_course.begins() {
+            return;
+        }
         // A child made by work that has returned from it ends here, and not as if all were well: its last thread would.
         without_unwinding("a thread panicked outside of any job", work);
         // Last, and not before: what is used last is destroyed first. The destructors of other thread-locals are other people's code,
         // which may wait for the thread that forks.
         LEAVES.set(Some(Crossing::begin()));
+        #[cfg(windows)]
+        own_course.done.set();
+    })?;
+    Ok(ThreadHandle {
+        handle,
+        #[cfg(windows)]
+        course,
     })
+}
+
+/// How far a thread is. On Windows a thread that destroys its thread-locals has a lock which others need to start and to end, so nobody may wait for that
+/// who might be such a thread: somebody who owns a runtime in a thread-local.
+#[cfg(windows)]
+#[derive(Debug, Default)]
+struct Course {
+    /// By the thread, or by the first who cannot wait for it to begin: then its work is not done at all.
+    begun: AtomicBool,
+    done: ThreadLatch,
+}
+
+#[cfg(windows)]
+impl Course {
+    /// `true` for the first one to ask.
+    fn begins(&self) -> bool {
+        !self.begun.swap(true, Ordering::AcqRel)
+    }
+}
+
+/// A thread of ours.
+#[derive(Debug)]
+pub struct ThreadHandle {
+    handle: JoinHandle<()>,
+    #[cfg(windows)]
+    course: Arc<Course>,
+}
+
+impl ThreadHandle {
+    /// To unpark it, or to tell it from others.
+    pub fn thread(&self) -> &Thread {
+        self.handle.thread()
+    }
+
+    /// Waits until it has ended. What it was to do is not needed any more, whether or not it has begun.
+    ///
+    /// On Windows it may still be on its way out afterwards, or in.
+    pub fn join(self) {
+        #[cfg(windows)]
+        if !self.course.begins() {
+            self.course.done.wait();
+        }
+        // It does not panic.
+        #[cfg(not(windows))]
+        let _ = self.handle.join();
+    }
 }
 
 /// A lock that a fork opens in the child, with what `T::default()` is: whoever held it may have left half of a change behind.

@@ -77,6 +77,9 @@ pub(crate) struct Pool {
     blocked_since: AtomicU64,
     /// Reasons to go on.
     life: Life,
+    /// The threads are there. On Windows a pool is not before they are: its end may have to be waited for where no thread can begin, see [`crate::fork`].
+    #[cfg(windows)]
+    pub(crate) begun: Box<[ThreadLatch]>,
     pub(crate) started: Box<[ThreadLatch]>,
     pub(crate) stopped: Box<[ThreadLatch]>,
     pub(crate) handlers: Arc<Handlers>,
@@ -120,6 +123,8 @@ impl Pool {
             starved: AtomicBool::new(false),
             blocked_since: AtomicU64::new(0),
             life: Life::new(),
+            #[cfg(windows)]
+            begun: (0..threads).map(|_| ThreadLatch::new()).collect(),
             started: (0..threads).map(|_| ThreadLatch::new()).collect(),
             stopped: (0..threads).map(|_| ThreadLatch::new()).collect(),
             handlers: settings.handlers,

@@ -33,11 +33,10 @@ use super::refusal::Refusal;
 use super::workers::{Reserves, Scheduler};
 use crate::blocking::BlockingPool;
 use crate::runtime::hooks;
-use blitz_core::companion::{PoolHandle, StandIn, Steering, complain, start_thread};
+use blitz_core::companion::{PoolHandle, StandIn, Steering, ThreadHandle, complain, start_thread};
 use blitz_core::demand::{ticks, ticks_per_us};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 
 /// Beats closer than this are skipped.
 const BEAT_US: u64 = 25;
@@ -109,11 +108,11 @@ pub(crate) struct Relief {
 #[derive(Default)]
 struct Threads {
     /// The relief thread.
-    active: Option<JoinHandle<()>>,
+    active: Option<ThreadHandle>,
     /// Those that were it until they got stuck in a poll, and the indices of their cores.
-    stuck: Vec<(JoinHandle<()>, usize)>,
+    stuck: Vec<(ThreadHandle, usize)>,
     /// Those that were it until they blocked in a task, and the blocking threads that they count among.
-    retired: Vec<(JoinHandle<()>, Arc<BlockingPool>)>,
+    retired: Vec<(ThreadHandle, Arc<BlockingPool>)>,
     /// Somebody has been told that there are no more to be had.
     complained: bool,
 }
@@ -304,12 +303,7 @@ impl Relief {
     }
 
     /// `None`: there are too many threads, or no memory for one more.
-    fn start(
-        &self,
-        scheduler: &Scheduler,
-        threads: &Threads,
-        core: usize,
-    ) -> Option<JoinHandle<()>> {
+    fn start(&self, scheduler: &Scheduler, threads: &Threads, core: usize) -> Option<ThreadHandle> {
         let mut lenders = threads.retired.iter().map(|(_, blocking)| blocking);
         if lenders.any(|blocking| blocking.has_lent_too_many()) {
             return None;
@@ -509,7 +503,7 @@ impl Relief {
     fn come_back(&self) -> Option<usize> {
         let mut threads = self.threads();
         let me = std::thread::current().id();
-        let mine = |(handle, _): &(JoinHandle<()>, _)| handle.thread().id() == me;
+        let mine = |(handle, _): &(ThreadHandle, _)| handle.thread().id() == me;
         // If not, `stop` has been here.
         let index = threads.retired.iter().position(mine)?;
         let (handle, blocking) = threads.retired.swap_remove(index);
@@ -545,8 +539,7 @@ impl Relief {
         });
         for handle in threads.active.into_iter().chain(stuck).chain(retired) {
             if wait {
-                // It catches what tasks throw, and does not panic itself.
-                let _ = handle.join();
+                handle.join();
             }
         }
     }

@@ -14,10 +14,9 @@
 use super::refusal::Refusal;
 use super::vigil::Vigil;
 use super::workers::Scheduler;
-use blitz_core::companion::start_thread;
+use blitz_core::companion::{ThreadHandle, start_thread};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// The first look comes after this; later ones take twice as long each.
@@ -29,7 +28,7 @@ pub(crate) struct Watch {
     vigil: Vigil,
     stopping: AtomicBool,
     refusal: Refusal,
-    thread: Mutex<Option<JoinHandle<()>>>,
+    thread: Mutex<Option<ThreadHandle>>,
 }
 
 impl Watch {
@@ -145,8 +144,7 @@ impl Watch {
         if let Some(handle) = thread {
             handle.thread().unpark();
             if wait {
-                // It does not panic.
-                let _ = handle.join();
+                handle.join();
             }
         }
     }
