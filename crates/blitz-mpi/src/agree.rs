@@ -9,8 +9,8 @@
 //! are always combined in the order of ranks, and by every rank alike: results are the same everywhere to the last bit.
 //!
 //! # Which message is whose
-//! The number of the call is the tag (its last 15 bits). In one call no two messages go from one rank to the same other one. Calls are made in the same order
-//! on all ranks, so that messages of a call 32,768 numbers earlier have long been received in order.
+//! The place of the call is the tag. In one call no two messages go from one rank to the same other one. Calls are made in the same order
+//! on all ranks, so that messages of a call 65,536 numbers earlier have long been received in order.
 
 use crate::error::{Error, Result, check};
 use crate::links::{Links, null_request};
@@ -23,9 +23,10 @@ use std::os::raw::c_int;
 #[repr(C)]
 pub(crate) struct Call {
     pub(crate) kind: Kind,
+    /// What it is a part of, or `NONE`.
+    pub(crate) whole: Kind,
     /// Operator and type of a reduction.
-    pub(crate) op: u8,
-    pub(crate) number: u8,
+    pub(crate) reduces: u8,
     /// What this rank alone knows to be wrong.
     pub(crate) fault: Fault,
     /// `u32::MAX`: none.
@@ -44,6 +45,7 @@ pub(crate) struct Call {
 pub(crate) struct Kind(u8);
 
 impl Kind {
+    pub(crate) const NONE: Kind = Kind(0);
     pub(crate) const BARRIER: Kind = Kind(1);
     pub(crate) const ALL_REDUCE: Kind = Kind(2);
     pub(crate) const BROADCAST: Kind = Kind(3);
@@ -51,7 +53,18 @@ impl Kind {
     pub(crate) const GATHER: Kind = Kind(5);
     pub(crate) const ALL_GATHER: Kind = Kind(6);
     pub(crate) const ALL_TO_ALL: Kind = Kind(7);
-    pub(crate) const CLOSE: Kind = Kind(8);
+    /// A rank takes part no more.
+    pub(crate) const LEFT: Kind = Kind(8);
+
+    // Operations of several calls.
+    pub(crate) const CLOSE: Kind = Kind(16);
+    pub(crate) const SORT: Kind = Kind(17);
+    pub(crate) const REDISTRIBUTE: Kind = Kind(18);
+    pub(crate) const BY_KEY: Kind = Kind(19);
+    pub(crate) const JOIN: Kind = Kind(20);
+    pub(crate) const READ: Kind = Kind(21);
+    pub(crate) const WRITE: Kind = Kind(22);
+    pub(crate) const DYNAMIC: Kind = Kind(23);
 
     fn name(self) -> &'static str {
         match self {
@@ -62,7 +75,15 @@ impl Kind {
             Kind::GATHER => "gather",
             Kind::ALL_GATHER => "all_gather",
             Kind::ALL_TO_ALL => "all_to_all",
+            Kind::LEFT => "left half way",
             Kind::CLOSE => "the end of the program",
+            Kind::SORT => "sort",
+            Kind::REDISTRIBUTE => "redistribute",
+            Kind::BY_KEY => "group_by_key or reduce_by_key",
+            Kind::JOIN => "join_by_key",
+            Kind::READ => "the reading of files",
+            Kind::WRITE => "the writing of a file",
+            Kind::DYNAMIC => "for_each_dynamic",
             _ => "something unknown",
         }
     }
@@ -86,8 +107,8 @@ impl Call {
     pub(crate) fn new(kind: Kind, size: usize) -> Call {
         Call {
             kind,
-            op: 0,
-            number: 0,
+            whole: Kind::NONE,
+            reduces: 0,
             fault: Fault::NONE,
             root: u32::MAX,
             size: u32::try_from(size).unwrap_or(u32::MAX),
@@ -101,12 +122,16 @@ impl Call {
     }
 
     fn words(&self) -> String {
-        let mut words = format!("rank {} is in {}", self.rank, self.kind.name());
+        let mut words = format!("rank {} is in ", self.rank);
+        if self.whole != Kind::NONE {
+            words += &format!("{}: ", self.whole.name());
+        }
+        words += self.kind.name();
         if self.kind == Kind::ALL_REDUCE {
             words += &format!(
                 " ({} of {}) of {}",
-                Op::named(self.op),
-                number_named(self.number),
+                Op::named(self.reduces >> 4),
+                number_named(self.reduces & 15),
                 self.length
             );
         }
@@ -215,10 +240,10 @@ const INCOMING: usize = 1;
 const OUTGOING: usize = 2;
 
 impl Exchange {
-    /// Starts an exchange. Every rank calls this with the same number.
+    /// Starts an exchange. Every rank calls this with the same tag.
     pub(crate) fn start(
         links: &mut Links,
-        number: u64,
+        tag: c_int,
         mut call: Call,
         payload: Payload,
         combine: Combine,
@@ -230,7 +255,7 @@ impl Exchange {
             payload,
         };
         let mut exchange = Exchange {
-            tag: (number & 0x7fff) as c_int,
+            tag,
             combine,
             step: Step::Fold,
             frames: vec![frame; 3],

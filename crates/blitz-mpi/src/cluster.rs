@@ -10,6 +10,7 @@ use crate::portable::{Number, Op, Plain, Portable, goes_as_it_is};
 use crate::session::{Builder, Session};
 use crate::slot::Slot;
 use crate::stats::Stats;
+use crate::steps::Whole;
 use std::fmt;
 use std::sync::Arc;
 
@@ -24,6 +25,8 @@ pub const MAX_TAG: u16 = 3999;
 #[derive(Clone)]
 pub struct Cluster {
     pub(crate) shared: Arc<Shared>,
+    /// What its collective calls are a part of. `None` in every handle of a user.
+    pub(crate) whole: Option<Arc<Whole>>,
 }
 
 impl Cluster {
@@ -173,54 +176,54 @@ impl Cluster {
 
     /// Waits until all ranks are here.
     pub fn barrier(&self) -> Operation<()> {
-        collective::barrier(&self.shared)
+        collective::barrier(self)
     }
 
     /// Combines the ranks' numbers, element by element; all ranks get the result, the same to the last bit.
     ///
     /// Up to 48 bytes take log2(ranks) small messages (and up to two more), and nothing else. All ranks give as many numbers.
     pub fn all_reduce<T: Number>(&self, numbers: Vec<T>, op: Op) -> Operation<Vec<T>> {
-        collective::all_reduce(&self.shared, numbers, op, |numbers| numbers)
+        collective::all_reduce(self, numbers, op, |numbers| numbers)
     }
 
     /// [`all_reduce`](Self::all_reduce) of one number.
     pub fn all_reduce_one<T: Number>(&self, number: T, op: Op) -> Operation<T> {
-        collective::all_reduce(&self.shared, vec![number], op, |numbers| numbers[0])
+        collective::all_reduce(self, vec![number], op, |numbers| numbers[0])
     }
 
     /// Gives all ranks what the root has; what the others give is ignored (`vec![]` will do).
     pub fn broadcast<T: Plain>(&self, root: usize, data: Vec<T>) -> Operation<Vec<T>> {
         const { assert!(size_of::<T>() > 0) };
         // SAFETY: it is plain.
-        unsafe { collective::broadcast(&self.shared, root, data) }
+        unsafe { collective::broadcast(self, root, data) }
     }
 
     /// Gives each rank its part of what the root has; the others give `None`.
     pub fn scatter<T: Plain>(&self, root: usize, parts: Option<Parts<T>>) -> Operation<Vec<T>> {
         const { assert!(size_of::<T>() > 0) };
         // SAFETY: it is plain and has a size.
-        unsafe { collective::scatter(&self.shared, root, parts) }
+        unsafe { collective::scatter(self, root, parts) }
     }
 
     /// Gives the root what all ranks have, of any lengths; the others get `None`.
     pub fn gather<T: Plain>(&self, root: usize, data: Vec<T>) -> Operation<Option<Parts<T>>> {
         const { assert!(size_of::<T>() > 0) };
         // SAFETY: it is plain and has a size.
-        unsafe { collective::gather(&self.shared, root, data) }
+        unsafe { collective::gather(self, root, data) }
     }
 
     /// Gives all ranks what all ranks have, of any lengths.
     pub fn all_gather<T: Plain>(&self, data: Vec<T>) -> Operation<Parts<T>> {
         const { assert!(size_of::<T>() > 0) };
         // SAFETY: it is plain and has a size.
-        unsafe { collective::all_gather(&self.shared, data) }
+        unsafe { collective::all_gather(self, data) }
     }
 
     /// Gives each rank its part of what every rank has, of any lengths.
     pub fn all_to_all<T: Plain>(&self, parts: Parts<T>) -> Operation<Parts<T>> {
         const { assert!(size_of::<T>() > 0) };
         // SAFETY: it is plain and has a size.
-        unsafe { collective::all_to_all(&self.shared, false, parts) }
+        unsafe { collective::all_to_all(self, parts) }
     }
 
     // The same for what is packed.
@@ -229,7 +232,7 @@ impl Cluster {
     pub(crate) async fn exchange<T: Portable>(&self, parts: Parts<T>) -> Result<Parts<T>> {
         if goes_as_it_is::<T>() {
             // SAFETY: it is plain and has a size.
-            return unsafe { collective::all_to_all(&self.shared, false, parts) }.await;
+            return unsafe { collective::all_to_all(self, parts) }.await;
         }
         let packed = parts.iter().map(pack).collect::<Vec<_>>();
         drop(parts);
@@ -244,7 +247,7 @@ impl Cluster {
     ) -> Result<Option<Parts<T>>> {
         if goes_as_it_is::<T>() {
             // SAFETY: it is plain and has a size.
-            return unsafe { collective::gather(&self.shared, root, data) }.await;
+            return unsafe { collective::gather(self, root, data) }.await;
         }
         self.gather(root, pack(&data))
             .await?
@@ -256,7 +259,7 @@ impl Cluster {
     pub(crate) async fn all_gather_portable<T: Portable>(&self, data: Vec<T>) -> Result<Parts<T>> {
         if goes_as_it_is::<T>() {
             // SAFETY: it is plain and has a size.
-            return unsafe { collective::all_gather(&self.shared, data) }.await;
+            return unsafe { collective::all_gather(self, data) }.await;
         }
         unpack(self.all_gather(pack(&data)).await?)
     }
@@ -269,7 +272,7 @@ impl Cluster {
     ) -> Result<Vec<T>> {
         if goes_as_it_is::<T>() {
             // SAFETY: it is plain and has a size.
-            return unsafe { collective::scatter(&self.shared, root, parts) }.await;
+            return unsafe { collective::scatter(self, root, parts) }.await;
         }
         let packed = parts.map(|parts| Parts::from(parts.iter().map(pack).collect::<Vec<_>>()));
         unpack_part(&self.scatter(root, packed).await?)

@@ -10,14 +10,15 @@
 //! total is limited by what MPI can count.
 
 use crate::agree::{Call, Combine, Fault, Kind, PAYLOAD, Payload};
+use crate::cluster::Cluster;
 use crate::core::{Body, Core};
-use crate::driver::Shared;
 use crate::error::{Error, Result, check};
 use crate::links::{Batch, Links, Probed, count, null_request};
 use crate::operation::Operation;
 use crate::parts::Parts;
 use crate::portable::{Number, Op};
 use crate::slot::Slot;
+use crate::steps::Whole;
 use mpi::ffi;
 use std::ops::Range;
 use std::os::raw::c_int;
@@ -26,24 +27,38 @@ use std::task::Waker;
 
 const NOTHING: Payload = Payload([0; PAYLOAD]);
 
-/// Begins a call. `internal`: also when users are told that the cluster is closed.
+/// Begins a call.
 fn start<R: Send + 'static>(
-    shared: &Arc<Shared>,
-    internal: bool,
+    cluster: &Cluster,
     bytes: usize,
-    slot: &Arc<Slot<R>>,
-    begin: impl FnOnce(&mut Core) -> Result<()>,
+    slot: Arc<Slot<R>>,
+    (call, payload, combine): (Call, Payload, Combine),
+    body: Box<dyn Body>,
 ) -> Operation<R> {
+    let (shared, whole) = (&cluster.shared, cluster.whole.as_ref());
     let started = shared.begin(bytes, |core| {
-        if core.closed && !internal {
-            return Err(Error::Closed);
+        // The end itself goes on when users are told that the cluster is closed.
+        if !whole.is_some_and(|whole| whole.kind == Kind::CLOSE) {
+            core.open()?;
         }
-        begin(core)
+        core.call(whole, call, payload, combine, body)
     });
     match started {
-        Ok(()) => Operation::new(shared, Arc::clone(slot)),
+        Ok(()) => Operation::new(shared, slot),
         Err(error) => Operation::new(shared, Slot::filled(Err(error))),
     }
+}
+
+/// One more step, for those who have gone on: this rank has left.
+pub(crate) fn say_left(core: &mut Core, whole: &Arc<Whole>) -> Result<()> {
+    let body = Box::new(Bare { slot: Slot::new() });
+    core.call(
+        Some(whole),
+        Call::new(Kind::LEFT, 0),
+        NOTHING,
+        nothing_to_combine(),
+        body,
+    )
 }
 
 /// Only the agreement.
@@ -52,7 +67,7 @@ struct Bare {
 }
 
 impl Body for Bare {
-    fn begin(&mut self, _: &mut Links, _: u64, _: &Payload) -> Result<()> {
+    fn begin(&mut self, _: &mut Links, _: c_int, _: &Payload) -> Result<()> {
         Ok(())
     }
 
@@ -81,23 +96,19 @@ fn nothing_to_combine() -> Combine {
     }
 }
 
-pub(crate) fn barrier(shared: &Arc<Shared>) -> Operation<()> {
-    bare(shared, Kind::BARRIER, false)
-}
-
-/// The last call of a cluster.
-pub(crate) fn last_call(shared: &Arc<Shared>) -> Operation<()> {
-    bare(shared, Kind::CLOSE, true)
-}
-
-fn bare(shared: &Arc<Shared>, kind: Kind, internal: bool) -> Operation<()> {
+pub(crate) fn barrier(cluster: &Cluster) -> Operation<()> {
     let slot = Slot::new();
     let body = Box::new(Bare {
         slot: Arc::clone(&slot),
     });
-    start(shared, internal, 0, &slot, |core| {
-        core.call(Call::new(kind, 0), NOTHING, nothing_to_combine(), body)
-    })
+    let call = Call::new(Kind::BARRIER, 0);
+    start(
+        cluster,
+        0,
+        slot,
+        (call, NOTHING, nothing_to_combine()),
+        body,
+    )
 }
 
 // Reductions.
@@ -115,15 +126,14 @@ struct Reduction<T, R> {
 }
 
 pub(crate) fn all_reduce<T: Number, R: Send + 'static>(
-    shared: &Arc<Shared>,
+    cluster: &Cluster,
     given: Vec<T>,
     op: Op,
     convert: Convert<T, R>,
 ) -> Operation<R> {
     let (length, bytes) = (given.len(), size_of_val(&given[..]));
     let mut call = Call::new(Kind::ALL_REDUCE, size_of::<T>());
-    call.op = op.code();
-    call.number = T::CODE;
+    call.reduces = op.code() << 4 | T::CODE;
     call.length = length as u64;
     if count(length).is_err() {
         call.fault = Fault::LONG;
@@ -154,9 +164,7 @@ pub(crate) fn all_reduce<T: Number, R: Send + 'static>(
         slot: Arc::clone(&slot),
         requests: Batch::default(),
     });
-    start(shared, false, bytes, &slot, |core| {
-        core.call(call, payload, combine, body)
-    })
+    start(cluster, bytes, slot, (call, payload, combine), body)
 }
 
 fn combine_numbers<T: Number>(combine: &Combine, left: &mut Payload, right: &Payload) {
@@ -172,7 +180,7 @@ fn combine_numbers<T: Number>(combine: &Combine, left: &mut Payload, right: &Pay
 }
 
 impl<T: Number, R: Send + 'static> Body for Reduction<T, R> {
-    fn begin(&mut self, links: &mut Links, _: u64, agreed: &Payload) -> Result<()> {
+    fn begin(&mut self, links: &mut Links, _: c_int, agreed: &Payload) -> Result<()> {
         let (length, bytes) = (self.given.len(), self.bytes());
         if bytes <= PAYLOAD {
             self.result = std::mem::take(&mut self.given);
@@ -226,6 +234,10 @@ impl<T: Number, R: Send + 'static> Body for Reduction<T, R> {
     fn bytes(&self) -> usize {
         size_of_val(&self.given[..])
     }
+
+    fn is_tree(&self) -> bool {
+        self.bytes() > PAYLOAD
+    }
 }
 
 // Broadcast.
@@ -241,15 +253,15 @@ struct Broadcast<T> {
 /// # Safety
 /// `T` is plain.
 pub(crate) unsafe fn broadcast<T: Send + 'static>(
-    shared: &Arc<Shared>,
+    cluster: &Cluster,
     root: usize,
     mut data: Vec<T>,
 ) -> Operation<Vec<T>> {
-    if shared.rank != root {
+    if cluster.rank() != root {
         data.clear();
     }
     let mut call = Call::new(Kind::BROADCAST, size_of::<T>());
-    set_root(&mut call, root, shared.size);
+    set_root(&mut call, root, cluster.size());
     if count(data.len()).is_err() {
         call.fault = Fault::LONG;
     }
@@ -270,9 +282,7 @@ pub(crate) unsafe fn broadcast<T: Send + 'static>(
         length: 1,
         apply: combine_numbers::<u64>,
     };
-    start(shared, false, bytes, &slot, |core| {
-        core.call(call, payload, combine, body)
-    })
+    start(cluster, bytes, slot, (call, payload, combine), body)
 }
 
 fn length_of(payload: &Payload) -> u64 {
@@ -287,7 +297,7 @@ fn set_root(call: &mut Call, root: usize, size: usize) {
 }
 
 impl<T: Send + 'static> Body for Broadcast<T> {
-    fn begin(&mut self, links: &mut Links, _: u64, agreed: &Payload) -> Result<()> {
+    fn begin(&mut self, links: &mut Links, _: c_int, agreed: &Payload) -> Result<()> {
         self.length = length_of(agreed) as usize;
         if self.length == 0 {
             // Nobody has anything, and everybody knows. (The address of an empty vector may mean something else to MPI.)
@@ -331,6 +341,10 @@ impl<T: Send + 'static> Body for Broadcast<T> {
     fn bytes(&self) -> usize {
         self.length * size_of::<T>()
     }
+
+    fn is_tree(&self) -> bool {
+        true
+    }
 }
 
 // Parts to and from ranks.
@@ -348,7 +362,7 @@ struct Plan {
 struct Swap<T, R> {
     plan: Plan,
     data: Vec<T>,
-    number: c_int,
+    tag: c_int,
     /// Messages that have come, until all have.
     probed: Vec<Probed>,
     received: Parts<T>,
@@ -365,8 +379,7 @@ unsafe impl<T: Send, R: Send> Send for Swap<T, R> {}
 /// # Safety
 /// `T` is plain and has a size. The ranks' plans fit together.
 unsafe fn swap<T: Send + 'static, R: Send + 'static>(
-    shared: &Arc<Shared>,
-    internal: bool,
+    cluster: &Cluster,
     mut call: Call,
     data: Vec<T>,
     plan: Plan,
@@ -385,23 +398,27 @@ unsafe fn swap<T: Send + 'static, R: Send + 'static>(
     let body = Box::new(Swap {
         plan,
         data,
-        number: 0,
+        tag: 0,
         probed: Vec::new(),
-        received: Parts::empty(shared.size),
+        received: Parts::empty(cluster.size()),
         length: 0,
         requests: Batch::default(),
         convert,
         slot: Arc::clone(&slot),
         bytes,
     });
-    start(shared, internal, bytes, &slot, |core| {
-        core.call(call, NOTHING, nothing_to_combine(), body)
-    })
+    start(
+        cluster,
+        bytes,
+        slot,
+        (call, NOTHING, nothing_to_combine()),
+        body,
+    )
 }
 
 impl<T: Send + 'static, R: Send + 'static> Body for Swap<T, R> {
-    fn begin(&mut self, links: &mut Links, number: u64, _: &Payload) -> Result<()> {
-        self.number = (number & 0x7fff) as c_int;
+    fn begin(&mut self, links: &mut Links, tag: c_int, _: &Payload) -> Result<()> {
+        self.tag = tag;
         let size = size_of::<T>();
         for (to, part) in &self.plan.sends {
             let slice = &self.data[part.clone()];
@@ -414,7 +431,7 @@ impl<T: Send + 'static, R: Send + 'static> Body for Swap<T, R> {
                     slice.len(),
                     size,
                     *to,
-                    self.number,
+                    self.tag,
                     links.blocks,
                 )?
             };
@@ -428,7 +445,7 @@ impl<T: Send + 'static, R: Send + 'static> Body for Swap<T, R> {
 
     fn advance(&mut self, links: &mut Links) -> Result<bool> {
         while self.probed.len() < self.plan.sources {
-            let Some(probed) = links.probe(Some(self.number), links.blocks)? else {
+            let Some(probed) = links.probe(Some(self.tag), links.blocks)? else {
                 return Ok(false);
             };
             self.probed.push(probed);
@@ -511,24 +528,24 @@ fn others(rank: usize, size: usize) -> impl Iterator<Item = usize> {
 /// # Safety
 /// `T` is plain and has a size.
 pub(crate) unsafe fn scatter<T: Send + 'static>(
-    shared: &Arc<Shared>,
+    cluster: &Cluster,
     root: usize,
     parts: Option<Parts<T>>,
 ) -> Operation<Vec<T>> {
     let mut call = Call::new(Kind::SCATTER, size_of::<T>());
-    set_root(&mut call, root, shared.size);
+    set_root(&mut call, root, cluster.size());
     let mut plan = Plan {
         sends: Vec::new(),
         own: 0..0,
-        sources: usize::from(shared.rank != root),
+        sources: usize::from(cluster.rank() != root),
     };
     let mut data = Vec::new();
-    if shared.rank == root {
+    if cluster.rank() == root {
         match parts {
-            Some(parts) if parts.counts.len() == shared.size => {
+            Some(parts) if parts.counts.len() == cluster.size() => {
                 let ranges = parts.ranges();
                 plan.own = ranges[root].clone();
-                plan.sends = others(root, shared.size)
+                plan.sends = others(root, cluster.size())
                     .map(|to| (to, ranges[to].clone()))
                     .collect();
                 data = parts.data;
@@ -537,35 +554,35 @@ pub(crate) unsafe fn scatter<T: Send + 'static>(
         }
     }
     // SAFETY: the root sends to everybody else, and everybody else waits for one message.
-    unsafe { swap(shared, false, call, data, plan, |parts| parts.data) }
+    unsafe { swap(cluster, call, data, plan, |parts| parts.data) }
 }
 
 /// # Safety
 /// `T` is plain and has a size.
 pub(crate) unsafe fn gather<T: Send + 'static>(
-    shared: &Arc<Shared>,
+    cluster: &Cluster,
     root: usize,
     data: Vec<T>,
 ) -> Operation<Option<Parts<T>>> {
     let mut call = Call::new(Kind::GATHER, size_of::<T>());
-    set_root(&mut call, root, shared.size);
+    set_root(&mut call, root, cluster.size());
     let all = 0..data.len();
     // SAFETY: everybody but the root sends one message to the root, which waits for as many.
     unsafe {
-        if shared.rank == root {
+        if cluster.rank() == root {
             let plan = Plan {
                 sends: Vec::new(),
                 own: all,
-                sources: shared.size - 1,
+                sources: cluster.size() - 1,
             };
-            swap(shared, false, call, data, plan, Some)
+            swap(cluster, call, data, plan, Some)
         } else {
             let plan = Plan {
                 sends: vec![(root, all)],
                 own: 0..0,
                 sources: 0,
             };
-            swap(shared, false, call, data, plan, |_| None)
+            swap(cluster, call, data, plan, |_| None)
         }
     }
 }
@@ -573,44 +590,43 @@ pub(crate) unsafe fn gather<T: Send + 'static>(
 /// # Safety
 /// `T` is plain and has a size.
 pub(crate) unsafe fn all_gather<T: Send + 'static>(
-    shared: &Arc<Shared>,
+    cluster: &Cluster,
     data: Vec<T>,
 ) -> Operation<Parts<T>> {
     let call = Call::new(Kind::ALL_GATHER, size_of::<T>());
     let all = 0..data.len();
     let plan = Plan {
-        sends: others(shared.rank, shared.size)
+        sends: others(cluster.rank(), cluster.size())
             .map(|to| (to, all.clone()))
             .collect(),
         own: all,
-        sources: shared.size - 1,
+        sources: cluster.size() - 1,
     };
     // SAFETY: everybody sends to everybody else.
-    unsafe { swap(shared, false, call, data, plan, |parts| parts) }
+    unsafe { swap(cluster, call, data, plan, |parts| parts) }
 }
 
 /// # Safety
 /// `T` is plain and has a size.
 pub(crate) unsafe fn all_to_all<T: Send + 'static>(
-    shared: &Arc<Shared>,
-    internal: bool,
+    cluster: &Cluster,
     parts: Parts<T>,
 ) -> Operation<Parts<T>> {
     let mut call = Call::new(Kind::ALL_TO_ALL, size_of::<T>());
     let mut plan = Plan {
         sends: Vec::new(),
         own: 0..0,
-        sources: shared.size - 1,
+        sources: cluster.size() - 1,
     };
-    if parts.counts.len() == shared.size {
+    if parts.counts.len() == cluster.size() {
         let ranges = parts.ranges();
-        plan.own = ranges[shared.rank].clone();
-        plan.sends = others(shared.rank, shared.size)
+        plan.own = ranges[cluster.rank()].clone();
+        plan.sends = others(cluster.rank(), cluster.size())
             .map(|to| (to, ranges[to].clone()))
             .collect();
     } else {
         call.fault = Fault::PARTS;
     }
     // SAFETY: everybody sends to everybody else.
-    unsafe { swap(shared, internal, call, parts.data, plan, |parts| parts) }
+    unsafe { swap(cluster, call, parts.data, plan, |parts| parts) }
 }

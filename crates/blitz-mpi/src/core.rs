@@ -12,10 +12,12 @@
 //! held too, and goes to the next who asks. Messages of one sender with one tag are received in the order in which they were sent.
 
 use crate::agree::{Call, Combine, Exchange, Payload};
+use crate::cluster::MAX_TAG;
 use crate::error::{Error, Result, check};
 use crate::links::{Links, Probed};
 use crate::slot::Slot;
 use crate::stats::Stats;
+use crate::steps::{Place, Whole};
 use mpi::environment::Universe;
 use mpi::ffi::{self, MPI_Message, MPI_Request, MPI_Status};
 use std::collections::VecDeque;
@@ -31,8 +33,8 @@ pub(crate) trait Landing: Send {
 
 /// The data of a collective call, once the ranks have agreed.
 pub(crate) trait Body: Send {
-    /// Starts to move data. `number` tells this call's messages from others'.
-    fn begin(&mut self, links: &mut Links, number: u64, agreed: &Payload) -> Result<()>;
+    /// Starts to move data. `tag` tells this call's messages from others'.
+    fn begin(&mut self, links: &mut Links, tag: c_int, agreed: &Payload) -> Result<()>;
 
     /// Goes on. True: done.
     fn advance(&mut self, links: &mut Links) -> Result<bool>;
@@ -45,17 +47,23 @@ pub(crate) trait Body: Send {
 
     /// About how many bytes go to or from other ranks.
     fn bytes(&self) -> usize;
+
+    /// Whether it is a collective of MPI, which must begin in the same order everywhere.
+    fn is_tree(&self) -> bool {
+        false
+    }
 }
 
 enum Stage {
     Agreeing,
-    /// The ranks agree. It begins when the one before it has: collectives of MPI must begin in the same order everywhere.
+    /// The ranks agree. A collective of MPI begins when the one before it has.
     Agreed(Payload),
     Moving,
 }
 
 struct Running {
-    number: u64,
+    place: Place,
+    whole: Option<Arc<Whole>>,
     exchange: Exchange,
     stage: Stage,
     body: Box<dyn Body>,
@@ -116,6 +124,16 @@ pub(crate) fn wire_tag(tag: u16, size: usize) -> c_int {
     c_int::from(tag) << 8 | size.min(255) as c_int
 }
 
+/// Whether users may begin operations.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Door {
+    Open,
+    /// They are told `Closed`. What has begun goes on.
+    Closing,
+    /// Nothing is under way, and nothing may begin.
+    Shut,
+}
+
 pub(crate) struct Core {
     pub(crate) links: Links,
     requests: Vec<MPI_Request>,
@@ -129,8 +147,7 @@ pub(crate) struct Core {
     calls: u64,
     /// Bytes under way.
     pub(crate) bytes: usize,
-    /// Users are told `Closed`.
-    pub(crate) closed: bool,
+    pub(crate) door: Door,
     universe: Option<Universe>,
 }
 
@@ -154,13 +171,20 @@ impl Core {
             running: VecDeque::new(),
             calls: 0,
             bytes: 0,
-            closed: false,
+            door: Door::Open,
             universe: Some(universe),
         }
     }
 
     pub(crate) fn stats(&self) -> Stats {
         self.links.stats
+    }
+
+    pub(crate) fn open(&self) -> Result<()> {
+        match self.door {
+            Door::Open => Ok(()),
+            _ => Err(Error::Closed),
+        }
     }
 
     /// How many operations wait for MPI.
@@ -171,10 +195,10 @@ impl Core {
     /// Looks at everything once. True: something has come to its end, or a step further.
     pub(crate) fn progress(&mut self) -> bool {
         let mut moved = self.land();
-        if !self.mail.waiting.is_empty() || self.closed {
+        if !self.mail.waiting.is_empty() || self.door != Door::Open {
             moved |= self.fetch_mail();
         }
-        if self.closed {
+        if self.door != Door::Open {
             self.take_in();
         }
         moved |= self.run_collectives();
@@ -249,11 +273,7 @@ impl Core {
     ) -> Result<()> {
         let Parcel { sent, data, length } = parcel;
         let size = size_of::<T>();
-        let open = if self.closed {
-            Err(Error::Closed)
-        } else {
-            self.links.check_rank(to)
-        };
+        let open = self.open().and_then(|()| self.links.check_rank(to));
         let started = open.and_then(|()| {
             let (wire, letters) = (wire_tag(tag, size), self.links.letters);
             // SAFETY: the memory belongs to `sent`.
@@ -443,20 +463,32 @@ impl Core {
 
     // Collectives.
 
-    /// Begins a collective call: all ranks make the same calls in the same order.
+    /// Begins a collective call: all ranks make the same calls in the same order, and the same steps of a `whole`.
     pub(crate) fn call(
         &mut self,
-        call: Call,
+        whole: Option<&Arc<Whole>>,
+        mut call: Call,
         payload: Payload,
         combine: Combine,
         body: Box<dyn Body>,
     ) -> Result<()> {
-        let number = self.calls;
-        self.calls += 1;
+        let mut number = || {
+            self.calls += 1;
+            self.calls
+        };
+        let place = match whole {
+            None => Place::first(number()),
+            Some(whole) => {
+                call.whole = whole.kind;
+                whole.next(number)
+            }
+        };
+        debug_assert!(place.is_first() || !body.is_tree());
         self.links.stats.collectives += 1;
-        let exchange = Exchange::start(&mut self.links, number, call, payload, combine)?;
+        let exchange = Exchange::start(&mut self.links, place.tag(), call, payload, combine)?;
         self.running.push_back(Running {
-            number,
+            place,
+            whole: whole.cloned(),
             exchange,
             stage: Stage::Agreeing,
             body,
@@ -464,16 +496,38 @@ impl Core {
         Ok(())
     }
 
+    /// This rank takes no further part in an operation of several calls, and the others are told.
+    pub(crate) fn leave(&mut self, whole: &Arc<Whole>) {
+        // At the very end nobody listens any more.
+        if self.door != Door::Shut && whole.leaves() {
+            // An error is one of MPI, and there is nobody who could be told.
+            let _ = crate::collective::say_left(self, whole);
+        }
+    }
+
     fn run_collectives(&mut self) -> bool {
         let mut moved = false;
         let mut turn = true;
+        let mut leaving = Vec::new();
         let mut at = 0;
         while at < self.running.len() {
             let running = &mut self.running[at];
             let links = &mut self.links;
-            match running.advance(links, turn, &mut self.bytes, &mut moved) {
+            let agreeing = matches!(running.stage, Stage::Agreeing);
+            let result = running.advance(links, turn, &mut self.bytes, &mut moved);
+            if let Some(whole) = &running.whole
+                && agreeing
+            {
+                match &result {
+                    Err(_) => whole.failed(),
+                    Ok(false) if matches!(running.stage, Stage::Agreeing) => {}
+                    Ok(_) if whole.agreed() => leaving.push(Arc::clone(whole)),
+                    Ok(_) => {}
+                }
+            }
+            match result {
                 Ok(false) => {
-                    turn &= matches!(running.stage, Stage::Moving);
+                    turn &= matches!(running.stage, Stage::Moving) || !running.body.is_tree();
                     at += 1;
                 }
                 Ok(true) => {
@@ -495,6 +549,9 @@ impl Core {
                 }
             }
         }
+        for whole in leaving {
+            self.leave(&whole);
+        }
         moved
     }
 
@@ -509,7 +566,12 @@ impl Core {
     pub(crate) fn drain(&mut self, expected: &[u64]) -> bool {
         self.refuse_all(&Error::Closed);
         self.progress();
-        self.mail.seen == expected && self.requests.is_empty() && self.running.is_empty()
+        let done =
+            self.mail.seen == expected && self.requests.is_empty() && self.running.is_empty();
+        if done {
+            self.door = Door::Shut;
+        }
+        done
     }
 
     /// Takes in what nobody can ask for any more: a long message keeps its sender until somebody does, and that one may not be at the end yet.
@@ -523,9 +585,10 @@ impl Core {
         }
     }
 
-    /// What was never received.
+    /// What users were sent and have never received. (An answer about a loop that has been dropped is nobody's loss.)
     pub(crate) fn unreceived(&self) -> usize {
-        self.mail.held.len()
+        let users = |letter: &&Letter| letter.wire >> 8 <= c_int::from(MAX_TAG);
+        self.mail.held.iter().filter(users).count()
     }
 
     /// Leaves MPI. Every rank calls this when nothing is under way.
@@ -590,10 +653,10 @@ impl Running {
             *moved = true;
         }
         if let Stage::Agreed(payload) = self.stage {
-            if !turn {
+            if !turn && self.body.is_tree() {
                 return Ok(false);
             }
-            self.body.begin(links, self.number, &payload)?;
+            self.body.begin(links, self.place.tag(), &payload)?;
             self.stage = Stage::Moving;
             *bytes += self.under_way();
             *moved = true;

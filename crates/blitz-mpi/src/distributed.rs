@@ -8,10 +8,12 @@ mod files;
 mod keys;
 mod sort;
 
+use crate::agree::Kind;
 use crate::cluster::Cluster;
 use crate::error::Result;
 use crate::parts::{Parts, block};
 use crate::portable::{Op, Portable};
+use crate::steps::Steps;
 use blitz::prelude::*;
 
 /// A vector in blocks over the ranks: `rank 0's block, rank 1's block, …`.
@@ -205,11 +207,8 @@ impl<T: Portable> Distributed<T> {
     /// # Errors
     /// What MPI says.
     pub async fn redistribute(self) -> Result<Self> {
-        let lengths = self
-            .cluster
-            .all_gather(vec![self.local.len()])
-            .await?
-            .into_vec();
+        let steps = Steps::new(&self.cluster, Kind::REDISTRIBUTE);
+        let lengths = steps.all_gather(vec![self.local.len()]).await?.into_vec();
         let (rank, size) = (self.cluster.rank(), self.cluster.size());
         let start: usize = lengths[..rank].iter().sum();
         let total = lengths.iter().sum();
@@ -224,7 +223,7 @@ impl<T: Portable> Distributed<T> {
             })
             .collect();
         let parts = Parts::new(self.local, counts);
-        let local = self.cluster.exchange(parts).await?.into_vec();
+        let local = steps.last().exchange(parts).await?.into_vec();
         Ok(Distributed {
             cluster: self.cluster,
             local,

@@ -17,6 +17,7 @@
 //! ends by itself; operations that are long, and futures that are about to wait, end it early.
 
 use crate::core::Core;
+use crate::dynamic::Loops;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
@@ -52,6 +53,7 @@ pub(crate) struct Shared {
     ended: AtomicBool,
     /// Futures that have been polled in vain.
     waiting: AtomicUsize,
+    pub(crate) loops: Mutex<Loops>,
     /// A future has looked for as long as it may, and nothing has moved since.
     in_vain: AtomicBool,
 }
@@ -68,6 +70,7 @@ impl Shared {
             driver: Mutex::new(None),
             ended: AtomicBool::new(false),
             waiting: AtomicUsize::new(0),
+            loops: Mutex::default(),
             in_vain: AtomicBool::new(false),
         })
     }

@@ -8,20 +8,29 @@
 //! Indices only ever move: out of a range under its lock, into a message, into the range of whoever asked. Nobody asks twice at a time. A rank enters the last
 //! barrier with an empty range and no question open, and answers until the barrier has opened; then no question can be under way.
 //!
+//! # Several at a time
+//! A question names the loop that it is about, and the tag of its answer, which belongs to the asking loop while that goes on. Any loop's task answers any question: for a loop that this
+//! rank has left, with nothing. A rank that has no tag left for a loop does not ask for it, and has its own block only.
+//!
 //! # Cost
-//! Two messages of 8 and 16 bytes for each question. A rank that gets something goes on with half of what the other had, so that the others are asked
+//! Two messages of 16 bytes for each question. A rank that gets something goes on with half of what the other had, so that the others are asked
 //! O(log n) times with success, and each rank asks everybody in vain at least once: about 2 p messages for each rank if all is even from the start.
 
+use crate::agree::Kind;
 use crate::cluster::{Cluster, MAX_TAG};
 use crate::error::{Error, Result};
 use crate::parts::block;
 use crate::portable::Op;
+use crate::steps::Steps;
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 const QUESTION: u16 = MAX_TAG + 1;
+/// The tags of answers: as many loops of one rank may ask at a time.
 const ANSWER: u16 = MAX_TAG + 2;
+const ANSWERS: u16 = 64;
 
 /// What became of the indices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +81,63 @@ impl Left {
     }
 }
 
+/// The loops of a rank that are under way.
+#[derive(Default)]
+pub(crate) struct Loops {
+    /// By the numbers of their calls.
+    left: HashMap<u64, Arc<Left>>,
+    /// Tags of answers that are in use, as bits.
+    tags: u64,
+}
+
+/// One of them.
+struct Loop<'a> {
+    cluster: &'a Cluster,
+    number: u64,
+    left: Arc<Left>,
+    tag: Option<u16>,
+}
+
+fn lock(cluster: &Cluster) -> MutexGuard<'_, Loops> {
+    cluster
+        .shared
+        .loops
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<'a> Loop<'a> {
+    fn open(cluster: &'a Cluster, number: u64, range: Range<usize>) -> Self {
+        let left = Arc::new(Left {
+            range: Mutex::new(range),
+            answers: AtomicU64::new(0),
+        });
+        let mut loops = lock(cluster);
+        loops.left.insert(number, Arc::clone(&left));
+        let free = loops.tags.trailing_ones() as u16;
+        let tag = (free < ANSWERS).then(|| {
+            loops.tags |= 1 << free;
+            ANSWER + free
+        });
+        Loop {
+            cluster,
+            number,
+            left,
+            tag,
+        }
+    }
+}
+
+impl Drop for Loop<'_> {
+    fn drop(&mut self) {
+        let mut loops = lock(self.cluster);
+        loops.left.remove(&self.number);
+        if let Some(tag) = self.tag {
+            loops.tags &= !(1 << (tag - ANSWER));
+        }
+    }
+}
+
 impl Cluster {
     /// Calls `work` for every index below `count`, each once, on some rank. All ranks call this, with the same count.
     ///
@@ -98,38 +164,40 @@ impl Cluster {
         work: impl Fn(usize) + Sync + Send,
     ) -> Result<Balance> {
         // Everybody is here, with the same count, before anybody is asked.
+        let steps = Steps::new(self, Kind::DYNAMIC);
         let (least, most) = (count as u64, u64::MAX - count as u64);
-        let agreed = self.all_reduce(vec![least, most], Op::Min).await?;
-        if agreed != [least, most] {
-            return Err(Error::Mismatch(format!(
-                "for_each_dynamic with counts from {} to {}",
-                agreed[0],
-                u64::MAX - agreed[1]
-            )));
+        let agreement = steps.all_reduce(vec![least, most], Op::Min);
+        // Before that: others may know of the agreement first, and ask.
+        let (number, range) = (steps.number(), block(count, self.size(), self.rank()));
+        let mut dynamic = Loop::open(self, number.unwrap_or(u64::MAX), range);
+        // If this future is dropped, the task stays: others may ask, and find out at the barrier.
+        let answering = blitz_io::spawn(answer(self.clone()));
+        let result = async {
+            let agreed = agreement.await?;
+            if agreed != [least, most] {
+                return Err(Error::Mismatch(format!(
+                    "for_each_dynamic with counts from {} to {}",
+                    agreed[0],
+                    u64::MAX - agreed[1]
+                )));
+            }
+            let balance = dynamic.take_and_ask(work).await?;
+            steps.last().barrier().await?;
+            Ok(balance)
         }
-        let (rank, size) = (self.rank(), self.size());
-        let left = Arc::new(Left {
-            range: Mutex::new(block(count, size, rank)),
-            answers: AtomicU64::new(0),
-        });
-        let answering = blitz_io::spawn(answer(self.clone(), Arc::clone(&left)));
-        let result = self.take_and_ask(&left, work).await;
-        let barrier = self.barrier().await;
-        // No question is under way: the task waits for one in vain.
+        .await;
+        // No question about this loop is under way.
         answering.abort();
         let _ = answering.await;
         let mut balance = result?;
-        barrier?;
-        balance.answers = left.answers.load(Ordering::Relaxed);
+        balance.answers = dynamic.left.answers.load(Ordering::Relaxed);
         Ok(balance)
     }
+}
 
-    async fn take_and_ask(
-        &self,
-        left: &Left,
-        work: impl Fn(usize) + Sync + Send,
-    ) -> Result<Balance> {
-        let (rank, size, threads) = (self.rank(), self.size(), self.threads());
+impl Loop<'_> {
+    async fn take_and_ask(&mut self, work: impl Fn(usize) + Sync + Send) -> Result<Balance> {
+        let (rank, size) = (self.cluster.rank(), self.cluster.size());
         let mut balance = Balance {
             computed: 0,
             taken: 0,
@@ -137,18 +205,27 @@ impl Cluster {
             answers: 0,
         };
         loop {
-            balance.computed += compute(left, threads, &work);
+            balance.computed += compute(&self.left, self.cluster.threads(), &work);
             let mut found = false;
             for step in 1..size {
+                // Nobody else's while the answer is on its way, even if this future is dropped meanwhile.
+                let Some(tag) = self.tag.take() else { break };
                 let other = (rank + step) % size;
                 balance.questions += 1;
-                let question = self.send_any_tag::<u64, _>(other, Ok(QUESTION), [0u64]);
-                let (_, answer) = self.receive_any_tag::<u64>(Some(other), ANSWER).await?;
+                let question = [self.number, u64::from(tag)];
+                let question = self
+                    .cluster
+                    .send_any_tag::<u64, _>(other, Ok(QUESTION), question);
+                let (_, answer) = self
+                    .cluster
+                    .receive_any_tag::<u64>(Some(other), tag)
+                    .await?;
+                self.tag = Some(tag);
                 question.await?;
                 let range = answer[0] as usize..answer[1] as usize;
                 if !range.is_empty() {
                     balance.taken += range.len();
-                    left.with(|mine| *mine = range);
+                    self.left.with(|mine| *mine = range);
                     found = true;
                     break;
                 }
@@ -187,13 +264,17 @@ fn compute(left: &Left, threads: usize, work: &(impl Fn(usize) + Sync + Send)) -
     total.into_inner()
 }
 
-async fn answer(cluster: Cluster, left: Arc<Left>) {
-    while let Ok((from, _)) = cluster.receive_any_tag::<u64>(None, QUESTION).await {
-        let half = left.half();
-        left.answers.fetch_add(1, Ordering::Relaxed);
+async fn answer(cluster: Cluster) {
+    while let Ok((from, question)) = cluster.receive_any_tag::<u64>(None, QUESTION).await {
+        let (number, tag) = (question[0], question[1] as u16);
+        let left = lock(&cluster).left.get(&number).cloned();
+        let half = left.map_or(0..0, |left| {
+            left.answers.fetch_add(1, Ordering::Relaxed);
+            left.half()
+        });
         let answer = [half.start as u64, half.end as u64];
         if cluster
-            .send_any_tag::<u64, _>(from, Ok(ANSWER), answer)
+            .send_any_tag::<u64, _>(from, Ok(tag), answer)
             .await
             .is_err()
         {

@@ -61,6 +61,7 @@ mod portable;
 mod session;
 mod slot;
 mod stats;
+mod steps;
 
 pub use cluster::{Cluster, MAX_TAG};
 pub use distributed::Distributed;

@@ -19,6 +19,8 @@ pub struct Operation<R> {
     shared: Arc<Shared>,
     slot: Arc<Slot<R>>,
     looked: bool,
+    /// Whether the result has been given away.
+    ready: bool,
     /// Whether it counts as waiting.
     waits: bool,
 }
@@ -29,6 +31,7 @@ impl<R> Operation<R> {
             shared: Arc::clone(shared),
             slot,
             looked: false,
+            ready: false,
             waits: false,
         }
     }
@@ -41,7 +44,7 @@ impl<R> Operation<R> {
 
     /// Whether the result is there, so that `await` returns at once.
     pub fn is_done(&self) -> bool {
-        self.slot.is_filled()
+        self.ready || self.slot.is_filled()
     }
 }
 
@@ -53,6 +56,7 @@ impl<R> Future for Operation<R> {
     /// # Panics
     /// If it has been ready before.
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<R>> {
+        assert!(!self.ready, "polled again although it was ready");
         if !self.looked {
             self.looked = true;
             if !self.slot.is_filled() {
@@ -62,6 +66,7 @@ impl<R> Future for Operation<R> {
         match self.slot.take_or_wait(cx.waker()) {
             Some(result) => {
                 self.stop_to_wait();
+                self.ready = true;
                 Poll::Ready(result)
             }
             None => {
@@ -95,9 +100,7 @@ impl<T: Copy + Send + 'static> ReceiveAny<T> {
     pub(crate) fn start(shared: &Arc<Shared>, from: Option<usize>, tag: u16) -> Self {
         let slot = Slot::new();
         let started = shared.begin(0, |core| {
-            if core.closed {
-                return Err(Error::Closed);
-            }
+            core.open()?;
             core.receive(from, tag, &slot)
         });
         let (id, slot) = match started {

@@ -13,13 +13,14 @@
 //! A rank that is killed says nothing. `mpirun` (and SLURM's `srun --kill-on-bad-exit`) notices and ends the others; MPI itself has no means
 //! before version 5 to go on without it. If whatever started the ranks does not watch them, the others wait.
 
+use crate::agree::Kind;
 use crate::cluster::Cluster;
-use crate::collective;
-use crate::core::Core;
+use crate::core::{Core, Door};
 use crate::driver::{Shared, drive};
 use crate::error::{Error, Result, check};
 use crate::links::Links;
 use crate::parts::Parts;
+use crate::steps::Steps;
 use blitz_io::Runtime;
 use mpi::Threading;
 use mpi::ffi;
@@ -126,7 +127,10 @@ impl Builder {
         let shared = Shared::new(Core::new(links, universe), blitz::current_num_threads());
         drop(runtime.spawn(drive(Arc::clone(&shared))));
         Ok(Session {
-            cluster: Cluster { shared },
+            cluster: Cluster {
+                shared,
+                whole: None,
+            },
             runtime: Some(runtime),
             _stays_on_this_thread: PhantomData,
         })
@@ -213,15 +217,12 @@ impl Session {
             return Ok(());
         };
         let shared = &self.cluster.shared;
-        shared.lock().closed = true;
+        shared.lock().door = Door::Closing;
         let ended: Result<()> = runtime.block_on(async {
-            collective::last_call(shared).await?;
-            let sent = shared.lock().letters_sent();
-            let sent = Parts::even(sent, shared.size);
-            // SAFETY: numbers are plain.
-            let expected = unsafe { collective::all_to_all(shared, true, sent) }
-                .await?
-                .into_vec();
+            let steps = Steps::new(&self.cluster, Kind::CLOSE);
+            steps.barrier().await?;
+            let sent = Parts::even(shared.lock().letters_sent(), shared.size);
+            let expected = steps.last().all_to_all(sent).await?.into_vec();
             let mut wait = Duration::ZERO;
             while !shared.begin(0, |core| core.drain(&expected)) {
                 blitz_io::time::sleep(wait).await;

@@ -2,11 +2,12 @@
 
 mod support;
 
-use blitz_mpi::{Cluster, Distributed, Error, Portable};
+use blitz_mpi::{Cluster, Distributed, Error, Op, Portable};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::task::Poll;
 use support::{Numbers, on_ranks};
 
 /// The same vector on all ranks, in blocks that are cut at random: the last rank may have everything, others nothing.
@@ -383,6 +384,177 @@ fn ranks_that_see_other_files_are_told() {
 }
 
 #[test]
+fn operations_that_are_awaited_together_do_not_mix() {
+    on_ranks(
+        "operations_that_are_awaited_together_do_not_mix",
+        async |cluster| {
+            let mut numbers = Numbers(11);
+            for round in 0..40 {
+                // Of the same type: nothing but the order of calls would tell their messages apart.
+                let vectors: Vec<Vec<u64>> = [300, 20_000, 0, 5000]
+                    .iter()
+                    .map(|&length| (0..length).map(|_| numbers.next() % 1000).collect())
+                    .collect();
+                let mut sorts: Vec<_> = vectors
+                    .iter()
+                    .map(|vector| {
+                        Some(Box::pin(
+                            cut_at_random(cluster, vector, &mut numbers).sort(),
+                        ))
+                    })
+                    .collect();
+                let mut begun = false;
+                let mut sorted: Vec<Option<Distributed<u64>>> = vec![None; sorts.len()];
+                std::future::poll_fn(|cx| {
+                    // They begin in order; from then on, any may be first.
+                    let turn = if std::mem::replace(&mut begun, true) {
+                        round + cluster.rank()
+                    } else {
+                        0
+                    };
+                    for at in 0..sorts.len() {
+                        let at = (at + turn) % sorts.len();
+                        if let Some(sort) = &mut sorts[at]
+                            && let Poll::Ready(result) = sort.as_mut().poll(cx)
+                        {
+                            sorted[at] = Some(result.unwrap());
+                            sorts[at] = None;
+                        }
+                    }
+                    if sorts.iter().all(Option::is_none) {
+                        Poll::Ready(())
+                    } else {
+                        Poll::Pending
+                    }
+                })
+                .await;
+                for (sorted, mut vector) in sorted.into_iter().zip(vectors) {
+                    vector.sort();
+                    assert!(
+                        sorted.unwrap().collect_on_all().await.unwrap() == vector,
+                        "round {round}"
+                    );
+                }
+            }
+        },
+    );
+}
+
+#[test]
+fn who_leaves_an_operation_half_way_is_told_of_and_does_no_harm() {
+    on_ranks(
+        "who_leaves_an_operation_half_way_is_told_of_and_does_no_harm",
+        async |cluster| {
+            let (rank, size) = (cluster.rank(), cluster.size());
+            for round in 0..20 {
+                let vector =
+                    Distributed::from_fn(cluster, 1000, |index| Numbers(index as u64).next());
+                // One rank begins and goes away, after a few looks: the others come to the same step, now or later.
+                let leaver = round % size;
+                let mut sort = Box::pin(vector.sort());
+                let mut polls = 0;
+                let result = std::future::poll_fn(|cx| match sort.as_mut().poll(cx) {
+                    Poll::Ready(result) => Poll::Ready(Some(result)),
+                    Poll::Pending if rank == leaver && polls >= round / 5 => Poll::Ready(None),
+                    Poll::Pending => {
+                        polls += 1;
+                        Poll::Pending
+                    }
+                })
+                .await;
+                drop(sort);
+                let left = cluster
+                    .all_reduce_one(u64::from(result.is_none()), Op::Sum)
+                    .await
+                    .unwrap();
+                match result {
+                    Some(Err(Error::Mismatch(words))) => {
+                        assert!(left == 1 && words.contains("left half way"), "{words}");
+                    }
+                    Some(Err(error)) => panic!("{error}"),
+                    // It may have gone away after its last call: then the others have what they wanted.
+                    Some(Ok(_)) | None => {}
+                }
+                let mut dynamic = Box::pin(cluster.for_each_dynamic(10, |_| {}));
+                let result = std::future::poll_fn(|cx| match dynamic.as_mut().poll(cx) {
+                    Poll::Pending if rank == leaver => Poll::Ready(None),
+                    poll => poll.map(Some),
+                })
+                .await;
+                drop(dynamic);
+                match result {
+                    Some(Err(Error::Mismatch(words))) => {
+                        assert!(words.contains("left half way"), "{words}")
+                    }
+                    Some(Err(error)) => panic!("{error}"),
+                    Some(Ok(_)) | None => {}
+                }
+            }
+            assert_eq!(cluster.all_reduce_one(1usize, Op::Sum).await, Ok(size));
+        },
+    );
+}
+
+#[test]
+fn dynamic_loops_at_the_same_time_do_not_mix() {
+    on_ranks(
+        "dynamic_loops_at_the_same_time_do_not_mix",
+        async |cluster| {
+            for round in 0..10 {
+                // Of different lengths, awaited together: while one asks, others are asked.
+                let counts = [100, 3000, 0, 7];
+                let calls: Vec<Vec<AtomicU32>> = counts
+                    .iter()
+                    .map(|&count| (0..count).map(|_| AtomicU32::new(0)).collect())
+                    .collect();
+                let mut loops: Vec<_> = calls
+                    .iter()
+                    .map(|calls| {
+                        Box::pin(cluster.for_each_dynamic(calls.len(), |index| {
+                            calls[index].fetch_add(1, Ordering::Relaxed);
+                        }))
+                    })
+                    .map(Some)
+                    .collect();
+                // They begin in order; from then on, any may be first.
+                let mut begun = false;
+                std::future::poll_fn(|cx| {
+                    let turn = if std::mem::replace(&mut begun, true) {
+                        round
+                    } else {
+                        0
+                    };
+                    for at in 0..loops.len() {
+                        let place = &mut loops[(at + turn) % counts.len()];
+                        if let Some(dynamic) = place
+                            && let Poll::Ready(balance) = dynamic.as_mut().poll(cx)
+                        {
+                            balance.unwrap();
+                            *place = None;
+                        }
+                    }
+                    if loops.iter().all(Option::is_none) {
+                        Poll::Ready(())
+                    } else {
+                        Poll::Pending
+                    }
+                })
+                .await;
+                drop(loops);
+                for calls in calls {
+                    let calls: Vec<u32> = calls.into_iter().map(AtomicU32::into_inner).collect();
+                    let all = cluster.all_reduce(calls, blitz_mpi::Op::Sum).await.unwrap();
+                    assert!(
+                        all.iter().all(|&calls| calls == 1),
+                        "round {round}: {all:?}"
+                    );
+                }
+            }
+        },
+    );
+}
+
+#[test]
 fn dynamic_work_is_done_once_and_is_taken_from_who_has_more() {
     on_ranks(
         "dynamic_work_is_done_once_and_is_taken_from_who_has_more",
@@ -398,7 +570,7 @@ fn dynamic_work_is_done_once_and_is_taken_from_who_has_more() {
                     .unwrap();
                 let stats = cluster.stats() - before;
                 assert_eq!(stats.messages, balance.questions + balance.answers);
-                assert_eq!(stats.bytes, 8 * balance.questions + 16 * balance.answers);
+                assert_eq!(stats.bytes, 16 * (balance.questions + balance.answers));
                 let calls: Vec<u32> = calls.into_iter().map(AtomicU32::into_inner).collect();
                 assert_eq!(calls.iter().sum::<u32>() as usize, balance.computed);
                 let all = cluster.all_reduce(calls, blitz_mpi::Op::Sum).await.unwrap();

@@ -4,10 +4,12 @@
 //! range until its last line ends: no line is cut, none is read twice, and a line longer than several ranges is one rank's.
 
 use super::Distributed;
+use crate::agree::Kind;
 use crate::cluster::Cluster;
 use crate::error::{Error, Result};
-use crate::parts::block;
+use crate::parts::{Parts, block};
 use crate::portable::{Op, Plain};
+use crate::steps::Steps;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
@@ -56,7 +58,8 @@ async fn lengths(cluster: &Cluster, paths: Vec<PathBuf>) -> Result<Vec<u64>> {
         paths.iter().map(length).collect()
     })
     .await?;
-    let lengths: Vec<u64> = cluster.broadcast(0, looked).await?;
+    let parts = (rank == 0).then(|| Parts::from(vec![looked; cluster.size()]));
+    let lengths: Vec<u64> = cluster.scatter(0, parts).await?;
     let counted = lengths.len();
     on_all(cluster, move || {
         if count == counted {
@@ -95,8 +98,9 @@ impl Distributed<String> {
             .map(|path| path.as_ref().to_path_buf())
             .collect();
         let (rank, size) = (cluster.rank(), cluster.size());
-        let lengths = lengths(cluster, paths.clone()).await?;
-        let lines = on_all(cluster, move || {
+        let steps = Steps::new(cluster, Kind::READ);
+        let lengths = lengths(&steps, paths.clone()).await?;
+        let lines = on_all(steps.last(), move || {
             let mine = block(lengths.iter().sum::<u64>() as usize, size, rank);
             let mut lines = Vec::new();
             let mut start = 0;
@@ -137,8 +141,9 @@ impl<T: Plain> Distributed<T> {
         const { assert!(size_of::<T>() > 0) };
         let path = path.as_ref().to_path_buf();
         let (rank, size) = (cluster.rank(), cluster.size());
-        let bytes = lengths(cluster, vec![path.clone()]).await?[0] as usize;
-        let local = on_all(cluster, move || {
+        let steps = Steps::new(cluster, Kind::READ);
+        let bytes = lengths(&steps, vec![path.clone()]).await?[0] as usize;
+        let local = on_all(steps.last(), move || {
             let read = || -> std::io::Result<Vec<T>> {
                 if !bytes.is_multiple_of(size_of::<T>()) {
                     return Err(std::io::Error::other(
@@ -195,15 +200,13 @@ impl<T: Plain> Distributed<T> {
 
 /// All ranks' bytes, one after the other, as a file.
 async fn write_bytes(cluster: &Cluster, path: &Path, bytes: Vec<u8>) -> Result<()> {
-    let lengths = cluster
-        .all_gather(vec![bytes.len() as u64])
-        .await?
-        .into_vec();
+    let steps = Steps::new(cluster, Kind::WRITE);
+    let lengths = steps.all_gather(vec![bytes.len() as u64]).await?.into_vec();
     let (rank, total) = (cluster.rank(), lengths.iter().sum::<u64>());
     let offset: u64 = lengths[..rank].iter().sum();
     // The file is there, and as long as it will be, before anybody writes.
     let made = path.to_path_buf();
-    on_all(cluster, move || {
+    on_all(&steps, move || {
         if rank == 0 {
             File::create(&made)
                 .and_then(|file| file.set_len(total))
@@ -213,7 +216,7 @@ async fn write_bytes(cluster: &Cluster, path: &Path, bytes: Vec<u8>) -> Result<(
     })
     .await?;
     let path = path.to_path_buf();
-    on_all(cluster, move || {
+    on_all(steps.last(), move || {
         let write = || {
             let mut file = File::options().write(true).open(&path)?;
             file.seek(SeekFrom::Start(offset))?;

@@ -6,10 +6,12 @@
 
 use super::Distributed;
 use super::sort::merge;
+use crate::agree::Kind;
 use crate::cluster::Cluster;
 use crate::error::Result;
 use crate::parts::Parts;
 use crate::portable::Portable;
+use crate::steps::Steps;
 use blitz::prelude::*;
 
 /// How many keys each rank shows for each rank there is.
@@ -60,23 +62,25 @@ fn cut<T, K: Ord>(
         .collect()
 }
 
+/// Brings sorted pairs to the ranks whose ranges they are in.
+async fn to_ranges<K: Portable + Ord + Clone, V: Portable + Clone>(
+    cluster: &Cluster,
+    sorted: Vec<(K, V)>,
+    splitters: &[K],
+) -> Result<Vec<(K, V)>> {
+    let counts = cut(&sorted, splitters, |(key, _)| key, cluster.size());
+    let parts = cluster.exchange(Parts::new(sorted, counts)).await?;
+    Ok(merge(parts, &|(a, _): &(K, V), (b, _): &(K, V)| a.cmp(b)))
+}
+
 impl<K: Portable + Ord + Clone, V: Portable + Clone> Distributed<(K, V)> {
     /// Pairs with their keys' ranks, sorted by key; of equal keys, in the order in which they were.
-    async fn by_key(mut self, splitters: Option<Vec<K>>) -> Result<Vec<(K, V)>> {
+    async fn by_key(mut self) -> Result<Vec<(K, V)>> {
+        let steps = Steps::new(&self.cluster, Kind::BY_KEY);
         self.local.par_sort_by(|(a, _), (b, _)| a.cmp(b));
-        let splitters = match splitters {
-            Some(splitters) => splitters,
-            None => {
-                let keys: Vec<&K> = self.local.iter().map(|(key, _)| key).collect();
-                range_starts(&self.cluster, &keys).await?
-            }
-        };
-        let counts = cut(&self.local, &splitters, |(key, _)| key, self.cluster.size());
-        let parts = self
-            .cluster
-            .exchange(Parts::new(self.local, counts))
-            .await?;
-        Ok(merge(parts, &|(a, _): &(K, V), (b, _): &(K, V)| a.cmp(b)))
+        let keys: Vec<&K> = self.local.iter().map(|(key, _)| key).collect();
+        let splitters = range_starts(&steps, &keys).await?;
+        to_ranges(steps.last(), self.local, &splitters).await
     }
 
     /// The values of each key together, in their order; the keys in order.
@@ -88,7 +92,7 @@ impl<K: Portable + Ord + Clone, V: Portable + Clone> Distributed<(K, V)> {
     pub async fn group_by_key(self) -> Result<Distributed<(K, Vec<V>)>> {
         let cluster = self.cluster.clone();
         let mut groups: Vec<(K, Vec<V>)> = Vec::new();
-        for (key, value) in self.by_key(None).await? {
+        for (key, value) in self.by_key().await? {
             match groups.last_mut() {
                 Some((last, values)) if *last == key => values.push(value),
                 _ => groups.push((key, vec![value])),
@@ -110,7 +114,7 @@ impl<K: Portable + Ord + Clone, V: Portable + Clone> Distributed<(K, V)> {
         let cluster = self.cluster.clone();
         self.local.par_sort_by(|(a, _), (b, _)| a.cmp(b));
         self.local = combine_runs(self.local, &combine);
-        let sorted = self.by_key(None).await?;
+        let sorted = self.by_key().await?;
         Ok(Distributed::from_local(
             &cluster,
             combine_runs(sorted, &combine),
@@ -124,16 +128,18 @@ impl<K: Portable + Ord + Clone, V: Portable + Clone> Distributed<(K, V)> {
     /// # Errors
     /// What MPI says.
     pub async fn join_by_key<W: Portable + Clone>(
-        self,
-        other: Distributed<(K, W)>,
+        mut self,
+        mut other: Distributed<(K, W)>,
     ) -> Result<Distributed<(K, (V, W))>> {
-        let cluster = self.cluster.clone();
+        let steps = Steps::new(&self.cluster, Kind::JOIN);
         let mut keys: Vec<&K> = self.local.iter().map(|(key, _)| key).collect();
         keys.extend(other.local.iter().map(|(key, _)| key));
         keys.par_sort_unstable();
-        let splitters = range_starts(&cluster, &keys).await?;
-        let left = self.by_key(Some(splitters.clone())).await?;
-        let right = other.by_key(Some(splitters)).await?;
+        let splitters = range_starts(&steps, &keys).await?;
+        self.local.par_sort_by(|(a, _), (b, _)| a.cmp(b));
+        let left = to_ranges(&steps, self.local, &splitters).await?;
+        other.local.par_sort_by(|(a, _), (b, _)| a.cmp(b));
+        let right = to_ranges(steps.last(), other.local, &splitters).await?;
         let runs: Vec<&[(K, V)]> = left.chunk_by(|(a, _), (b, _)| a == b).collect();
         let joined = runs
             .into_par_iter()
@@ -149,7 +155,7 @@ impl<K: Portable + Ord + Clone, V: Portable + Clone> Distributed<(K, V)> {
                 })
             })
             .collect();
-        Ok(Distributed::from_local(&cluster, joined))
+        Ok(Distributed::from_local(&self.cluster, joined))
     }
 }
 

@@ -13,10 +13,12 @@
 //! of a block there are at most 1/(SHOWN · size) of it.
 
 use super::Distributed;
+use crate::agree::Kind;
 use crate::cluster::Cluster;
 use crate::error::Result;
 use crate::parts::Parts;
 use crate::portable::{Portable, goes_as_it_is};
+use crate::steps::Steps;
 use blitz::prelude::*;
 use std::cmp::Ordering;
 
@@ -72,12 +74,15 @@ impl<T: Portable + Clone> Distributed<T> {
 
     /// Steps 2 to 4, for sorted blocks.
     async fn sorted(self, compare: &(impl Fn(&T, &T) -> Ordering + Sync + Send)) -> Result<Self> {
-        let cluster = self.cluster;
-        let splitters = splitters(&cluster, &self.local, compare).await?;
-        let counts = cut(&cluster, &self.local, &splitters, compare);
+        let steps = Steps::new(&self.cluster, Kind::SORT);
+        let splitters = splitters(&steps, &self.local, compare).await?;
+        let counts = cut(&steps, &self.local, &splitters, compare);
         let parts = Parts::new(self.local, counts);
-        let local = merge(cluster.exchange(parts).await?, compare);
-        Ok(Distributed { cluster, local })
+        let local = merge(steps.last().exchange(parts).await?, compare);
+        Ok(Distributed {
+            cluster: self.cluster,
+            local,
+        })
     }
 }
 
