@@ -142,21 +142,21 @@ tree_walk! {
     where [children: IntoIterator<Item = S>];
     |root, children_of, consumer| {
         let pending = vec![(0, Task::Open(root))];
-        run_steps(Postfix { pending, children_of: &children_of }, consumer)
+        run_steps(Postfix { pending, opened: 0, children_of: &children_of }, consumer)
     }
 }
 
-/// How many entries at the bottom of `pending` to give away: half of the lowest group that is worth something.
+/// How many entries at the bottom of `pending` to give away: half of the lowest group that is worth something, and what lies below it.
 ///
-/// Entries carry their depth; siblings are neighbours of the same depth. `counts` tells which entries have a subtree.
-fn share<T>(pending: &[(usize, T)], counts: impl Fn(&T) -> bool) -> usize {
-    let Some(first) = pending.iter().position(|(_, entry)| counts(entry)) else {
+/// Entries carry their depth; siblings are neighbours of the same depth. `counts` tells which entries have a subtree; `first` is the
+/// lowest of those.
+fn share<T>(pending: &[(usize, T)], first: usize, counts: impl Fn(&T) -> bool) -> usize {
+    let Some((depth, _)) = pending.get(first) else {
         return 0;
     };
-    let depth = pending[first].0;
     let siblings = pending[first..]
         .iter()
-        .take_while(|(d, entry)| *d == depth && counts(entry))
+        .take_while(|(d, entry)| d == depth && counts(entry))
         .count();
     // Something must stay.
     if first + siblings < pending.len() {
@@ -168,9 +168,16 @@ fn share<T>(pending: &[(usize, T)], counts: impl Fn(&T) -> bool) -> usize {
     }
 }
 
-/// Cuts the `count` bottom entries off, without moving the others more than once.
+/// Cuts the `count` bottom entries off. Of both parts, the longer one stays where it is, or moves down as a whole.
 fn cut_off_bottom<T>(pending: &mut Vec<T>, count: usize) -> Option<Vec<T>> {
-    (count > 0).then(|| pending.drain(..count).collect())
+    if count == 0 {
+        None
+    } else if count <= pending.len() / 2 {
+        Some(pending.drain(..count).collect())
+    } else {
+        let top = pending.split_off(count);
+        Some(std::mem::replace(pending, top))
+    }
 }
 
 struct Prefix<'b, S, B> {
@@ -210,7 +217,7 @@ where
     }
 
     fn split_off(&mut self) -> Option<Self> {
-        let count = share(&self.pending, |_| true);
+        let count = share(&self.pending, 0, |_| true);
         let pending = cut_off_bottom(&mut self.pending, count)?;
         Some(Prefix { pending, ..*self })
     }
@@ -226,6 +233,9 @@ enum Task<S> {
 
 struct Postfix<'b, S, B> {
     pending: Vec<(usize, Task<S>)>,
+    /// So many entries at the bottom, if there still are, are known to be no [`Task::Open`]. Looking at them again for every share would
+    /// cost a deep tree the square of its depth.
+    opened: usize,
     children_of: &'b B,
 }
 
@@ -246,6 +256,7 @@ where
             match self.pending.pop() {
                 None => break,
                 Some((depth, Task::Open(node))) => {
+                    self.opened = self.opened.min(self.pending.len());
                     let children = (self.children_of)(&node).into_iter();
                     self.pending.push((depth, Task::Yield(node)));
                     let first = self.pending.len();
@@ -270,8 +281,21 @@ where
     }
 
     fn split_off(&mut self) -> Option<Self> {
-        let count = share(&self.pending, |task| matches!(task, Task::Open(_)));
+        let is_open = |task: &Task<S>| matches!(task, Task::Open(_));
+        while self
+            .pending
+            .get(self.opened)
+            .is_some_and(|(_, task)| !is_open(task))
+        {
+            self.opened += 1;
+        }
+        let count = share(&self.pending, self.opened, is_open);
         let pending = cut_off_bottom(&mut self.pending, count)?;
-        Some(Postfix { pending, ..*self })
+        let opened = std::mem::take(&mut self.opened);
+        Some(Postfix {
+            pending,
+            opened,
+            ..*self
+        })
     }
 }
