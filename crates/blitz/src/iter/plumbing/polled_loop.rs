@@ -16,8 +16,9 @@ use crate::engine::{caller_may_take_part, current_num_threads, hand_over};
 use std::cell::Cell;
 use std::sync::{Mutex, TryLockError};
 
-/// Shares nest inside each other, and so do their stack frames.
-const DEEPEST: u32 = 64;
+/// Shares nest inside each other, and so do their stack frames, also those of threads that take a share while they wait for one of
+/// theirs.
+const DEEPEST: u32 = 256;
 
 /// Blocks stay short in items, too: the next one may wait for something, or be dear.
 const LONGEST_BLOCK: usize = 256;
@@ -53,26 +54,33 @@ where
         return hand_over(|| run_steps(steps, consumer));
     }
     let site = Site::of(run_steps::<S, C> as fn(S, C) -> C::Result as usize);
-    run_steps_at(site, 0.0, steps, consumer)
+    run_steps_at(site, 0.0, steps, consumer, 0)
 }
 
-fn run_steps_at<S, C>(site: &'static Site, rate: f32, steps: S, consumer: C) -> C::Result
+fn run_steps_at<S, C>(
+    site: &'static Site,
+    rate: f32,
+    steps: S,
+    consumer: C,
+    depth: u32,
+) -> C::Result
 where
     S: Steps,
     C: UnindexedConsumer<S::Item>,
 {
     let local = Local::new(Pace::at_rate(site, rate));
     local.pace.start();
-    step_along(steps, consumer, 1, 0, &local);
+    step_along(steps, consumer, 1, depth, &local);
     local.pace.remember();
     local.finish()
 }
 
 /// Goes on with `steps`, at first in a block of `block`. One part at a time is on offer: cutting another one off before somebody has
-/// taken it would cost more than the steps themselves.
+/// taken it would cost more than the steps themselves. A part that nobody has taken comes back and is gone on with here, not inside of the
+/// fork: a tree that leans to its later side would nest one fork per level.
 fn step_along<S, C>(
     mut steps: S,
-    consumer: C,
+    mut consumer: C,
     mut block: usize,
     depth: u32,
     local: &Local<S::Item, C>,
@@ -97,7 +105,7 @@ fn step_along<S, C>(
             let (left, right) = (consumer.split_off_left(), consumer);
             let here = Here::new(local);
             let on_offer = &Offer::new();
-            let _open = on_offer.open();
+            let open = on_offer.open();
             let (left, right) = join_context_expecting(
                 expected,
                 move |_| match here.local() {
@@ -105,20 +113,24 @@ fn step_along<S, C>(
                         step_along(steps, left, block, depth + 1, local);
                         None
                     }
-                    None => Some(run_steps_at(site, rate, steps, left)),
+                    None => Some(run_steps_at(site, rate, steps, left, depth + 1)),
                 },
                 move |_| {
                     on_offer.taken();
                     match here.local_for_right() {
-                        Some(local) => {
-                            step_along(later, right, block, depth, local);
-                            None
-                        }
-                        None => Some(run_steps_at(site, rate, later, right)),
+                        Some(_) => Err((later, right)),
+                        None => Ok(run_steps_at(site, rate, later, right, depth + 1)),
                     }
                 },
             );
-            return local.take_in(left, right, reducer, Some(spare));
+            drop(open);
+            match right {
+                Ok(right) => return local.take_in(left, Some(right), reducer, Some(spare)),
+                Err(back) => {
+                    local.take_in(left, None, reducer, Some(spare));
+                    (steps, consumer) = back;
+                }
+            }
         }
     }
     local.skip(consumer);
