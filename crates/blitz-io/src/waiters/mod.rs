@@ -260,10 +260,7 @@ impl<S> Waiters<S> {
             let need = decide(guarded)?;
             // SAFETY: in no list, hence the caller's; it stays until it is withdrawn or let go.
             unsafe {
-                node.fields(|fields| {
-                    fields.waker = waker.take();
-                    fields.need = need;
-                });
+                node.prepare(waker.take(), need);
                 guarded.line.waiting.push(node.get_ref());
             }
             node.set(State::Waiting);

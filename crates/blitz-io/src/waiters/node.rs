@@ -13,11 +13,15 @@
 //! lock. The latter is the last thing that is done to a node by somebody else, and it is done with release: an owner
 //! that reads it with acquire may free the node without the lock, since unlinking it and taking its waker have happened before. A
 //! relaxed store would let the owner's freeing overtake them. An owner that reads `Waiting` has to take the lock and look again.
+//!
+//! Most futures never wait, so the fields are written when one does ([`Node::prepare`]). A node that is in no list has no waker in them: whoever takes
+//! it out takes the waker.
 
 use super::Flaw;
 use crate::primitives::{AtomicU32, Ordering, UnsafeCell};
 use blitz_core::checking::Flaws;
 use std::marker::PhantomPinned;
+use std::mem::MaybeUninit;
 use std::ptr;
 use std::task::Waker;
 
@@ -48,7 +52,8 @@ impl State {
 #[derive(Debug)]
 pub(crate) struct Node {
     state: AtomicU32,
-    fields: UnsafeCell<Fields>,
+    /// Written by [`prepare`](Self::prepare), before it is linked for the first time.
+    fields: UnsafeCell<MaybeUninit<Fields>>,
     pub(super) flaws: Flaws<Flaw>,
     /// The list has the address of a waiting node.
     _pinned: PhantomPinned,
@@ -79,15 +84,26 @@ impl Node {
     pub(crate) fn with_flaws(flaws: Flaws<Flaw>) -> Self {
         Self {
             state: AtomicU32::new(State::Idle as u32),
-            fields: UnsafeCell::new(Fields {
-                next: ptr::null(),
-                previous: ptr::null(),
-                waker: None,
-                need: 0,
-            }),
+            fields: UnsafeCell::new(MaybeUninit::uninit()),
             flaws,
             _pinned: PhantomPinned,
         }
+    }
+
+    /// Makes it ready for a list.
+    ///
+    /// # Safety
+    /// The caller is the owner, and it is in no list.
+    pub(super) unsafe fn prepare(&self, waker: Option<Waker>, need: usize) {
+        let fields = Fields {
+            next: ptr::null(),
+            previous: ptr::null(),
+            waker,
+            need,
+        };
+        // SAFETY: the fields are the owner's, and have no waker that would be lost.
+        self.fields
+            .with_mut(|place| unsafe { (*place).write(fields) });
     }
 
     /// Its state. If that is not `Waiting`, nobody else knows of the node (any more).
@@ -117,12 +133,12 @@ impl Node {
     /// Its fields.
     ///
     /// # Safety
-    /// The caller has the right to them according to the table above, and `access` does not call this again for
-    /// the same node.
+    /// The caller has the right to them according to the table above, the node has been [prepared](Self::prepare), and `access` does not call this
+    /// again for the same node.
     pub(super) unsafe fn fields<R>(&self, access: impl FnOnce(&mut Fields) -> R) -> R {
-        // SAFETY: exclusive, as the caller promises.
+        // SAFETY: exclusive and written, as the caller promises.
         self.fields
-            .with_mut(|fields| access(unsafe { &mut *fields }))
+            .with_mut(|fields| access(unsafe { (*fields).assume_init_mut() }))
     }
 }
 
@@ -169,7 +185,7 @@ impl List {
     }
 
     /// # Safety
-    /// The node is in no list, its fields are the caller's, and it stays where it is until it is removed.
+    /// The node is in no list and [prepared](Node::prepare), its fields are the caller's, and it stays where it is until it is removed.
     pub(super) unsafe fn push(&mut self, node: &Node) {
         // SAFETY: given by the caller.
         unsafe {
