@@ -27,7 +27,11 @@ use std::time::Duration;
 #[track_caller]
 #[inline(always)] // The whole future is copied otherwise, right after it was written in smaller pieces: that costs more than all the rest.
 pub fn sleep(duration: Duration) -> Sleep {
-    sleep_until(Instant::in_a_while(duration))
+    // Before the clock is read, which waits for all that has been begun: the other way around takes 3 ns longer.
+    let driver = context::driver();
+    Sleep {
+        timer: Timer::new(driver, Instant::in_a_while(duration).into_std()),
+    }
 }
 
 /// Waits until `deadline`; not at all if that is over.
