@@ -276,6 +276,21 @@ fn a_socket_of_a_runtime_that_has_ended_says_so() {
 }
 
 #[test]
+fn a_file_operation_after_the_end_of_the_runtime_fails_in_tokios_words() {
+    for runtime in [current_thread(), workers(2), Runtime::new().unwrap()] {
+        let _entered = runtime.enter();
+        runtime.shutdown_timeout(Duration::from_secs(60));
+        let read = Handle::current().block_on(blitz_io::fs::read_to_string("Cargo.toml"));
+        let error = read.unwrap_err();
+        assert_eq!(error.kind(), std::io::ErrorKind::Other);
+        assert_eq!(
+            error.get_ref().unwrap().to_string(),
+            "background task failed"
+        );
+    }
+}
+
+#[test]
 #[cfg(target_pointer_width = "64")]
 fn what_macros_await_is_small() {
     let one = async {

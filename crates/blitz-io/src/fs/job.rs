@@ -318,6 +318,7 @@ impl<F> Drop for Job<F> {
     }
 }
 
+/// The runtime was shut down before the operation could begin. The words are tokio's; programs compare them.
 pub(super) fn runtime_is_gone() -> io::Error {
-    io::Error::other("the runtime was shut down before the file operation could begin")
+    io::Error::other("background task failed")
 }
