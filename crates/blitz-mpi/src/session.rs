@@ -274,6 +274,8 @@ pub(crate) fn abort(shared: &Shared, code: i32, message: &str) -> ! {
     );
     // In one piece: `mpirun` and other ranks write to the same place.
     let _ = std::io::stderr().write_all(text.as_bytes());
+    // Whatever started the ranks forwards what they write, and may drop what it has not read yet when it ends them: MPICH's does.
+    std::thread::sleep(Duration::from_millis(100));
     // Whoever is in MPI comes out first, if it can.
     let _core = shared.lock_for_the_end();
     Core::abort(code)
