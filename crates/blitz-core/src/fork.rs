@@ -17,10 +17,11 @@
 use crate::crossings::Crossings;
 use crate::pool::without_unwinding;
 use crate::primitives::futex;
+use crate::sync::AtomicU64;
 use std::cell::{Cell, UnsafeCell};
 use std::io;
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::{Builder, JoinHandle, Thread};
 #[cfg(windows)]
 use {crate::thread_latch::ThreadLatch, std::sync::Arc};

@@ -18,6 +18,7 @@ use crate::seat::{self, Seat};
 use crate::shared_queue::SharedQueue;
 use crate::sleep::Sleep;
 use crate::stats::{PoolStats, WorkerStats};
+use crate::sync::AtomicU64;
 use crate::task::TaskRef;
 use crate::thread_attributes::ThreadAttributes;
 use crate::thread_latch::ThreadLatch;
@@ -25,7 +26,7 @@ use crate::trace::{self, Kind};
 use crate::wait::{self, Awaited};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 
 type PanicHandler = dyn Fn(Box<dyn Any + Send>) + Send + Sync;

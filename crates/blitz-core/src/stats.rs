@@ -3,9 +3,10 @@
 //! Each seat counts for itself with plain loads and stores; nothing is shared while counting. Forks that
 //! nobody steals are not counted: they cost a nanosecond, and counting would double it.
 
+use crate::sync::AtomicU64;
 use std::iter::Sum;
 use std::ops::AddAssign;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 macro_rules! stats {
     ($($(#[$doc:meta])* $name:ident,)*) => {

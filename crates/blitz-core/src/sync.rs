@@ -7,10 +7,16 @@
 #[cfg(not(loom))]
 pub use std::{
     hint::spin_loop,
-    sync::atomic::{self, AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, fence},
+    sync::atomic::{self, AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, fence},
     sync::{Arc, Condvar, Mutex},
     thread::yield_now,
 };
+
+/// Some 32-bit CPUs have no such words. There, a lock for each does: slower, and otherwise the same.
+#[cfg(all(not(target_has_atomic = "64"), not(loom)))]
+pub use portable_atomic::AtomicU64;
+#[cfg(all(target_has_atomic = "64", not(loom)))]
+pub use std::sync::atomic::AtomicU64;
 
 #[cfg(loom)]
 pub use loom::{

@@ -6,6 +6,7 @@
 pub use blitz_core::*;
 
 pub(crate) use blitz_core::demand::caller_may_take_part;
+pub(crate) use blitz_core::sync::AtomicU64;
 
 /// Runs `op` in the current pool, on one of its threads if the caller may not take part, and waits for it.
 #[cold]

@@ -7,8 +7,9 @@
 
 use super::timeline::{Kind, Phase};
 use crate::clock::ticks;
+use crate::sync::AtomicU64;
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Events that a ring holds.

@@ -1,9 +1,10 @@
 //! Which runtime it is, and of what kind.
 
+use crate::primitives::AtomicU64;
 use crate::scheduler::Scheduler;
 use std::fmt;
 use std::num::NonZeroU64;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 /// The number of a runtime or of a [`LocalSet`](crate::task::LocalSet). No other one of the process has it, whether it still runs or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

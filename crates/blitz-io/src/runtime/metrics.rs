@@ -1,12 +1,13 @@
 //! What a runtime has done so far.
 
+use crate::primitives::AtomicU64;
 use crate::scheduler::{Core, Shared};
 use crate::task::LocalTasks;
 use blitz_core::demand::{ticks, ticks_per_us};
 use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// Buckets of the histogram: bucket k counts polls of less than 2^k nanoseconds (and not less than half of that).

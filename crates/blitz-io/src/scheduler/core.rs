@@ -10,11 +10,12 @@
 use super::injector::refuse;
 use super::outlook::Outlook;
 use super::ring::{Full, Ring};
+use crate::primitives::AtomicU64;
 use crate::task::{Header, Queued};
 use blitz_core::demand::{ticks, ticks_per_us};
 use crossbeam_utils::CachePadded;
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 /// Tasks from the slot before the ring gets its turn.
 const MAX_IN_A_ROW: u32 = 3;

@@ -1,8 +1,9 @@
 //! That a thread could not be had, lately: no memory, or too many. It is not asked for again at once: whoever needs it may do so every few microseconds, and
 //! each try is a system call or two.
 
+use crate::primitives::AtomicU64;
 use blitz_core::demand::{ticks, ticks_per_us};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 /// For this long.
 const RETRY_US: u64 = 2_000;

@@ -32,10 +32,11 @@ use super::core::Core;
 use super::refusal::Refusal;
 use super::workers::{Reserves, Scheduler};
 use crate::blocking::BlockingPool;
+use crate::primitives::AtomicU64;
 use crate::runtime::hooks;
 use blitz_core::companion::{PoolHandle, StandIn, Steering, ThreadHandle, complain, start_thread};
 use blitz_core::demand::{ticks, ticks_per_us};
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Beats closer than this are skipped.

@@ -14,11 +14,12 @@
 use super::ParallelIterator;
 use super::find::{LOOK_UP_AFTER, first_hit};
 use super::plumbing::{Consumer, Folder, Reducer, UnindexedConsumer};
+use crate::engine::AtomicU64;
 use std::cell::Cell;
 use std::cmp::Ordering;
 use std::marker::PhantomData;
 use std::ops::ControlFlow::{Break, Continue};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub(super) fn find_first<I, P>(iter: I, predicate: P) -> Option<I::Item>

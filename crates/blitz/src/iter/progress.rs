@@ -6,7 +6,8 @@
 use super::plumbing::Folder;
 use super::stage::{IndexedPlan, Stage, its_own_plan, staged_adaptor};
 use super::strides::{STRIDE, in_strides};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use crate::engine::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// How many items are done, for other threads to look at while a loop runs.
 ///

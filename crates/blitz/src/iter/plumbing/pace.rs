@@ -7,9 +7,10 @@
 //! less: the key is the address of the loop's compiled code, which is unique to the types (and so to the closures) it was
 //! compiled for. Two loops that share an entry only confuse each other's guesses.
 
+use crate::engine::AtomicU64;
 use crate::engine::demand;
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 
 /// A block should take about this long: short enough for others to get their share soon, long enough not to notice the
 /// clock, the cut and the fork (some 20 ns together).
