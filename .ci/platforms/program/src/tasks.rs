@@ -1,2 +1,0 @@
-//! A runtime on one thread, under our name and under tokio's: tasks, channels, locks, timers.
-fn main() {}
