@@ -3,6 +3,7 @@
 //! [`GROUPS`] is the only list of them: the command line, its help, `all` and child processes all read it. A new group is
 //! a file here and an entry there.
 
+pub mod dear;
 pub mod entry;
 pub mod flat;
 pub mod idle;
@@ -154,6 +155,11 @@ pub const GROUPS: &[Group] = &[
         unbalanced::run,
     )
     .with_child(unbalanced::CHILD, unbalanced::run_child),
+    Group::measuring(
+        "dear",
+        "few items that sleep for 5 ms, on up to 16 threads: does everybody always have one?",
+        dear::run,
+    ),
     Group::measuring(
         "idle",
         "CPU time and context switches: idle after a burst, tiny ticks, control-loop ticks",

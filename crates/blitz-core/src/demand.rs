@@ -6,11 +6,13 @@
 
 use crate::entered;
 use crate::global;
-use crate::join::{FnContext, join_expecting};
+use crate::join::{FnContext, Known, join_knowing};
+
 use crate::seat;
 use crate::wake;
 
 pub use crate::clock::{ticks, ticks_per_us};
+pub use crate::join::Within;
 
 /// Is a thread of the current pool awake and without work right now? A fork would be taken at once.
 ///
@@ -120,7 +122,58 @@ where
     RA: Send,
     RB: Send,
 {
-    join_expecting(expected_ticks, a, b)
+    join_context_within(Within::NOTHING, expected_ticks, || (), a, b)
+}
+
+/// Runs `work` as a loop, if the calling thread sits in a pool: a thread that waits for one of its parts may help with the others, as far as these
+/// are not larger. See [`join_context_within`].
+///
+/// ```
+/// use blitz_core::demand::{Within, in_loop, join_context_within};
+/// fn sum(within: Within, from: u64, to: u64) -> u64 {
+///     if to - from == 1 {
+///         return from;
+///     }
+///     let middle = from + (to - from) / 2;
+///     let (a, b) = join_context_within(within, 0, || (), |_| sum(within, from, middle), |_| sum(within, middle, to));
+///     a + b
+/// }
+/// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+/// assert_eq!(pool.install(|| in_loop(|within| sum(within, 0, 100))), 4950);
+/// ```
+pub fn in_loop<R>(work: impl FnOnce(Within) -> R) -> R {
+    match seat::current() {
+        // SAFETY: it is the caller's. Whatever is forked in `work` is taken back there, also if it unwinds.
+        Some(seat) => unsafe { seat.run_loop(|context| work(Within(context))) },
+        None => work(Within::NOTHING),
+    }
+}
+
+/// [`join_context_expecting`] for two parts of a loop. Between the beginning of the loop and this call there is nobody's code but the loop's own on the caller's
+/// stack, or the stack begins with such a part: so whatever the loop runs may run there. `before_wait` is called before the caller waits for the second part, which another
+/// thread has: what must not meet its like on the same thread should be gone then. If it panics, that is
+/// the join's panic.
+#[inline]
+pub fn join_context_within<W, A, B, RA, RB>(
+    within: Within,
+    expected_ticks: u64,
+    before_wait: W,
+    a: A,
+    b: B,
+) -> (RA, RB)
+where
+    W: Fn() + Send,
+    A: FnOnce(FnContext) -> RA + Send,
+    B: FnOnce(FnContext) -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    let known = Known {
+        expected: Some(expected_ticks),
+        within,
+        before_wait,
+    };
+    join_knowing(known, a, b)
 }
 
 /// How long work of this site (an address that stands for the code) takes, if it has been recorded.

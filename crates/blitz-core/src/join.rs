@@ -16,13 +16,14 @@
 //! from the one in memory. Exactly one of the two copies is ever used or dropped: the copy in the fork if a thief
 //! took it, the copy in `Pending` otherwise.
 
+use crate::context::Context;
 use crate::entered;
 use crate::guest;
 use crate::join_stack::{Job, JoinStack, Place, Popped, Pushed};
 #[cfg(feature = "profile")]
 use crate::profile::Forked;
 use crate::seat::{self, Seat};
-use crate::wait::wait_for;
+use crate::wait::wait_for_half;
 use crate::wake;
 use std::any::Any;
 use std::cell::UnsafeCell;
@@ -98,9 +99,9 @@ where
 {
     #[cfg(feature = "profile")]
     if let Some(forked) = Forked::here() {
-        return profiled(forked, None, |_| oper_a(), |_| oper_b());
+        return profiled(forked, Known::NOTHING, |_| oper_a(), |_| oper_b());
     }
-    fork(None, false, |_| oper_a(), |_| oper_b())
+    fork(Known::NOTHING, false, |_| oper_a(), |_| oper_b())
 }
 
 /// Like [`join`]; the closures also learn whether they run on another thread than the caller's.
@@ -120,16 +121,62 @@ where
 {
     #[cfg(feature = "profile")]
     if let Some(forked) = Forked::here() {
-        return profiled(forked, None, oper_a, oper_b);
+        return profiled(forked, Known::NOTHING, oper_a, oper_b);
     }
-    fork(None, false, oper_a, oper_b)
+    fork(Known::NOTHING, false, oper_a, oper_b)
 }
 
-/// [`join_context`] for callers that know how much work is at stake: `expected` ticks for both halves.
+/// What a caller knows about the two halves.
+#[derive(Clone, Copy)]
+pub(crate) struct Known<W> {
+    /// How many ticks both take together.
+    pub(crate) expected: Option<u64>,
+    /// The loop that both are parts of: while the caller waits for its right half, it may run other parts of the loop.
+    pub(crate) within: Within,
+    /// Is called before the caller waits for its right half.
+    pub(crate) before_wait: W,
+}
+
+impl Known<fn()> {
+    const NOTHING: Self = Known {
+        expected: None,
+        within: Within::NOTHING,
+        before_wait: || (),
+    };
+}
+
+/// A loop that runs, for the forks that make parts of it; or none. See [`Seat::run_loop`].
+#[derive(Clone, Copy)]
+pub struct Within(pub(crate) *const Context);
+
+// SAFETY: it is only compared, by threads that run parts of the loop; which does not end before they do.
+unsafe impl Send for Within {}
+// SAFETY: as above.
+unsafe impl Sync for Within {}
+
+impl Within {
+    /// No loop.
+    pub const NOTHING: Self = Within(std::ptr::null());
+
+    /// Is it one?
+    #[inline]
+    pub fn is_loop(self) -> bool {
+        !self.0.is_null()
+    }
+}
+
+impl std::fmt::Debug for Within {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Within").field(&self.is_loop()).finish()
+    }
+}
+
+/// [`join_context`] for callers that know more than what to run.
 #[inline]
 #[cfg_attr(feature = "profile", track_caller)]
-pub(crate) fn join_expecting<A, B, RA, RB>(expected: u64, oper_a: A, oper_b: B) -> (RA, RB)
+pub(crate) fn join_knowing<W, A, B, RA, RB>(known: Known<W>, oper_a: A, oper_b: B) -> (RA, RB)
 where
+    W: Fn() + Send,
     A: FnOnce(FnContext) -> RA + Send,
     B: FnOnce(FnContext) -> RB + Send,
     RA: Send,
@@ -137,15 +184,16 @@ where
 {
     #[cfg(feature = "profile")]
     if let Some(forked) = Forked::here() {
-        return profiled(forked, Some(expected), oper_a, oper_b);
+        return profiled(forked, known, oper_a, oper_b);
     }
-    fork(Some(expected), false, oper_a, oper_b)
+    fork(known, false, oper_a, oper_b)
 }
 
 /// A fork inside of a profile: each half comes back with the work and span of what it did.
 #[cfg(feature = "profile")]
-fn profiled<A, B, RA, RB>(forked: Forked, expected: Option<u64>, a: A, b: B) -> (RA, RB)
+fn profiled<W, A, B, RA, RB>(forked: Forked, known: Known<W>, a: A, b: B) -> (RA, RB)
 where
+    W: Fn() + Send,
     A: FnOnce(FnContext) -> RA + Send,
     B: FnOnce(FnContext) -> RB + Send,
     RA: Send,
@@ -153,7 +201,7 @@ where
 {
     let (left, right) = forked.halves();
     let ((result_a, end_a), (result_b, end_b)) = fork(
-        expected,
+        known,
         false,
         |context| left.run(context.migrated(), || a(context)),
         |context| right.run(context.migrated(), || b(context)),
@@ -209,8 +257,9 @@ const fn small<B>() -> bool {
 
 /// `moved`: the whole join has been handed over to this thread.
 #[inline(always)]
-fn fork<A, B, RA, RB>(expected: Option<u64>, moved: bool, a: A, b: B) -> (RA, RB)
+fn fork<W, A, B, RA, RB>(known: Known<W>, moved: bool, a: A, b: B) -> (RA, RB)
 where
+    W: Fn() + Send,
     A: FnOnce(FnContext) -> RA + Send,
     B: FnOnce(FnContext) -> RB + Send,
     RA: Send,
@@ -236,14 +285,14 @@ where
         // SAFETY: `stack` is this thread's.
         match unsafe { Seat::from_stack(stack) } {
             Some(seat) if pushed != Pushed::Full => {
-                wake::after_push(seat, pushed, job, expected);
+                wake::after_push(seat, pushed, job, known.expected);
             }
             seat => {
                 let b = ManuallyDrop::into_inner(fork.body.into_inner());
-                return without_fork(seat.is_some(), expected, a, b);
+                return without_fork(seat.is_some(), known, a, b);
             }
         }
-    } else if expected.is_some_and(wake::outlasts_a_wake) {
+    } else if known.expected.is_some_and(wake::outlasts_a_wake) {
         // Known to be long, and private: what is public was perhaps not worth a wake.
         // SAFETY: `stack` is this thread's.
         if let Some(seat) = unsafe { Seat::from_stack(stack) } {
@@ -258,15 +307,16 @@ where
         moved,
     };
     let result_a = a(FnContext::new(moved));
-    let result_b = pending.finish();
+    let result_b = pending.finish(known.within, known.before_wait);
     (result_a, result_b)
 }
 
 /// The fork could not be pushed: the caller has no seat yet, or joins nest too deep for its stack.
 #[cold]
 #[inline(never)]
-fn without_fork<A, B, RA, RB>(seated: bool, expected: Option<u64>, a: A, b: B) -> (RA, RB)
+fn without_fork<W, A, B, RA, RB>(seated: bool, known: Known<W>, a: A, b: B) -> (RA, RB)
 where
+    W: Fn() + Send,
     A: FnOnce(FnContext) -> RA + Send,
     B: FnOnce(FnContext) -> RB + Send,
     RA: Send,
@@ -275,7 +325,7 @@ where
     if seated {
         return both_here(a, b);
     }
-    guest::in_pool(&entered::current(), |_, moved| fork(expected, moved, a, b))
+    guest::in_pool(&entered::current(), |_, moved| fork(known, moved, a, b))
 }
 
 /// Runs both halves on this thread, with the same promise about panics.
@@ -314,7 +364,7 @@ where
 
     /// Takes the fork back and runs it, or waits for the thief's result.
     #[inline(always)]
-    fn finish(self) -> RB {
+    fn finish(self, within: Within, before_wait: impl Fn()) -> RB {
         let this = ManuallyDrop::new(self);
         // SAFETY: this thread pushed the fork, and all later pushes have been popped.
         match unsafe { (*this.stack).pop(this.place) } {
@@ -325,7 +375,7 @@ where
             }
             slow => {
                 // SAFETY: as above; `slow` is what `pop` just said.
-                match unsafe { finish_slow(this.stack, slow, this.fork) } {
+                match unsafe { finish_slow(this.stack, slow, this.fork, within, before_wait) } {
                     Some(result) => result.unwrap_or_else(|payload| resume_unwind(payload)),
                     None => {
                         // SAFETY: as for `Ours`.
@@ -366,6 +416,8 @@ unsafe fn finish_slow<B, RB>(
     stack: *const JoinStack,
     popped: Popped,
     fork: &Fork<B, RB>,
+    within: Within,
+    before_wait: impl Fn(),
 ) -> Option<Result<RB, Box<dyn Any + Send>>> {
     if popped != Popped::Stolen {
         return None;
@@ -373,12 +425,15 @@ unsafe fn finish_slow<B, RB>(
     // SAFETY: by contract.
     unsafe {
         let seat = Seat::from_stack(stack)?;
-        wait_for(seat, seat.stack.stolen_slot());
+        // Until the thief is done, this frame must not end.
+        let prepared = catch_unwind(AssertUnwindSafe(before_wait));
+        wait_for_half(seat, within);
         let depth = seat.stack.depth();
         seat.stack.reclaim();
         wake::after_join(seat, depth, true);
         // The slot is done, so the thief has written the result and is not coming back.
-        Some((*fork.result.get()).assume_init_read())
+        let result = (*fork.result.get()).assume_init_read();
+        Some(prepared.and(result))
     }
 }
 
@@ -407,7 +462,7 @@ where
         // SAFETY: by contract.
         unsafe {
             let popped = (*stack).pop(place);
-            match finish_slow(stack, popped, fork) {
+            match finish_slow(stack, popped, fork, Within::NOTHING, || ()) {
                 Some(result) => result,
                 None => {
                     // Not before we know that no thief has it: what the closure owns may be gone by then.

@@ -118,6 +118,8 @@ enum Flaw {
 pub(crate) struct Slot {
     job: AtomicPtr<Job>,
     state: AtomicU32,
+    /// The level of a fork in this slot, if a context begins here. See [`Stolen::level`].
+    level: AtomicU32,
     /// The context that began on this thread when this was the next free slot, if any.
     begins: AtomicPtr<Context>,
     /// What runs in the thief's hands runs in this context.
@@ -151,6 +153,7 @@ impl Slot {
         Slot {
             job: AtomicPtr::new(ptr::null_mut()),
             state: AtomicU32::new(state::FREE),
+            level: AtomicU32::new(0),
             begins: AtomicPtr::new(ptr::null_mut()),
             context: Context::new(ptr::null()),
             flaws,
@@ -200,6 +203,15 @@ impl Slot {
 pub(crate) struct Stolen<'a> {
     pub(crate) slot: &'a Slot,
     pub(crate) job: *const Job,
+    /// How many forks lie between it and the task that it is a part of, whoever made them: more than between that and what it was forked from.
+    pub(crate) level: u32,
+}
+
+/// What began in a slot before.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Began {
+    context: *mut Context,
+    level: u32,
 }
 
 /// Where a fork is on its stack.
@@ -495,17 +507,21 @@ impl JoinStack {
         self.retreat(slot);
     }
 
-    /// Declares that what the owner forks from now on belongs to `context`. Returns what to give to
+    /// Declares that what the owner forks from now on belongs to `context`, and that the first fork has this level. Returns what to give to
     /// [`JoinStack::end_context`].
     ///
     /// # Safety
     /// The caller occupies this stack's seat.
-    pub(crate) unsafe fn begin_context(&self, context: *const Context) -> *const Context {
+    pub(crate) unsafe fn begin_context(&self, context: *const Context, level: u32) -> Began {
         // SAFETY: there is one slot more than `bottom` can pass. Readers look only at slots at or
         // below a public fork, and no fork at or above this slot exists yet.
         let slot = unsafe { &*self.owner.bottom.load(Ordering::Relaxed) };
-        let before = slot.begins.load(Ordering::Relaxed);
+        let before = Began {
+            context: slot.begins.load(Ordering::Relaxed),
+            level: slot.level.load(Ordering::Relaxed),
+        };
         slot.begins.store(context.cast_mut(), Ordering::Relaxed);
+        slot.level.store(level, Ordering::Relaxed);
         before
     }
 
@@ -513,10 +529,47 @@ impl JoinStack {
     ///
     /// # Safety
     /// As there; `bottom` is where it was then.
-    pub(crate) unsafe fn end_context(&self, before: *const Context) {
+    pub(crate) unsafe fn end_context(&self, before: Began) {
         // SAFETY: as in `begin_context`.
         let slot = unsafe { &*self.owner.bottom.load(Ordering::Relaxed) };
-        slot.begins.store(before.cast_mut(), Ordering::Relaxed);
+        slot.begins.store(before.context, Ordering::Relaxed);
+        slot.level.store(before.level, Ordering::Relaxed);
+    }
+
+    /// The level of the next fork.
+    ///
+    /// # Safety
+    /// The caller occupies this stack's seat.
+    pub(crate) unsafe fn level(&self) -> u32 {
+        let bottom = self.owner.bottom.load(Ordering::Relaxed);
+        // SAFETY: a slot, or the one behind the last; and the owner alone changes what begins where.
+        let (_, level) = unsafe { self.made_in(bottom) };
+        level
+    }
+
+    /// The nearest context that began at `slot` or below, and the level of a fork there. That cannot change while there is a fork in the slot, because contexts
+    /// nest like the forks do.
+    ///
+    /// # Safety
+    /// `slot` is one of the slots and not above `low`, and the caller holds the lock; or it is not above `bottom`, and the caller is the owner.
+    unsafe fn made_in(&self, slot: *mut Slot) -> (*const Context, u32) {
+        let mut at = slot;
+        let mut above = 0;
+        loop {
+            // SAFETY: between the first slot and `slot`.
+            let begins = unsafe { (*at).begins.load(Ordering::Relaxed) };
+            if !begins.is_null() {
+                // SAFETY: as above.
+                let level = unsafe { (*at).level.load(Ordering::Relaxed) };
+                return (begins, level + above);
+            }
+            if at == self.owner.slots {
+                return (ptr::null(), above);
+            }
+            // SAFETY: above the first slot, so there is one below.
+            at = unsafe { at.sub(1) };
+            above += 1;
+        }
     }
 
     /// How many forks are on the stack. Exact for the owner, a hint for others.
@@ -600,10 +653,27 @@ impl<'a> Thief<'a> {
         self.stack.owner.bottom.load(Ordering::Relaxed) > low && !fence::heavy_is_refused()
     }
 
+    /// The level of the oldest public fork, or of the oldest private one if none is public. A hint.
+    pub(crate) fn level(self) -> u32 {
+        let top = self.stack.shared.top.load(Ordering::Relaxed);
+        // SAFETY: a slot, or the one behind the last. Without the lock what is found there may be of another moment; nothing of it is followed.
+        unsafe { self.stack.made_in(top) }.1
+    }
+
     /// Takes the oldest public fork that `wanted` accepts (it is given the context the fork was made
     /// in) for the thread in seat `thief`. Gives up at once if the lock is taken.
     pub(crate) fn steal(
         self,
+        thief: usize,
+        wanted: impl FnMut(*const Context) -> bool,
+    ) -> Option<Stolen<'a>> {
+        self.steal_from_level(0, thief, wanted)
+    }
+
+    /// The same, if its level is at least `lowest`.
+    pub(crate) fn steal_from_level(
+        self,
+        lowest: u32,
         thief: usize,
         mut wanted: impl FnMut(*const Context) -> bool,
     ) -> Option<Stolen<'a>> {
@@ -615,7 +685,7 @@ impl<'a> Thief<'a> {
         let low = shared.low.load(Ordering::Relaxed);
         let mut slot = shared.top.load(Ordering::Relaxed);
         // SAFETY: we hold the lock.
-        let mut context = unsafe { self.context_below(slot) };
+        let (mut context, mut level) = unsafe { self.stack.made_in(slot) };
         // What `wanted` says of it, once we asked. A look in vain asks once for each context, and takes a step for each fork.
         let mut accepted = None;
         let mut taken = None;
@@ -629,16 +699,18 @@ impl<'a> Thief<'a> {
             let begins = this.begins.load(Ordering::Relaxed);
             if !begins.is_null() {
                 context = begins;
+                level = this.level.load(Ordering::Relaxed);
                 accepted = None;
             }
             if this.state.load(Ordering::Relaxed) == state::FREE {
                 // Public and not taken, and we hold the lock: the fork exists, and so does the context it was made in.
-                if *accepted.get_or_insert_with(|| wanted(context)) {
+                if level >= lowest && *accepted.get_or_insert_with(|| wanted(context)) {
                     this.context.set_parent(context);
                     this.state.store(state::stolen_by(thief), Ordering::Relaxed);
                     taken = Some(Stolen {
                         slot: this,
                         job: this.job.load(Ordering::Relaxed),
+                        level,
                     });
                     if contiguous {
                         shared.top.store(next, Ordering::Relaxed);
@@ -650,28 +722,10 @@ impl<'a> Thief<'a> {
                 shared.top.store(next, Ordering::Relaxed);
             }
             slot = next;
+            level += 1;
         }
         self.stack.restore_limit();
         taken
-    }
-
-    /// The nearest context that began below `slot`. A fork was made in the nearest one that began at its slot or below. That cannot change
-    /// while the fork exists, because contexts nest like the forks do.
-    ///
-    /// # Safety
-    /// `slot` is not below the first slot nor above `low`, and the caller holds the lock.
-    unsafe fn context_below(self, slot: *mut Slot) -> *const Context {
-        let mut at = slot;
-        while at > self.stack.owner.slots {
-            // SAFETY: above the first slot, so there is one below.
-            at = unsafe { at.sub(1) };
-            // SAFETY: one of the slots below `slot`.
-            let begins = unsafe { (*at).begins.load(Ordering::Relaxed) };
-            if !begins.is_null() {
-                return begins;
-            }
-        }
-        ptr::null()
     }
 
     /// Makes all private forks public although the owner has not been asked, by way of the heavy
@@ -727,7 +781,7 @@ mod tests {
         for at in 0..FORKS {
             if at == 0 || at == FORKS / 2 {
                 // SAFETY: nobody else is here.
-                unsafe { stack.begin_context(&raw const contexts[usize::from(at > 0)]) };
+                unsafe { stack.begin_context(&raw const contexts[usize::from(at > 0)], 0) };
             }
             // SAFETY: as above, and the job outlives the stack.
             places.push(unsafe { stack.push(&raw const job).0 });
@@ -747,5 +801,39 @@ mod tests {
         let slot = stolen.unwrap().slot;
         assert!(ptr::eq(slot, places[FORKS / 2].0));
         assert!(ptr::eq(slot.context().parent(), &raw const contexts[1]));
+    }
+
+    #[test]
+    fn a_fork_made_in_a_stolen_one_has_a_higher_level_and_lower_ones_are_left_alone() {
+        let job = Job { execute: never };
+        let contexts = [const { Context::new(ptr::null()) }; 2];
+        let [owner, thief] = [JoinStack::new(), JoinStack::new()];
+        let push = |stack: &JoinStack| {
+            // SAFETY: nobody else is here, and the job outlives the stack.
+            unsafe { stack.push(&raw const job) };
+        };
+        // SAFETY: as above.
+        unsafe { owner.begin_context(&raw const contexts[0], 0) };
+        (0..3).for_each(|_| push(&owner));
+        assert!(owner.thief().force());
+        let stolen = owner.thief().steal(1, |_| true).unwrap();
+        assert_eq!(stolen.level, 0);
+        // What the thief forks is behind the fork that it has, wherever it lies on the thief's stack.
+        push(&thief);
+        // SAFETY: as above.
+        let before = unsafe { thief.begin_context(stolen.slot.context(), stolen.level + 1) };
+        (0..2).for_each(|_| push(&thief));
+        assert!(thief.thief().force());
+        let in_stolen = |context| ptr::eq(context, stolen.slot.context());
+        let taken = thief.thief().steal(2, in_stolen).unwrap();
+        assert_eq!(taken.level, 1);
+        // SAFETY: as above.
+        assert_eq!(unsafe { thief.level() }, 3);
+        // Of the owner's other two, which have levels 1 and 2, the second.
+        let taken = owner.thief().steal_from_level(2, 2, |_| true).unwrap();
+        assert_eq!(taken.level, 2);
+        assert!(owner.thief().steal_from_level(2, 2, |_| true).is_none());
+        assert_eq!(owner.thief().steal(2, |_| true).unwrap().level, 1);
+        let _ = before;
     }
 }

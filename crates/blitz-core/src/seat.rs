@@ -12,7 +12,7 @@
 use crate::arena::Arena;
 use crate::companion::Companion;
 use crate::context::{self, Context};
-use crate::join_stack::{FIRST_BEAT, JoinStack, Stolen};
+use crate::join_stack::{Began, FIRST_BEAT, JoinStack, Stolen};
 use crate::occupancy::Occupancy;
 use crate::pool::Pool;
 use crate::primitives::parker::{Lease, Parker};
@@ -241,11 +241,25 @@ impl Seat {
     /// # Safety
     /// The caller occupies the seat. `work` does not unwind, and leaves the join stack as it found it.
     pub(crate) unsafe fn run_in<R>(&self, context: *const Context, work: impl FnOnce() -> R) -> R {
+        // SAFETY: passed on.
+        unsafe { self.run_at_level(0, context, work) }
+    }
+
+    /// The same; its first fork has this level.
+    ///
+    /// # Safety
+    /// As above.
+    unsafe fn run_at_level<R>(
+        &self,
+        level: u32,
+        context: *const Context,
+        work: impl FnOnce() -> R,
+    ) -> R {
         let _not_the_occupants = profile::pause();
         let outer = self.context.replace(context);
         let since = self.running_since.replace(0);
         // SAFETY: the caller occupies the seat.
-        let before = unsafe { self.stack.begin_context(context) };
+        let before = unsafe { self.stack.begin_context(context, level) };
         let result = work();
         // SAFETY: as above, and `work` has left the stack as it was. `context` may be dead by now; it is
         // only un-remembered.
@@ -253,6 +267,31 @@ impl Seat {
         self.running_since.set(since);
         self.context.set(outer);
         result
+    }
+
+    /// Runs `work`, which is given a context of its own: that of a loop, whose parts are forked there.
+    ///
+    /// # Safety
+    /// The caller occupies the seat. `work` leaves the join stack as it found it, also if it unwinds.
+    pub(crate) unsafe fn run_loop<R>(&self, work: impl FnOnce(*const Context) -> R) -> R {
+        struct End<'a>(&'a Seat, *const Context, Began);
+        impl Drop for End<'_> {
+            fn drop(&mut self) {
+                // SAFETY: the caller of `run_loop` occupies the seat, and the stack is as it was.
+                unsafe { self.0.stack.end_context(self.2) };
+                self.0.context.set(self.1);
+            }
+        }
+        let outer = self.context.get();
+        let context = Context::new(outer);
+        // SAFETY: the caller occupies the seat.
+        let before = unsafe {
+            let level = self.stack.level();
+            self.stack.begin_context(&raw const context, level)
+        };
+        self.context.set(&raw const context);
+        let _end = End(self, outer, before);
+        work(&raw const context)
     }
 
     /// Runs a task in its context.
@@ -277,7 +316,7 @@ impl Seat {
         let run = trace::span(Kind::Run, 0);
         // SAFETY: passed on. `execute` does not unwind; the job is alive until we complete its slot.
         unsafe {
-            self.run_in(stolen.slot.context(), || {
+            self.run_at_level(stolen.level + 1, stolen.slot.context(), || {
                 ((*stolen.job).execute)(stolen.job)
             });
         }

@@ -6,6 +6,9 @@
 //! sequential program's: what is run on top of a wait is something the sequential program would have run
 //! below the same frame.
 //!
+//! Parts of one loop are a case of their own: there is no code but the loop's between its beginning and such a wait, and so what descends from the *loop* may be run, as far as
+//! it is not larger (its level is not lower) than what is waited for. `docs/internals/waiting.md` has the argument.
+//!
 //! A waiting thread looks, in this order, for
 //! 1. broadcasts addressed to its seat: they are meant for every thread, waiting or not, and the one
 //!    exception to the rule;
@@ -27,7 +30,8 @@
 use crate::clock::{ticks, ticks_per_us};
 use crate::context::{Context, descends_from, descends_from_beside};
 use crate::fork;
-use crate::join_stack::Slot;
+use crate::join::Within;
+use crate::join_stack::{Slot, Thief};
 use crate::pool::without_unwinding;
 use crate::primitives::{BackoffMode, CoreLatch};
 use crate::profile;
@@ -50,6 +54,10 @@ pub(crate) trait Awaited {
     fn announce_awake(&self);
     /// The seat where it runs, if it is one.
     fn runs_at(&self) -> Option<usize> {
+        None
+    }
+    /// The loop that it is a part of, and its level: other forks of the loop may be run, if their level is not lower.
+    fn part_of(&self) -> Option<(*const Context, u32)> {
         None
     }
     /// May it depend on tasks in queues that nobody else is bound to run?
@@ -82,6 +90,43 @@ impl Awaited for Slot {
     fn waits_for_tasks(&self) -> bool {
         // The thief runs, or waits for and digs up, whatever the fork needs.
         false
+    }
+}
+
+/// A stolen half that is a part of a loop.
+struct Part<'a> {
+    slot: &'a Slot,
+    whole: *const Context,
+    level: u32,
+}
+
+impl Awaited for Part<'_> {
+    fn context(&self) -> *const Context {
+        self.slot.context()
+    }
+
+    fn is_done(&self) -> bool {
+        self.slot.is_done()
+    }
+
+    fn announce_parked(&self) -> bool {
+        self.slot.announce_parked()
+    }
+
+    fn announce_awake(&self) {
+        self.slot.announce_awake();
+    }
+
+    fn runs_at(&self) -> Option<usize> {
+        self.slot.runs_at()
+    }
+
+    fn part_of(&self) -> Option<(*const Context, u32)> {
+        Some((self.whole, self.level))
+    }
+
+    fn waits_for_tasks(&self) -> bool {
+        self.slot.waits_for_tasks()
     }
 }
 
@@ -140,6 +185,27 @@ pub(crate) fn pause(round: u32) {
 pub(crate) unsafe fn wait_for<A: Awaited + ?Sized>(seat: &Seat, awaited: &A) {
     // SAFETY: passed on.
     without_unwinding("a panic in a wait", || unsafe { help_until(seat, awaited) });
+}
+
+/// Waits for the right half of a join, which another thread has: the newest on the seat's stack. It is a part of the loop `within`, if that is one.
+///
+/// # Safety
+/// The caller occupies the seat, and the last `pop` of its stack said that the half is stolen.
+pub(crate) unsafe fn wait_for_half(seat: &Seat, within: Within) {
+    // SAFETY: passed on.
+    unsafe {
+        let slot = seat.stack.stolen_slot();
+        if !within.is_loop() {
+            return wait_for(seat, slot);
+        }
+        let part = Part {
+            slot,
+            whole: within.0,
+            // That of the next fork, which would be behind it.
+            level: seat.stack.level().saturating_sub(1),
+        };
+        wait_for(seat, &part);
+    }
 }
 
 /// # Safety
@@ -351,20 +417,24 @@ impl<'a, A: Awaited + ?Sized> Wait<'a, A> {
     }
 
     fn find_fork(&self) -> Option<Found<'a>> {
+        let (whole, lowest) = self
+            .awaited
+            .part_of()
+            .unwrap_or((self.awaited.context(), 0));
         self.others().find_map(|victim| {
             // A context on a stack mostly descends from the one below it: if that was a stranger, so is this one, and the way to the root is not
             // walked again for each of them.
             let mut stranger = ptr::null();
             let wanted = |context| {
                 // SAFETY: the fork is on a stack whose lock we hold, and so were the ones before.
-                let ours =
-                    unsafe { descends_from_beside(context, self.awaited.context(), stranger) };
+                let ours = unsafe { descends_from_beside(context, whole, stranger) };
                 if !ours {
                     stranger = context;
                 }
                 ours
             };
-            let stolen = victim.stack.thief().steal(self.seat.index, wanted)?;
+            let thief = victim.stack.thief();
+            let stolen = thief.steal_from_level(lowest, self.seat.index, wanted)?;
             Some(Found::Fork(stolen, victim))
         })
     }
@@ -410,12 +480,18 @@ impl<'a, A: Awaited + ?Sized> Wait<'a, A> {
         });
     }
 
-    /// Asks for private forks where our descendants may be.
+    /// Asks for private forks where our descendants may be, or other parts of the loop.
     fn force(&self) {
+        let pool = self.seat.pool();
         let victim = self.awaited.runs_at();
-        let victim = victim.and_then(|index| self.seat.pool().seats.get(index));
-        let thief = victim.map(|victim| victim.stack.thief());
-        if thief.is_some_and(|thief| thief.sees_private() && thief.force()) {
+        let victim = victim.and_then(|index| pool.seats.get(index));
+        let force = |thief: Thief<'_>| thief.sees_private() && thief.force();
+        let mut forced = victim.is_some_and(|victim| force(victim.stack.thief()));
+        if !forced && self.awaited.part_of().is_some() {
+            let mut hidden = self.others().filter(|other| other.hides_work());
+            forced = hidden.any(|other| force(other.stack.thief()));
+        }
+        if forced {
             self.seat.stats.forced.one();
             trace::instant(Kind::Force, 0);
         }

@@ -28,6 +28,9 @@ const FAIRNESS: u32 = 61;
 /// The most tasks taken from a victim at once, beside the one that is run.
 const MAX_LOOT: usize = 31;
 
+/// A thief compares the forks of so many victims.
+const CHOICES: usize = 8;
+
 /// Patience is halved at most this often.
 const MAX_FRUITLESS: u32 = 3;
 
@@ -432,11 +435,21 @@ impl<'a> Worker<'a> {
             return Some(Work::Task(task));
         }
         // A guest may have left forks in our own seat's stack, too.
-        let mut victims = victims.filter(|_| forks_too);
-        victims.find_map(|victim| {
+        forks_too.then(|| self.take_fork(victims)).flatten()
+    }
+
+    /// The fork that is nearest to the root of its computation, of those that a few victims show: it is likely to be the largest.
+    fn take_fork(&self, victims: impl Iterator<Item = &'a Seat> + Clone) -> Option<Work<'a>> {
+        let steal = |victim: &'a Seat| {
             let stolen = victim.stack.thief().steal(self.seat.index, |_| true)?;
             Some(Work::Fork(stolen, victim))
-        })
+        };
+        let shows = |victim: &&Seat| victim.stack.thief().sees_work();
+        let level = |victim: &&Seat| victim.stack.thief().level();
+        let shown = victims.clone().filter(shows).take(CHOICES);
+        let stolen = shown.min_by_key(level).and_then(steal);
+        // If somebody was faster, any.
+        stolen.or_else(|| victims.clone().find_map(steal))
     }
 
     /// Takes up to half of what `victim` still has, so that a swarm of small tasks does not cost a search each.

@@ -1,6 +1,7 @@
 //! Promise 2: a thread that waits runs only descendants of what it waits for.
 #![cfg(not(loom))]
 
+use blitz_core::demand::{Within, in_loop, join_context_within};
 use blitz_core::{ThreadPoolBuilder, join, scope};
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -280,4 +281,111 @@ fn what_was_spawned_outside_starts_before_somebody_helps_with_a_later_fork() {
             s.spawn(|| pool.spawn(task));
         });
     }));
+}
+
+/// Runs `test` and panics if it takes a minute.
+fn within_a_minute(test: impl FnOnce() + Send + 'static) {
+    let (done, is_done) = mpsc::channel();
+    let running = thread::spawn(move || {
+        test();
+        done.send(()).unwrap();
+    });
+    match is_done.recv_timeout(Duration::from_secs(60)) {
+        Err(mpsc::RecvTimeoutError::Timeout) => panic!("still waiting"),
+        _ => running.join().unwrap(),
+    }
+}
+
+fn until(flag: &AtomicBool) {
+    while !flag.load(Ordering::SeqCst) {
+        thread::yield_now();
+    }
+}
+
+/// A loop of four parts on three threads, two of which are stuck until the last part has run. The third waits for one of them.
+fn a_part_that_only_a_waiting_thread_could_run(within: Within) {
+    let [first_taken, second_taken, last_has_run] = [const { AtomicBool::new(false) }; 3];
+    let set = |flag: &AtomicBool| flag.store(true, Ordering::SeqCst);
+    let part = |a: &(dyn Fn() + Sync), b: &(dyn Fn() + Sync)| {
+        join_context_within(within, u64::MAX, || (), |_| a(), |_| b());
+    };
+    let here = || {
+        until(&first_taken);
+        until(&second_taken);
+    };
+    let second = || {
+        set(&second_taken);
+        until(&last_has_run);
+    };
+    let first_of_the_right = || {
+        set(&first_taken);
+        until(&last_has_run);
+    };
+    part(&|| part(&here, &second), &|| {
+        part(&first_of_the_right, &|| set(&last_has_run));
+    });
+}
+
+#[test]
+fn a_thread_that_waits_for_a_part_of_a_loop_helps_with_the_others() {
+    within_a_minute(|| {
+        let pool = pool(3);
+        for _ in 0..100 {
+            pool.install(|| in_loop(a_part_that_only_a_waiting_thread_could_run));
+        }
+    });
+}
+
+#[test]
+fn a_panic_before_a_wait_waits_for_the_other_half_and_goes_on() {
+    let pool = pool(2);
+    for _ in 0..100 {
+        let (taken, ended) = (AtomicBool::new(false), AtomicBool::new(false));
+        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            pool.install(|| {
+                join_context_within(
+                    Within::NOTHING,
+                    u64::MAX,
+                    || panic!("planned"),
+                    |_| until(&taken),
+                    |_| {
+                        taken.store(true, Ordering::SeqCst);
+                        thread::sleep(Duration::from_millis(1));
+                        ended.store(true, Ordering::SeqCst);
+                    },
+                )
+            });
+        }));
+        assert!(result.is_err());
+        assert!(ended.into_inner(), "the frame was there until then");
+    }
+}
+
+#[test]
+fn a_join_inside_of_a_loops_item_does_not_run_other_items() {
+    // The item holds a lock that the others want.
+    within_a_minute(|| {
+        let pool = pool(3);
+        let lock = Mutex::new(0);
+        fn items(within: Within, count: u32, lock: &Mutex<u64>) {
+            if count == 1 {
+                let mut total = lock.lock().unwrap();
+                *total += fib(12);
+                return;
+            }
+            let half = count / 2;
+            let (a, b) = (half, count - half);
+            join_context_within(
+                within,
+                u64::MAX,
+                || (),
+                |_| items(within, a, lock),
+                |_| items(within, b, lock),
+            );
+        }
+        for _ in 0..20 {
+            pool.install(|| in_loop(|within| items(within, 64, &lock)));
+        }
+        assert_eq!(lock.into_inner().unwrap(), 20 * 64 * 144);
+    });
 }

@@ -1,8 +1,11 @@
 //! "A lock may be held across any parallel call": also by a thread that is in no pool, while every thread of the global pool waits for that lock.
 
 use blitz::prelude::*;
+use std::cell::{RefCell, RefMut};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex};
+use std::thread;
+use std::time::Duration;
 
 static LOCK: Mutex<u64> = Mutex::new(0);
 
@@ -45,5 +48,34 @@ fn an_outside_thread_that_holds_a_lock_iterates_sorts_and_scopes() {
     drop(held);
     while *LOCK.lock().unwrap() < 100 + threads as u64 {
         std::thread::yield_now();
+    }
+}
+
+thread_local! {
+    static SCRATCH: &'static RefCell<Vec<u64>> = Box::leak(Box::default());
+}
+
+#[test]
+fn a_borrow_of_a_thread_local_in_an_init_is_not_met_again() {
+    // Its thread waits for parts that others have taken, and runs more of the same loop meanwhile.
+    let pool = blitz::ThreadPoolBuilder::new().num_threads(8);
+    let pool = pool.build().unwrap();
+    for round in 0..20 {
+        let count = AtomicUsize::new(0);
+        let item = |scratch: &mut RefMut<'static, Vec<u64>>, item: u64| {
+            scratch.push(item);
+            thread::sleep(Duration::from_micros((item * 7 + round) % 5 * 200));
+            count.fetch_add(1, Ordering::Relaxed);
+        };
+        let borrow = || SCRATCH.with(|scratch| scratch.borrow_mut());
+        pool.install(|| (0..64).into_par_iter().for_each_init(borrow, item));
+        let lengths = (0..32_u64).into_par_iter().map_init(borrow, |scratch, n| {
+            scratch.push(n);
+            thread::sleep(Duration::from_micros(n % 3 * 100));
+            n
+        });
+        assert_eq!(pool.install(|| lengths.sum::<u64>()), 496);
+        pool.install(|| (0..64).par_bridge().for_each_init(borrow, item));
+        assert_eq!(count.into_inner(), 128);
     }
 }

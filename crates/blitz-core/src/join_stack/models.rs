@@ -184,11 +184,11 @@ const OTHER: *const Context = ptr::without_provenance(0x30);
 fn with_a_public_fork(flaws: Flaws<Flaw>) -> (Rc<World>, Place) {
     let world = World::new(flaws);
     // SAFETY: nobody else is here.
-    unsafe { world.stack.begin_context(OUTER) };
+    unsafe { world.stack.begin_context(OUTER, 0) };
     let (place, pushed) = world.fork_and_tell(0);
     assert_eq!(pushed, Some(Pushed::Public), "nothing else was public");
     // SAFETY: as above.
-    unsafe { world.stack.begin_context(INNER) };
+    unsafe { world.stack.begin_context(INNER, 5) };
     (world, place)
 }
 
@@ -477,7 +477,11 @@ fn parked_owner(flaws: Flaws<Flaw>) -> Race<()> {
             // SAFETY: stolen above; the stack is in `thief`.
             let slot = unsafe { &*slot };
             let job = &raw const thief.frames[0].job;
-            thief.run(&Stolen { slot, job });
+            thief.run(&Stolen {
+                slot,
+                job,
+                level: 0,
+            });
         })
 }
 
@@ -513,8 +517,8 @@ fn contexts(again: bool, flaws: Flaws<Flaw>) {
             .each_once(2 + usize::from(again), Some(left))
             .thread(move || {
                 // SAFETY: this thread is the owner.
-                let before = unsafe { owner.stack.begin_context(OTHER) };
-                assert_eq!(before, INNER);
+                let before = unsafe { owner.stack.begin_context(OTHER, 7) };
+                assert_eq!((before.context.cast_const(), before.level), (INNER, 5));
                 let place = owner.fork(1);
                 owner.join(1, place);
                 // SAFETY: as above, and this is where it began.
@@ -533,6 +537,7 @@ fn contexts(again: bool, flaws: Flaws<Flaw>) {
                     let expected = [OUTER, OTHER, INNER][fork.expect("one of ours")];
                     let context = stolen.slot.context().parent();
                     assert_eq!(context, expected, "the wrong ancestors");
+                    assert_eq!(stolen.level, [0, 7, 5][fork.expect("as above")]);
                     thief.run(&stolen);
                 }
             })

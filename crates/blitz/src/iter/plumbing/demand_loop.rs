@@ -12,7 +12,8 @@
 //!    offer while the left half runs; an offer that nobody takes costs about a nanosecond.
 //! 3. **Taken back.** A right half that nobody took is run by the same thread after the left half, *with the same folder*
 //!    ([`Consumer::resume`]): the cut leaves no trace. So there are as many folders, calls of `identity` or `init`,
-//!    partial vectors and reductions as there were thieves, not as there were blocks.
+//!    partial vectors and reductions as there were thieves, not as there were blocks. Before the thread waits for a half that was taken,
+//!    the folder is completed: meanwhile it may run other parts of the loop, with folders of their own.
 //! 4. **Shared.** A half that was taken is, for its thief, a loop of its own that begins at step 2 with the known pace. Its
 //!    result is reduced with the left one when both are there. Results meet in the order of their items, always.
 //!
@@ -27,7 +28,7 @@ use super::local::{Here, Local, Offer};
 use super::pace::{Pace, Site, is_still_short, is_tiny};
 use super::search;
 use super::{Consumer, Folder, Producer, UnindexedConsumer, UnindexedProducer};
-use crate::engine::demand::{beat, join_context_expecting, ticks};
+use crate::engine::demand::{Within, beat, join_context_within, ticks};
 use crate::engine::{caller_may_take_part, hand_over};
 
 /// A loop of unknown cost that can be cut into no more than this many pieces is offered at once: the first of them would already be too
@@ -113,7 +114,8 @@ where
     let site = Site::of(begin::<P, C> as fn(usize, Bounds, P, C) -> C::Result as usize);
     #[cfg(test)]
     if super::pretend::is_on() {
-        return shared(len, bounds, producer, consumer, site, super::pretend::RATE);
+        let rate = super::pretend::RATE;
+        return shared(len, bounds, producer, consumer, site, rate, Within::NOTHING);
     }
     if !caller_may_take_part() {
         return begin_elsewhere(len, bounds, producer, consumer);
@@ -249,7 +251,7 @@ where
     };
     let local = Local::of_pieces(pace, bounds.ask_for_a_cut(len));
     local.pace.start();
-    offer(len, bounds, LEVELS, producer, consumer, &local);
+    local.in_loop(|| offer(len, bounds, LEVELS, producer, consumer, &local));
     local.pace.remember();
     local.finish()
 }
@@ -275,7 +277,8 @@ where
         let pieces_are_long_enough = ahead / 2 >= min && len - ahead >= min;
         if pieces_are_long_enough && pace.should_share(ahead as f32) {
             if !consumer.is_search() || search::is_endless(ahead, &consumer, pace) {
-                offer(ahead, Bounds::from(min), LEVELS, producer, consumer, &local);
+                let bounds = Bounds::from(min);
+                local.in_loop(|| offer(ahead, bounds, LEVELS, producer, consumer, &local));
             } else {
                 search::forward(len - ahead, ahead, min, producer, consumer, &local);
             }
@@ -366,23 +369,36 @@ fn fork<P, C>(
     let here = Here::new(local);
     let on_offer = &Offer::new();
     let _open = on_offer.open();
-    let (left, right) = join_context_expecting(
+    let within = local.within();
+    let (left, right) = join_context_within(
+        within,
         expected,
+        move || here.settle(),
         move |_| match here.local() {
             Some(local) => {
-                offer(middle, bounds, levels, left_items, left, local);
+                local.in_loop(|| offer(middle, bounds, levels, left_items, left, local));
                 None
             }
-            None => Some(shared(middle, bounds, left_items, left, site, rate)),
+            None => Some(shared(middle, bounds, left_items, left, site, rate, within)),
         },
         move |_| {
             on_offer.taken();
             match here.local_for_right() {
                 Some(local) => {
-                    offer(len - middle, bounds, levels, right_items, right, local);
+                    local.in_loop(|| {
+                        offer(len - middle, bounds, levels, right_items, right, local);
+                    });
                     None
                 }
-                None => Some(shared(len - middle, bounds, right_items, right, site, rate)),
+                None => Some(shared(
+                    len - middle,
+                    bounds,
+                    right_items,
+                    right,
+                    site,
+                    rate,
+                    within,
+                )),
             }
         },
     );
@@ -436,14 +452,16 @@ fn shared<P, C>(
     consumer: C,
     site: &'static Site,
     rate: f32,
+    within: Within,
 ) -> C::Result
 where
     P: Producer,
     C: Consumer<P::Item>,
 {
     let local = Local::of_pieces(Pace::at_rate(site, rate), bounds.ask_for_a_cut(len));
+    local.be_within(within);
     local.pace.start();
-    offer(len, bounds, LEVELS_SHARED, producer, consumer, &local);
+    local.in_loop(|| offer(len, bounds, LEVELS_SHARED, producer, consumer, &local));
     local.finish()
 }
 
@@ -466,7 +484,8 @@ where
     let site = Site::of(run_unindexed::<P, C> as fn(f32, P, C) -> C::Result as usize);
     #[cfg(test)]
     if super::pretend::is_on() {
-        return shared_unindexed(1.0, producer, consumer, site, super::pretend::RATE);
+        let rate = super::pretend::RATE;
+        return shared_unindexed(1.0, producer, consumer, site, rate, Within::NOTHING);
     }
     let local = Local::new(Pace::begin(site, size));
     let pace = &local.pace;
@@ -481,7 +500,7 @@ where
         }
     } else {
         // The first piece to be measured is a 64th of the whole.
-        offer_unindexed(size, 6, producer, consumer, &local);
+        local.in_loop(|| offer_unindexed(size, 6, producer, consumer, &local));
     }
     pace.remember();
     local.finish()
@@ -535,7 +554,7 @@ fn short_unindexed<P, C>(
     if is_still_short(local.pace.rate() * whole) {
         short_unindexed(half, whole, 0, right_items, consumer, local);
     } else {
-        offer_unindexed(half, 0, right_items, consumer, local);
+        local.in_loop(|| offer_unindexed(half, 0, right_items, consumer, local));
     }
 }
 
@@ -575,23 +594,33 @@ fn offer_unindexed<P, C>(
     let here = Here::new(local);
     let on_offer = &Offer::new();
     let _open = on_offer.open();
-    let (left, right) = join_context_expecting(
+    let within = local.within();
+    let (left, right) = join_context_within(
+        within,
         expected,
+        move || here.settle(),
         move |_| match here.local() {
             Some(local) => {
-                offer_unindexed(part, levels, left_items, left, local);
+                local.in_loop(|| offer_unindexed(part, levels, left_items, left, local));
                 None
             }
-            None => Some(shared_unindexed(part, left_items, left, site, rate)),
+            None => Some(shared_unindexed(part, left_items, left, site, rate, within)),
         },
         move |_| {
             on_offer.taken();
             match here.local_for_right() {
                 Some(local) => {
-                    offer_unindexed(part, levels, right_items, right, local);
+                    local.in_loop(|| offer_unindexed(part, levels, right_items, right, local));
                     None
                 }
-                None => Some(shared_unindexed(part, right_items, right, site, rate)),
+                None => Some(shared_unindexed(
+                    part,
+                    right_items,
+                    right,
+                    site,
+                    rate,
+                    within,
+                )),
             }
         },
     );
@@ -605,13 +634,15 @@ fn shared_unindexed<P, C>(
     consumer: C,
     site: &'static Site,
     rate: f32,
+    within: Within,
 ) -> C::Result
 where
     P: UnindexedProducer,
     C: UnindexedConsumer<P::Item>,
 {
     let local = Local::new(Pace::at_rate(site, rate));
+    local.be_within(within);
     local.pace.start();
-    offer_unindexed(part, LEVELS_SHARED, producer, consumer, &local);
+    local.in_loop(|| offer_unindexed(part, LEVELS_SHARED, producer, consumer, &local));
     local.finish()
 }

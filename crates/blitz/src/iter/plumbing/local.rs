@@ -10,6 +10,7 @@
 
 use super::pace::Pace;
 use super::{Consumer, Folder, Reducer};
+use crate::engine::demand::{Within, in_loop};
 use std::cell::Cell;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::Relaxed};
@@ -31,6 +32,8 @@ where
     apart: bool,
     /// This thread is inside a fork, so it has a seat in the pool, so its left halves run here.
     seated: Cell<bool>,
+    /// The loop that this is a part of, once this thread sits in the pool.
+    within: Cell<Within>,
 }
 
 /// The results so far: `done` and then what is in `folder`, to be put together by `joint`.
@@ -71,7 +74,45 @@ where
             full: Cell::new(false),
             apart,
             seated: Cell::new(false),
+            within: Cell::new(Within::NOTHING),
         }
+    }
+
+    /// What the forks of this thread are parts of.
+    #[inline]
+    pub(super) fn within(&self) -> Within {
+        self.within.get()
+    }
+
+    /// This is a part of a loop that another thread has begun.
+    #[inline]
+    pub(super) fn be_within(&self, within: Within) {
+        self.within.set(within);
+    }
+
+    /// Runs `work`, which forks, as a loop; if this is a part of one already, as part of that.
+    #[inline]
+    pub(super) fn in_loop(&self, work: impl FnOnce()) {
+        if self.within.get().is_loop() {
+            work();
+        } else {
+            self.begin_loop(work);
+        }
+    }
+
+    #[inline(never)]
+    fn begin_loop(&self, work: impl FnOnce()) {
+        struct Leave<'a>(&'a Cell<Within>);
+        impl Drop for Leave<'_> {
+            fn drop(&mut self) {
+                self.0.set(Within::NOTHING);
+            }
+        }
+        in_loop(|within| {
+            self.within.set(within);
+            let _leave = Leave(&self.within);
+            work();
+        });
     }
 
     /// Feeds the folder through `fold`: the one that is there, if `consumer` can go on with it, or a new one.
@@ -282,6 +323,17 @@ where
     #[inline]
     pub(super) fn new(local: &'l Local<T, C>) -> Self {
         Here(local)
+    }
+
+    /// This thread is about to wait, and may run other parts of the same loop meanwhile: so there is no folder any more, with whatever its owner's closures have put into it (a
+    /// borrow of a thread-local, say).
+    #[inline]
+    pub(super) fn settle(self) {
+        if let Some(local) = self.local() {
+            let mut made = local.made.take();
+            made.close::<T>();
+            local.made.set(made);
+        }
     }
 
     /// The `Local`, if this is its thread and it is not in the middle of something.

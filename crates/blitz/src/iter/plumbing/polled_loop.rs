@@ -11,7 +11,7 @@
 use super::local::{Here, Local, Offer};
 use super::pace::{Pace, Site};
 use super::{Folder, UnindexedConsumer};
-use crate::engine::demand::join_context_expecting;
+use crate::engine::demand::{Within, join_context_within};
 use crate::engine::{caller_may_take_part, current_num_threads, hand_over};
 use std::cell::Cell;
 use std::sync::{Mutex, TryLockError};
@@ -106,8 +106,10 @@ fn step_along<S, C>(
             let here = Here::new(local);
             let on_offer = &Offer::new();
             let open = on_offer.open();
-            let (left, right) = join_context_expecting(
+            let (left, right) = join_context_within(
+                Within::NOTHING,
                 expected,
+                move || here.settle(),
                 move |_| match here.local() {
                     Some(local) => {
                         step_along(steps, left, block, depth + 1, local);
@@ -240,8 +242,10 @@ fn help_pull<I, C>(
         local.finish()
     };
     let here = Here::new(local);
-    let (left, right) = join_context_expecting(
+    let (left, right) = join_context_within(
+        Within::NOTHING,
         expected,
+        move || here.settle(),
         move |_| match here.local() {
             Some(local) => {
                 help_pull(half, expected, iter, left, local);

@@ -100,11 +100,11 @@ pub(super) fn forward<P, C>(
             .max(done / 8)
             .max(2 * min);
         if ahead / 2 < stretch {
-            return offer(ahead, bounds, LEVELS, producer, consumer, local);
+            return local.in_loop(|| offer(ahead, bounds, LEVELS, producer, consumer, local));
         }
         let (items, rest) = producer.split_at(stretch);
         let (for_items, for_rest, _) = consumer.split_at(stretch);
-        offer(stretch, bounds, LEVELS, items, for_items, local);
+        local.in_loop(|| offer(stretch, bounds, LEVELS, items, for_items, local));
         if local.is_full() || for_rest.full() {
             return;
         }
