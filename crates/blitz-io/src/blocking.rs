@@ -7,6 +7,9 @@
 //!
 //! Threads that have blocked in a task count, too: the cap is for both together. They are *lent* (see the scheduler's relief thread), and come back
 //! when the task goes on. One thread is always left for jobs: those who wait in tasks may wait for one of them.
+//!
+//! Idle threads lie on a stack, each with a bell of its own: a job goes to the one that was busy last, nobody else is disturbed, and those at the bottom get old
+//! and end.
 
 use crate::context;
 use crate::driver::{ClockHold, Handle};
@@ -30,7 +33,8 @@ thread_local! {
 /// The threads and their queue.
 pub(crate) struct BlockingPool {
     queue: Mutex<Queue>,
-    changed: Condvar,
+    /// A thread has ended.
+    ended: Condvar,
     cap: usize,
     keep_alive: Duration,
     name: ThreadName,
@@ -49,10 +53,11 @@ struct Queue {
     starting: usize,
     /// Threads that are not ours and count among them.
     lent: usize,
-    idle: usize,
-    /// Idle threads that have been asked to end, and have not yet.
+    /// The bells of threads that wait for a job; the one that was busy last is the last. Whoever rings one takes it out, unless all are to end.
+    idle: Vec<Arc<Condvar>>,
+    /// Threads that have been asked to end when they were idle, and have not yet.
     dismissed: usize,
-    /// Idle threads that have been told of a job and have not taken it yet.
+    /// Threads that have been told of a job when they were idle, and have not taken it yet.
     told: usize,
     closed: bool,
     /// There is no thread, and the system refuses to start one: the jobs are being told.
@@ -85,7 +90,7 @@ impl BlockingPool {
     ) -> Arc<Self> {
         Arc::new(BlockingPool {
             queue: Mutex::default(),
-            changed: Condvar::new(),
+            ended: Condvar::new(),
             cap: cap.max(1),
             keep_alive,
             name,
@@ -127,9 +132,11 @@ impl BlockingPool {
 
     /// A job has come, or a thread may be had again: sees to it that somebody takes the job, or lets it wait.
     fn find_thread(self: &Arc<Self>, mut queue: MutexGuard<'_, Queue>) {
-        if queue.idle > queue.told + queue.dismissed {
+        if let Some(bell) = queue.idle.pop() {
             queue.told += 1;
-            self.changed.notify_one();
+            // Whoever hears it wants the lock.
+            drop(queue);
+            bell.notify_one();
         } else if queue.threads == 0 || queue.threads + queue.lent < self.cap {
             queue.threads += 1;
             queue.starting += 1;
@@ -156,9 +163,9 @@ impl BlockingPool {
     pub(crate) fn has_lent_too_many(&self) -> bool {
         let mut queue = self.queue();
         let too_many = queue.threads + queue.lent > self.cap;
-        if too_many && queue.idle > queue.told + queue.dismissed {
+        if too_many && !queue.idle.is_empty() {
+            queue.idle.remove(0).notify_one();
             queue.dismissed += 1;
-            self.changed.notify_one();
         }
         too_many
     }
@@ -196,6 +203,7 @@ impl BlockingPool {
     fn main(&self) {
         MINE.set(self);
         let generation = forks();
+        let bell = Arc::new(Condvar::new());
         let mut queue = self.queue();
         queue.starting -= 1;
         loop {
@@ -214,30 +222,36 @@ impl BlockingPool {
             if queue.closed {
                 break;
             }
-            queue.idle += 1;
-            let (locked, waited) = self
-                .changed
+            queue.idle.push(Arc::clone(&bell));
+            let (locked, waited) = bell
                 .wait_timeout(queue, self.keep_alive)
                 .unwrap_or_else(PoisonError::into_inner);
             queue = locked;
-            queue.idle -= 1;
-            if queue.told > 0 {
+            let place = queue
+                .idle
+                .iter()
+                .rposition(|other| Arc::ptr_eq(other, &bell));
+            if let Some(place) = place {
+                // Nobody has told us anything, except that all are to end.
+                queue.idle.remove(place);
+                if waited.timed_out() && queue.jobs.is_empty() {
+                    break;
+                }
+            } else if queue.told > 0 {
                 queue.told -= 1;
-            } else if queue.dismissed > 0 {
+            } else {
                 queue.dismissed -= 1;
                 // A job that has come since then has counted on us.
                 if queue.jobs.is_empty() {
                     break;
                 }
-            } else if waited.timed_out() && queue.jobs.is_empty() {
-                break;
             }
         }
         drop(queue);
         // It still counts: whoever waits for its end waits for this, too.
         hooks::call(&self.hooks.stop);
         self.queue().threads -= 1;
-        self.changed.notify_all();
+        self.ended.notify_all();
     }
 
     /// Cancels what is queued, and waits for what runs, for `limit` at most. `false`: something still runs, the caller itself for one.
@@ -254,20 +268,20 @@ impl BlockingPool {
         });
         // There are threads for them: for every job that is queued, somebody has been told, or is busy and will look.
         queue.jobs = done;
+        queue.idle.iter().for_each(|bell| bell.notify_one());
         drop(queue);
         cancelled.iter().for_each(Job::cancel);
-        self.changed.notify_all();
         let queue = self.queue();
         // A closure that ends its own runtime cannot wait for itself.
         let own = usize::from(std::ptr::eq(MINE.get(), self));
         let busy = |queue: &mut Queue| queue.threads > own;
         let queue = match limit {
             None => self
-                .changed
+                .ended
                 .wait_while(queue, busy)
                 .unwrap_or_else(PoisonError::into_inner),
             Some(limit) => {
-                let waited = self.changed.wait_timeout_while(queue, limit, busy);
+                let waited = self.ended.wait_timeout_while(queue, limit, busy);
                 waited.unwrap_or_else(PoisonError::into_inner).0
             }
         };
@@ -277,7 +291,7 @@ impl BlockingPool {
     /// Threads, idle threads, queued jobs.
     pub(crate) fn numbers(&self) -> (usize, usize, usize) {
         let queue = self.queue();
-        (queue.threads, queue.idle, queue.jobs.len())
+        (queue.threads, queue.idle.len(), queue.jobs.len())
     }
 }
 

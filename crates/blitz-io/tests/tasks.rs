@@ -594,3 +594,33 @@ fn a_task_may_have_any_number_of_shields_side_by_side() {
         assert!(task.await.unwrap_err().is_cancelled());
     });
 }
+
+#[test]
+fn the_blocking_thread_that_was_busy_last_takes_the_next_job() {
+    const THREADS: usize = 4;
+    let runtime = Builder::new_current_thread().build().unwrap();
+    let all_idle = || {
+        while runtime.metrics().snapshot().blocking_idle != THREADS {
+            std::thread::yield_now();
+        }
+    };
+    let together = Arc::new(Barrier::new(THREADS));
+    let jobs: Vec<_> = (0..THREADS)
+        .map(|_| {
+            let together = Arc::clone(&together);
+            runtime.spawn_blocking(move || together.wait())
+        })
+        .collect();
+    for job in jobs {
+        runtime.block_on(job).unwrap();
+    }
+    all_idle();
+    let took = (0..20).map(|_| {
+        let job = runtime.spawn_blocking(|| std::thread::current().id());
+        let thread = runtime.block_on(job).unwrap();
+        all_idle();
+        thread
+    });
+    let took: HashSet<_> = took.collect();
+    assert_eq!(took.len(), 1);
+}
