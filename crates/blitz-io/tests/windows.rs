@@ -3,17 +3,21 @@
 
 mod common;
 
+use blitz_io::fs::File;
 use blitz_io::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Interest};
 use blitz_io::net::windows::named_pipe::{
     ClientOptions, NamedPipeClient, NamedPipeServer, PipeEnd, PipeMode, ServerOptions,
 };
+use blitz_io::net::{TcpListener, TcpSocket, UdpSocket};
 use blitz_io::process::{Command, Stdio};
 use blitz_io::signal::windows::{ctrl_break, ctrl_c, ctrl_close, ctrl_logoff, ctrl_shutdown};
 use blitz_io::spawn;
 use blitz_io::time::{Duration, Instant, sleep, timeout};
 use common::{run, soon};
 use std::io::ErrorKind;
-use std::os::windows::io::AsRawHandle;
+use std::os::windows::io::{
+    AsHandle, AsRawHandle, AsRawSocket, AsSocket, FromRawSocket, IntoRawSocket,
+};
 use windows_sys::Win32::System::Console::{
     AllocConsole, CTRL_C_EVENT, FreeConsole, GenerateConsoleCtrlEvent,
 };
@@ -395,5 +399,27 @@ fn short_sleeps_are_short() {
         let took = start.elapsed();
         assert!(took >= Duration::from_millis(50));
         assert!(took < Duration::from_millis(500), "{took:?}");
+    });
+}
+
+#[test]
+fn sockets_and_files_have_handles() {
+    fn has_a_socket<S: AsRawSocket + AsSocket>(_: &S) {}
+    fn has_a_handle<S: AsRawHandle + AsHandle>(_: &S) {}
+
+    run(|| async {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        has_a_socket(&listener);
+        has_a_socket(&UdpSocket::bind("127.0.0.1:0").await.unwrap());
+        let socket = TcpSocket::new_v4().unwrap();
+        has_a_socket(&socket);
+        // SAFETY: open, and given away just now.
+        let socket = unsafe { TcpSocket::from_raw_socket(socket.into_raw_socket()) };
+        let stream = soon(socket.connect(listener.local_addr().unwrap())).await;
+        has_a_socket(&stream.unwrap());
+        has_a_handle(&File::open(std::env::current_exe().unwrap()).await.unwrap());
+        has_a_handle(&blitz_io::io::stdin());
+        has_a_handle(&blitz_io::io::stdout());
+        has_a_handle(&blitz_io::io::stderr());
     });
 }

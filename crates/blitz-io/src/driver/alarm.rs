@@ -34,6 +34,11 @@ pub(super) trait Device {
     /// Makes an event after a while.
     fn set(&self, after: Duration);
 
+    /// Whether it has made its event since it was set. Only of interest if it goes by another clock than the ticks, and may have been too early for them.
+    fn has_gone_off(&self) -> bool {
+        false
+    }
+
     /// The time-out of a wait that is to last that long.
     fn time_out(&self, until: Duration) -> Option<Duration>;
 }
@@ -103,7 +108,7 @@ impl<D: Device> Alarm<D> {
         if until.is_zero() {
             return Some(until);
         }
-        if *set_to != next {
+        if *set_to != next || self.device.has_gone_off() {
             *set_to = next;
             self.device.set(until);
         }
@@ -242,5 +247,51 @@ mod waiting {
         fn time_out(&self, until: Duration) -> Option<Duration> {
             Some(until)
         }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    /// Counts how often it is set, and may be early.
+    #[derive(Default)]
+    struct Counting {
+        sets: Cell<usize>,
+        has_gone_off: Cell<bool>,
+    }
+
+    impl Device for Counting {
+        const INTERRUPTS: bool = false;
+
+        fn set(&self, _after: Duration) {
+            self.sets.set(self.sets.get() + 1);
+            self.has_gone_off.set(false);
+        }
+
+        fn has_gone_off(&self) -> bool {
+            self.has_gone_off.get()
+        }
+
+        fn time_out(&self, _until: Duration) -> Option<Duration> {
+            None
+        }
+    }
+
+    #[test]
+    fn a_device_that_has_gone_off_too_early_is_set_again() {
+        let alarm = Alarm::new(Counting::default());
+        let sets_after_a_wait = || {
+            let time_out = alarm.begin(|| 7, |_| Some(Duration::from_millis(1)));
+            assert!(time_out.is_none());
+            alarm.end();
+            alarm.device.sets.get()
+        };
+        assert_eq!(sets_after_a_wait(), 1);
+        assert_eq!(sets_after_a_wait(), 1);
+        alarm.device.has_gone_off.set(true);
+        assert_eq!(sets_after_a_wait(), 2);
+        assert_eq!(sets_after_a_wait(), 2);
     }
 }

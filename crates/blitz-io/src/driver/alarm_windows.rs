@@ -9,6 +9,7 @@ use super::Device;
 use std::ffi::c_void;
 use std::io;
 use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use windows_sys::Win32::Foundation::{CloseHandle, HANDLE};
@@ -22,6 +23,8 @@ use windows_sys::Win32::System::Threading::{
 struct Station {
     /// Goes off once each time it is set.
     timer: HANDLE,
+    /// Since it was set: the system's timers and its performance counter are two clocks.
+    has_gone_off: AtomicBool,
     interrupts: Mutex<Option<Arc<mio::Waker>>>,
 }
 
@@ -48,6 +51,7 @@ impl Station {
         }
         let station: *mut Station = Box::into_raw(Box::new(Station {
             timer,
+            has_gone_off: AtomicBool::new(false),
             interrupts: Mutex::new(None),
         }));
         let mut wait: HANDLE = ptr::null_mut();
@@ -89,6 +93,8 @@ impl Station {
 unsafe extern "system" fn goes_off(station: *mut c_void, _: bool) {
     // SAFETY: a station, which is never freed.
     let station = unsafe { &*station.cast::<Station>() };
+    // Before the driver is woken, so that it sees it.
+    station.has_gone_off.store(true, Ordering::Release);
     let interrupter = station.interrupts.lock();
     let interrupter = interrupter.unwrap_or_else(PoisonError::into_inner).clone();
     if let Some(interrupter) = interrupter {
@@ -128,7 +134,13 @@ impl Drop for SystemDevice {
 impl Device for SystemDevice {
     const INTERRUPTS: bool = false;
 
+    fn has_gone_off(&self) -> bool {
+        self.0.has_gone_off.load(Ordering::Acquire)
+    }
+
     fn set(&self, after: Duration) {
+        // Before it can.
+        self.0.has_gone_off.store(false, Ordering::Release);
         // In units of 100 ns, rounded up; negative: from now on. Nobody waits for decades.
         let units = after.as_nanos().div_ceil(100).clamp(1, 1 << 60) as i64;
         // SAFETY: the timer is open, and the number is read during the call only.

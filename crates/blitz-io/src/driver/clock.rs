@@ -149,11 +149,12 @@ impl Clock {
         }
     }
 
-    /// Moves a stopped clock on to a point in time that is not in its past, unless somebody holds it. Returns
-    /// whether it did.
-    pub(crate) fn jump_to(&self, nanos: u64) -> bool {
+    /// Moves a stopped clock on to a point in time that is not in its past, unless somebody holds it, or something has happened: `happened` sees
+    /// what those have done who held it. Returns whether it did.
+    pub(crate) fn jump_to(&self, nanos: u64, happened: impl FnOnce() -> bool) -> bool {
         match &mut *self.course() {
-            Course::Paused { at } if self.0.holds.load(Ordering::Acquire) == 0 => {
+            // In this order: Acquire pairs with `let_go`.
+            Course::Paused { at } if self.0.holds.load(Ordering::Acquire) == 0 && !happened() => {
                 *at = nanos.max(*at);
                 true
             }

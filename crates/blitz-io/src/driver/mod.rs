@@ -131,7 +131,10 @@ impl Driver {
         self.fetch(Some(Duration::ZERO));
         if self.events.is_empty() {
             let next = self.handle.timers.next_look();
-            if next == u64::MAX || !self.handle.clock.jump_to(nanos_of(next)) {
+            // Since then a closure may have ended that held the clock. It has delivered its result before it let go, and that is an interrupt.
+            let is_interrupted = || self.handle.interrupted.load(Ordering::Acquire);
+            let clock = &self.handle.clock;
+            if next == u64::MAX || !clock.jump_to(nanos_of(next), is_interrupted) {
                 self.wait();
             }
         }

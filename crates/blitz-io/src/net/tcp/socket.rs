@@ -260,3 +260,33 @@ impl std::os::fd::IntoRawFd for TcpSocket {
         std::os::fd::IntoRawFd::into_raw_fd(self.socket)
     }
 }
+
+#[cfg(windows)]
+impl std::os::windows::io::AsSocket for TcpSocket {
+    fn as_socket(&self) -> std::os::windows::io::BorrowedSocket<'_> {
+        std::os::windows::io::AsSocket::as_socket(&self.socket)
+    }
+}
+
+#[cfg(windows)]
+impl std::os::windows::io::AsRawSocket for TcpSocket {
+    fn as_raw_socket(&self) -> std::os::windows::io::RawSocket {
+        std::os::windows::io::AsRawSocket::as_raw_socket(&self.socket)
+    }
+}
+
+#[cfg(windows)]
+impl std::os::windows::io::FromRawSocket for TcpSocket {
+    unsafe fn from_raw_socket(socket: std::os::windows::io::RawSocket) -> Self {
+        // SAFETY: the caller promises that it is open and nobody else's.
+        let socket = unsafe { std::os::windows::io::FromRawSocket::from_raw_socket(socket) };
+        Self { socket }
+    }
+}
+
+#[cfg(windows)]
+impl std::os::windows::io::IntoRawSocket for TcpSocket {
+    fn into_raw_socket(self) -> std::os::windows::io::RawSocket {
+        std::os::windows::io::IntoRawSocket::into_raw_socket(self.socket)
+    }
+}
