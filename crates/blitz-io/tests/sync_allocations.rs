@@ -132,8 +132,7 @@ fn a_thread_that_waits_allocates_once_at_the_most() {
             bytes_of(|| drop(semaphore.blocking_acquire().unwrap()))
         })
     };
-    wait();
-    for _ in 0..20 {
-        assert_eq!(wait(), 0);
-    }
+    // Which of them is the first is up to the other thread.
+    let allocate = (0..21).filter(|_| wait() > 0).count();
+    assert!(allocate <= 1, "{allocate}");
 }
