@@ -145,7 +145,7 @@ impl Known<fn()> {
     };
 }
 
-/// A loop that runs, for the forks that make parts of it; or none. See [`Seat::run_loop`].
+/// A loop that runs, for the forks that make parts of it; or none. See [`in_loop`](crate::demand::in_loop).
 #[derive(Clone, Copy)]
 pub struct Within(pub(crate) *const Context);
 
