@@ -51,25 +51,10 @@ pub(crate) fn in_pool<R: Send>(pool: &Pool, op: impl FnOnce(&Seat, bool) -> R + 
         Some(seat) => hand_over_from(seat, pool, op),
         None => match Guest::enter(pool) {
             Some(guest) => op(guest.seat, false),
-            None if pool.guests && pool.is_known_blocked() => beside(pool, |seat| op(seat, false)),
+            None if pool.guests && pool.is_known_blocked() => op(Beside::enter(pool).seat(), false),
             None => hand_over(pool, op),
         },
     }
-}
-
-/// Runs `work` of an outside thread in an extra seat. What that begins is no sign that the pool moves.
-fn beside<R>(pool: &Pool, work: impl FnOnce(&Seat) -> R) -> R {
-    struct Discount<'a>(Beside<'a>, &'a Pool, u64);
-    impl Drop for Discount<'_> {
-        fn drop(&mut self) {
-            let begun = self.0.seat().begun().wrapping_sub(self.2);
-            self.1.discount(begun);
-        }
-    }
-    let beside = Beside::enter(pool);
-    let seat = beside.seat();
-    let _discount = Discount(beside, pool, seat.begun());
-    work(seat)
 }
 
 thread_local! {
@@ -232,10 +217,9 @@ fn hand_over<R: Send>(pool: &Pool, op: impl FnOnce(&Seat, bool) -> R + Send) -> 
         if !ticket.turn_in() {
             return false;
         }
+        let beside = Beside::enter(pool);
         // SAFETY: the ticket was ours, and we are the creator. The seat is ours.
-        beside(pool, |seat| unsafe {
-            Work::run_in_context(seat, &raw const work)
-        });
+        unsafe { Work::run_in_context(beside.seat(), &raw const work) };
         true
     };
     without_unwinding("a panic while work is in others' hands", || {
@@ -413,8 +397,9 @@ fn block(awaited: &impl Awaited, mut park: impl FnMut()) {
 /// Blocks a thread without a seat until tasks in `pool` are over; if nobody gets to them, it runs them.
 pub(crate) fn wait_outside(pool: &Pool, awaited: &impl Awaited, parker: &Parker) {
     block_helping(pool, awaited, parker, &mut |pool| {
+        let beside = Beside::enter(pool);
         // SAFETY: the seat is ours.
-        beside(pool, |seat| unsafe { wait::help(seat, awaited) })
+        unsafe { wait::help(beside.seat(), awaited) }
     });
 }
 
@@ -433,12 +418,7 @@ fn block_helping(
     }
     let mut seen = 0;
     let mut looks = 0;
-    let mut blocked = pool.is_known_blocked();
     while !awaited.is_done() {
-        if blocked {
-            help(pool);
-            pool.stands_still(&mut seen);
-        }
         if awaited.announce_parked() {
             parker.park_at_most(LOOK);
             awaited.announce_awake();
@@ -448,9 +428,9 @@ fn block_helping(
         } else {
             0
         };
-        blocked = looks >= PATIENCE;
-        if blocked {
+        if looks >= PATIENCE && !awaited.is_done() {
             pool.found_blocked(seen);
+            help(pool);
         }
     }
 }

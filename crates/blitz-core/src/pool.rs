@@ -459,7 +459,11 @@ impl Pool {
 
     /// Does nothing move in here? So it is if there is somebody in every seat, or its thread works beside it, and nothing has been begun since `seen`, which is brought up to date.
     pub(crate) fn stands_still(&self, seen: &mut u64) -> bool {
-        let begun = self.victims(0).map(Seat::begun).fold(0, u64::wrapping_add);
+        let begun = |seat: &Seat| {
+            let stats = seat.stats.read();
+            stats.executed.wrapping_add(stats.guests)
+        };
+        let begun = self.victims(0).map(begun).fold(0, u64::wrapping_add);
         std::mem::replace(seen, begun) == begun
             && self
                 .seats
@@ -470,13 +474,6 @@ impl Pool {
     /// Nothing has moved for so long that nobody should rely on it, until something does again.
     pub(crate) fn found_blocked(&self, seen: u64) {
         self.blocked_since.store(seen, Ordering::Relaxed);
-    }
-
-    /// An outside thread has begun so much itself meanwhile.
-    pub(crate) fn discount(&self, begun: u64) {
-        if self.blocked_since.load(Ordering::Relaxed) != 0 {
-            self.blocked_since.fetch_add(begun, Ordering::Relaxed);
-        }
     }
 
     /// Is it still so?

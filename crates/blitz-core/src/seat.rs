@@ -477,12 +477,6 @@ impl Seat {
         self.parker().has_token() && !self.sleeps_elsewhere.load(Ordering::Relaxed)
     }
 
-    /// How much has been begun in here, ever. Only good for comparing.
-    pub(crate) fn begun(&self) -> u64 {
-        let stats = self.stats.read();
-        stats.executed.wrapping_add(stats.guests)
-    }
-
     /// What the parked occupant waits for, or null. Only good for comparing.
     pub(crate) fn waits_for(&self) -> *const Context {
         self.waits_for.load(Ordering::SeqCst)

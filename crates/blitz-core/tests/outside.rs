@@ -88,24 +88,6 @@ fn after_the_first_call_that_has_to_be_taken_back_the_others_do_not_wait() {
 }
 
 #[test]
-fn that_goes_for_scopes_too_whose_tasks_the_outside_thread_runs_itself() {
-    let pool = guests(2);
-    let ran = AtomicUsize::new(0);
-    let took = while_all_wait_for_a_lock(&pool, || {
-        pool.install(|| ());
-        let start = Instant::now();
-        for _ in 0..200 {
-            pool.scope(|s| s.spawn(|_| count(&ran)));
-            pool.in_place_scope(|s| s.spawn(|s| s.spawn(|_| count(&ran))));
-        }
-        start.elapsed()
-    });
-    assert_eq!(ran.into_inner(), 400);
-    // One by one, each would take 50 ms.
-    assert!(took < Duration::from_secs(10), "{took:?}");
-}
-
-#[test]
 fn work_that_is_taken_back_does_not_run_again_and_its_panic_goes_on() {
     let pool = guests(2);
     let runs = AtomicUsize::new(0);
