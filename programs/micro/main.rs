@@ -1,7 +1,7 @@
 //! Small programs for tokio, timed: tasks, timers, sockets, channels, locks.
 //!
 //! It is built twice from this source, `plain` and `patched`; `programs/micro/compare` runs both in turn and prints the ratios.
-//! `micro [PART OF A NAME] [ROUNDS]` prints the median time of each program, in nanoseconds per operation.
+//! `micro [PARTS OF NAMES, WITH COMMAS] [ROUNDS]` prints the median time of each program, in nanoseconds per operation.
 
 mod channels;
 mod locks;
@@ -34,7 +34,7 @@ fn main() {
     for &(name, program) in groups.into_iter().flatten() {
         for (threads, runtime) in [("all", &all), ("one", &one)] {
             let name = format!("{name}/{threads}");
-            if name.contains(&part) {
+            if part.split(",").any(|part| name.contains(part)) {
                 println!("{name}\t{:.2}", median(program, runtime, rounds));
             }
         }

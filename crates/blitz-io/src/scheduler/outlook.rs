@@ -66,7 +66,7 @@ impl Outlook {
     /// Should somebody be woken, with `waiting` tasks in slot and ring?
     #[inline]
     pub(crate) fn asks_for_help(&self, waiting: usize) -> bool {
-        self.wary.get() || waiting as u64 * self.usual_ns.get() > HELP_NS
+        waiting > 0 && (self.wary.get() || waiting as u64 * self.usual_ns.get() > HELP_NS)
     }
 
     /// A slice begins, with `waiting` tasks in the ring.
@@ -217,6 +217,7 @@ mod tests {
         while thread_cpu_us() < cpu + 2 * LONG_US {}
         outlook.stretch_ends(start, ticks(), 3);
         assert!(outlook.asks_for_help(1));
+        assert!(!outlook.asks_for_help(0), "there is nothing to help with");
         outlook.slice_begins(ticks() + 2 * WARY_US * ticks_per_us(), 1);
         assert!(!outlook.asks_for_help(1));
     }
