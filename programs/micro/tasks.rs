@@ -13,6 +13,7 @@ pub const PROGRAMS: &[(&str, Program)] = &[
     ("spawn/set", joined_by_a_set),
     ("spawn/outside", from_outside),
     ("spawn/blocking", blocking),
+    ("fs/read", reading),
     ("yield", yielding),
     ("pingpong", ping_pong),
     ("chain", chain),
@@ -73,6 +74,16 @@ fn blocking(runtime: &Runtime) -> (u64, Duration) {
         for number in 0..CALLS {
             let call = tokio::task::spawn_blocking(move || black_box(number));
             assert_eq!(call.await.unwrap(), number);
+        }
+    })
+}
+
+fn reading(runtime: &Runtime) -> (u64, Duration) {
+    const READS: u64 = 500;
+    timed(runtime, READS, async {
+        for _ in 0..READS {
+            let source = tokio::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"));
+            assert!(!source.await.unwrap().is_empty());
         }
     })
 }

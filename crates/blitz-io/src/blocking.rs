@@ -8,6 +8,10 @@
 //! Threads that have blocked in a task count, too: the cap is for both together. They are *lent* (see the scheduler's relief thread), and come back
 //! when the task goes on. One thread is always left for jobs: those who wait in tasks may wait for one of them.
 //!
+//! Who awaits a job often has another one a moment later: a file is read piece by piece. Sending a thread to sleep and waking it takes longer than most of these jobs. So one thread
+//! that has done its job keeps *looking* for [`LOOK_US`], and a job that comes meanwhile wakes nobody. A thread that has looked in vain a few times
+//! in a row does so now and then only. (`programs/micro`, rows `spawn/blocking` and `fs/read`.)
+//!
 //! Idle threads lie on a stack, each with a bell of its own: a job goes to the one that was busy last, nobody else is disturbed, and those at the bottom get old
 //! and end.
 
@@ -16,14 +20,22 @@ use crate::driver::{ClockHold, Handle};
 use crate::runtime::hooks::{self, Hooks};
 use crate::task::{self, Failure, JoinHandle, Queued, Schedule, Task};
 use blitz_core::companion::{forks, start_thread};
+use blitz_core::demand::{ticks, ticks_per_us};
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
+
+/// How long a thread looks for its next job before it sleeps: about as long as it takes to wake whoever waits for the last one, who then has the next.
+const LOOK_US: u64 = 25;
+/// After so many vain looks in a row, a thread looks once in `RETRY` times.
+const MAX_VAIN: u32 = 3;
+const RETRY: u32 = 32;
 
 thread_local! {
     /// The pool that this thread belongs to.
@@ -33,6 +45,8 @@ thread_local! {
 /// The threads and their queue.
 pub(crate) struct BlockingPool {
     queue: Mutex<Queue>,
+    /// How many jobs are in the queue, for the thread that looks. Written under the lock.
+    waiting: AtomicUsize,
     /// A thread has ended.
     ended: Condvar,
     cap: usize,
@@ -51,6 +65,8 @@ struct Queue {
     threads: usize,
     /// Those that have been made for a job and have not taken one yet.
     starting: usize,
+    /// Threads that look for a job before they are idle: one at most.
+    looking: usize,
     /// Threads that are not ours and count among them.
     lent: usize,
     /// The bells of threads that wait for a job; the one that was busy last is the last. Whoever rings one takes it out, unless all are to end.
@@ -80,6 +96,35 @@ pub(crate) enum Duty {
     MustBeDone,
 }
 
+/// Whether a thread looks for its next job.
+#[derive(Default)]
+struct Looks {
+    /// It has had a job since it last looked.
+    due: bool,
+    vain: u32,
+    jobs: u32,
+}
+
+impl Looks {
+    fn job_comes(&mut self) {
+        self.due = true;
+        self.jobs = self.jobs.wrapping_add(1);
+    }
+
+    fn pays(&self) -> bool {
+        self.due && (self.vain < MAX_VAIN || self.jobs % RETRY == 0)
+    }
+
+    fn have(&mut self, found: bool) {
+        self.due = false;
+        self.vain = if found {
+            0
+        } else {
+            self.vain.saturating_add(1)
+        };
+    }
+}
+
 impl BlockingPool {
     pub(crate) fn new(
         cap: usize,
@@ -90,6 +135,7 @@ impl BlockingPool {
     ) -> Arc<Self> {
         Arc::new(BlockingPool {
             queue: Mutex::default(),
+            waiting: AtomicUsize::new(0),
             ended: Condvar::new(),
             cap: cap.max(1),
             keep_alive,
@@ -132,6 +178,12 @@ impl BlockingPool {
 
     /// A job has come, or a thread may be had again: sees to it that somebody takes the job, or lets it wait.
     fn find_thread(self: &Arc<Self>, mut queue: MutexGuard<'_, Queue>) {
+        let waiting = queue.jobs.len();
+        self.waiting.store(waiting, Ordering::Relaxed);
+        if waiting <= queue.looking {
+            // Whoever looks takes it, or has it when it stops looking: that needs the lock.
+            return;
+        }
         if let Some(bell) = queue.idle.pop() {
             queue.told += 1;
             // Whoever hears it wants the lock.
@@ -142,6 +194,20 @@ impl BlockingPool {
             queue.starting += 1;
             drop(queue);
             self.start_thread();
+        }
+    }
+
+    /// Looks for a job for a while. `true`: there is one, unless somebody is faster.
+    fn look(&self) -> bool {
+        let until = ticks() + LOOK_US * ticks_per_us();
+        loop {
+            if self.waiting.load(Ordering::Relaxed) > 0 {
+                return true;
+            }
+            if ticks() >= until {
+                return false;
+            }
+            std::hint::spin_loop();
         }
     }
 
@@ -204,10 +270,13 @@ impl BlockingPool {
         MINE.set(self);
         let generation = forks();
         let bell = Arc::new(Condvar::new());
+        let mut looks = Looks::default();
         let mut queue = self.queue();
         queue.starting -= 1;
         loop {
             if let Some(job) = queue.jobs.pop_front() {
+                self.waiting.store(queue.jobs.len(), Ordering::Relaxed);
+                looks.job_comes();
                 drop(queue);
                 // Panics of the closure end up in its handle.
                 job.task.run();
@@ -221,6 +290,15 @@ impl BlockingPool {
             }
             if queue.closed {
                 break;
+            }
+            if looks.pays() && queue.looking == 0 {
+                queue.looking = 1;
+                drop(queue);
+                let found = self.look();
+                queue = self.queue();
+                queue.looking = 0;
+                looks.have(found);
+                continue;
             }
             queue.idle.push(Arc::clone(&bell));
             let (locked, waited) = bell
