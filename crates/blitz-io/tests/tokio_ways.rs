@@ -34,6 +34,83 @@ fn tasks_of_one_thread_begin_in_the_order_in_which_they_were_spawned() {
 }
 
 #[test]
+fn the_main_future_goes_before_tasks_that_were_spawned_outside() {
+    let runtime = current_thread();
+    let begun = Arc::new(AtomicBool::new(false));
+    let begins = Arc::clone(&begun);
+    runtime.spawn(async move { begins.store(true, Ordering::Relaxed) });
+    assert!(!runtime.block_on(async { begun.load(Ordering::Relaxed) }));
+    assert!(!begun.load(Ordering::Relaxed), "nothing was waited for");
+    runtime.block_on(task::yield_now());
+    assert!(begun.load(Ordering::Relaxed));
+}
+
+#[test]
+fn tasks_of_one_thread_go_on_in_the_order_in_which_they_were_woken() {
+    current_thread().block_on(async {
+        let bell = Arc::new(blitz_io::sync::Notify::new());
+        let woken = Arc::new(std::sync::Mutex::new(Vec::new()));
+        let spawn = |number| {
+            let (bell, woken) = (Arc::clone(&bell), Arc::clone(&woken));
+            blitz_io::spawn(async move {
+                bell.notified().await;
+                woken.lock().unwrap().push(number);
+            })
+        };
+        let tasks = (0..5).map(spawn).collect::<Vec<_>>();
+        task::yield_now().await;
+        bell.notify_waiters();
+        for task in tasks {
+            task.await.unwrap();
+        }
+        assert_eq!(*woken.lock().unwrap(), [0, 1, 2, 3, 4]);
+    });
+}
+
+#[test]
+fn threads_that_begin_are_in_their_runtime() {
+    for _ in 0..20 {
+        let (sender, found) = mpsc::channel();
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(2)
+            .on_thread_start(move || sender.send(Handle::try_current().is_ok()).unwrap())
+            .build()
+            .unwrap();
+        drop(runtime);
+        assert_eq!(found.iter().collect::<Vec<_>>(), [true, true]);
+    }
+}
+
+/// Runs this test in a process of its own, with that in its environment.
+fn again_with(test: &str, value: &str) -> std::process::Output {
+    std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", test, "--nocapture"])
+        .env("TOKIO_WORKER_THREADS", value)
+        .output()
+        .unwrap()
+}
+
+#[test]
+fn the_environment_may_say_how_many_workers_there_are() {
+    if std::env::var_os("TOKIO_WORKER_THREADS").is_some() {
+        assert_eq!(current_thread().metrics().num_workers(), 1);
+        assert_eq!(workers(2).metrics().num_workers(), 2);
+        assert_eq!(Runtime::new().unwrap().metrics().num_workers(), 3);
+        return;
+    }
+    let test = "the_environment_may_say_how_many_workers_there_are";
+    assert!(again_with(test, "3").status.success());
+    for (wrong, complaint) in [("0", "cannot be set to 0"), ("many", "value: many")] {
+        let output = again_with(test, wrong);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(
+            !output.status.success() && said.contains(complaint),
+            "{said}"
+        );
+    }
+}
+
+#[test]
 fn a_task_that_yields_until_something_happens_finds_out_soon() {
     current_thread().block_on(async {
         let yielded = blitz_io::spawn(async {

@@ -118,6 +118,9 @@ fn drive<F: Future>(shared: &Arc<Shared>, mut polled: Polled<'_, F>) -> F::Outpu
     };
     let driver = &driving.shared.driver;
     shared.core(0).is_busy();
+    if let Some(output) = polled.poll_if_woken() {
+        return output;
+    }
     loop {
         // Tasks first: the future has just been polled, and one that only yields is meant to let them run, each once.
         let ran = if polled.main.woken.load(Ordering::SeqCst) {

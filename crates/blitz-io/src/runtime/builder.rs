@@ -50,6 +50,9 @@ pub struct Builder {
     reserves: Reserves,
 }
 
+/// The number of workers of runtimes that do not say how many they want.
+const WORKERS_VARIABLE: &str = "TOKIO_WORKER_THREADS";
+
 /// What threads are called.
 #[derive(Clone)]
 enum ThreadName {
@@ -96,7 +99,7 @@ impl Builder {
     }
 
     /// The number of workers, in a pool of the runtime's own; by default the workers are the global pool's threads, as many as the machine (or the
-    /// container) has CPUs.
+    /// container) has CPUs. A number in the environment variable `TOKIO_WORKER_THREADS` is taken where this is not called.
     ///
     /// # Panics
     /// If it is 0.
@@ -325,6 +328,10 @@ impl Builder {
     ///
     /// # Errors
     /// If the operating system refuses a thread or a file descriptor, or if the settings contradict each other.
+    ///
+    /// # Panics
+    /// If there is something else than a number above 0 in `TOKIO_WORKER_THREADS`, and that decides.
+    #[track_caller]
     pub fn build(&mut self) -> io::Result<Runtime> {
         if self.paused && !self.current_thread {
             return Err(io::Error::new(
@@ -372,7 +379,7 @@ impl Builder {
         }
         // A thread in `block_on` computes by itself, in the pool, unless that would be on a stack of another size.
         let mut pool = ThreadPoolBuilder::new().caller_participates(self.stack_size.is_none());
-        if let Some(threads) = self.workers {
+        if let Some(threads) = self.workers() {
             pool = pool.num_threads(threads);
         }
         if let Some(size) = self.stack_size {
@@ -391,8 +398,10 @@ impl Builder {
         let scheduler = Scheduler::new(threads, self.reserves, self.seed, driver, hooks);
         scheduler.set_pool(pool.handle());
         let companion: Arc<dyn Companion> = scheduler.clone();
+        // Before the threads become workers: what is called then is in the runtime.
+        let shared = shared(scheduler, true);
         assert!(pool.attach(&companion), "a new pool has no companion");
-        Ok(Runtime::new_with(shared(scheduler, true), Some(pool)))
+        Ok(Runtime::new_with(shared, Some(pool)))
     }
 
     /// Makes a runtime that stays on this thread, whose tasks need not be `Send`.
@@ -415,7 +424,23 @@ impl Builder {
     fn asks_for_own_threads(&self) -> bool {
         let own_reserves = !self.reserves.relief || !self.reserves.watcher;
         let own_kind = self.thread_name.is_some() || self.stack_size.is_some() || self.hooks.any();
-        self.workers.is_some() || own_kind || own_reserves || self.seed != 0
+        self.workers().is_some() || own_kind || own_reserves || self.seed != 0
+    }
+
+    /// How many workers were asked for, here or by whoever has started the program.
+    #[track_caller]
+    fn workers(&self) -> Option<usize> {
+        self.workers.or_else(|| {
+            let value = std::env::var_os(WORKERS_VARIABLE)?;
+            let value = value.to_string_lossy();
+            match value.parse() {
+                Ok(0) => panic!("{WORKERS_VARIABLE} cannot be set to 0"),
+                Ok(workers) => Some(workers),
+                Err(error) => {
+                    panic!("{WORKERS_VARIABLE} must be a number: {error}, value: {value}")
+                }
+            }
+        })
     }
 }
 

@@ -84,8 +84,6 @@ impl Shared {
         let (listed, queued, handle) = unsafe { task::new(future, Arc::clone(self)) };
         if self.admit(listed) {
             match self.my_core() {
-                // In the order in which they were spawned, as programs for one thread expect. (What is woken comes before them.)
-                Some(_) if self.pool().is_none() => self.queue_again(queued),
                 Some((core, _)) => self.push_own(core, queued),
                 None => self.inject(queued),
             }

@@ -216,11 +216,12 @@ impl Scheduler {
     }
 
     /// The runtime of what a worker runs outside of tasks, such as the other half of a task's `join`: it is not known, but there is mostly
-    /// one. If there are several, it is the oldest that has not ended.
+    /// one. If there are several, it is the oldest that has not ended. One that has the scheduler for itself is the one to the end: for what
+    /// is called when a thread begins or ends, too.
     pub(crate) fn home(&self) -> Option<Arc<Shared>> {
         let runtimes = self.runtimes();
         let mut alive = runtimes.iter().filter_map(Weak::upgrade);
-        alive.find(|runtime| !runtime.has_ended())
+        alive.find(|runtime| runtime.is_alone() || !runtime.has_ended())
     }
 
     /// The scheduler whose worker the calling thread is.
@@ -315,6 +316,10 @@ impl Scheduler {
         if core.computes.get() {
             // Nobody would know of it until the computation ends.
             return self.inject(task);
+        }
+        if self.pool().is_none() {
+            // One after the other, as programs for one thread expect.
+            return self.queue_again(task);
         }
         // SAFETY: this thread owns the core.
         let pushed = unsafe { core.push_next(task) };
