@@ -418,7 +418,11 @@ fn block_helping(
     }
     let mut seen = 0;
     let mut looks = 0;
+    let mut blocked = pool.is_known_blocked();
     while !awaited.is_done() {
+        if blocked {
+            help(pool);
+        }
         if awaited.announce_parked() {
             parker.park_at_most(LOOK);
             awaited.announce_awake();
@@ -428,9 +432,9 @@ fn block_helping(
         } else {
             0
         };
-        if looks >= PATIENCE && !awaited.is_done() {
+        blocked = looks >= PATIENCE;
+        if blocked {
             pool.found_blocked(seen);
-            help(pool);
         }
     }
 }

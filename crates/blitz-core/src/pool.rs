@@ -457,13 +457,16 @@ impl Pool {
         self.victims(0).any(Seat::hides_work)
     }
 
-    /// Does nothing move in here? So it is if there is somebody in every seat, or its thread works beside it, and nothing has been begun since `seen`, which is brought up to date.
+    /// Does nothing move in here? So it is if there is somebody in every seat, or its thread works beside it, and nothing has been begun there since `seen`, which is brought up to date.
+    ///
+    /// What is begun in extra seats is no sign: an outside thread that goes on beside a blocked pool, or many that do, would keep others from noticing that it is.
     pub(crate) fn stands_still(&self, seen: &mut u64) -> bool {
         let begun = |seat: &Seat| {
             let stats = seat.stats.read();
             stats.executed.wrapping_add(stats.guests)
         };
-        let begun = self.victims(0).map(begun).fold(0, u64::wrapping_add);
+        let seats = self.seats.iter();
+        let begun = seats.fold(0, |sum: u64, seat| sum.wrapping_add(begun(seat)));
         std::mem::replace(seen, begun) == begun
             && self
                 .seats

@@ -1,7 +1,7 @@
 //! Threads that are not in the pool: they may hold any lock, they do not keep the pool's own tasks waiting, and a name costs them nothing.
 #![cfg(not(loom))]
 
-use blitz_core::{ThreadPool, ThreadPoolBuilder, join, scope};
+use blitz_core::{Scope, ThreadPool, ThreadPoolBuilder, join, scope};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex, mpsc};
 use std::thread;
@@ -85,6 +85,60 @@ fn after_the_first_call_that_has_to_be_taken_back_the_others_do_not_wait() {
     });
     // One by one, each would take 50 ms.
     assert!(took < Duration::from_secs(25), "{took:?}");
+}
+
+#[test]
+fn that_goes_for_scopes_too_whose_tasks_the_outside_thread_runs_itself() {
+    let pool = guests(2);
+    let ran = AtomicUsize::new(0);
+    let took = while_all_wait_for_a_lock(&pool, || {
+        pool.install(|| ());
+        let start = Instant::now();
+        for _ in 0..200 {
+            pool.scope(|s| s.spawn(|_| count(&ran)));
+            pool.in_place_scope(|s| s.spawn(|s| s.spawn(|_| count(&ran))));
+        }
+        start.elapsed()
+    });
+    assert_eq!(ran.into_inner(), 400);
+    // One by one, each would take 50 ms.
+    assert!(took < Duration::from_secs(10), "{took:?}");
+}
+
+#[test]
+fn an_outside_thread_that_goes_on_beside_a_blocked_pool_keeps_no_other_waiting() {
+    let pool = guests(1);
+    let over = AtomicBool::new(false);
+    let [of_one, of_other] = [(); 2].map(|()| AtomicUsize::new(0));
+    while_all_wait_for_a_lock(&pool, || {
+        std::thread::scope(|threads| {
+            // Takes its work back, and then always has some: a task every two milliseconds.
+            threads.spawn(|| {
+                pool.scope(|s| {
+                    s.spawn(|s| {
+                        fn next<'s>(s: &Scope<'s>, over: &'s AtomicBool, ran: &'s AtomicUsize) {
+                            count(ran);
+                            std::thread::sleep(Duration::from_millis(2));
+                            if !over.load(Ordering::SeqCst) {
+                                s.spawn(move |s| next(s, over, ran));
+                            }
+                        }
+                        next(s, &over, &of_one);
+                    });
+                });
+            });
+            while of_one.load(Ordering::SeqCst) < 3 {
+                std::thread::yield_now();
+            }
+            // As for one who has not heard that the pool is blocked.
+            for _ in 0..3 {
+                pool.in_place_scope(|s| s.spawn(|_| count(&of_other)));
+                pool.install(|| count(&of_other));
+            }
+            over.store(true, Ordering::SeqCst);
+        });
+    });
+    assert_eq!(of_other.into_inner(), 6);
 }
 
 #[test]
