@@ -13,6 +13,8 @@ use crate::wake;
 
 pub use crate::clock::{ticks, ticks_per_us};
 pub use crate::join::Within;
+#[doc(hidden)]
+pub use crate::profile::Parts;
 
 /// Is a thread of the current pool awake and without work right now? A fork would be taken at once.
 ///
@@ -115,6 +117,7 @@ pub fn grain() -> usize {
 /// assert_eq!(a + b, 3);
 /// ```
 #[inline]
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn join_context_expecting<A, B, RA, RB>(expected_ticks: u64, a: A, b: B) -> (RA, RB)
 where
     A: FnOnce(FnContext) -> RA + Send,
@@ -123,6 +126,25 @@ where
     RB: Send,
 {
     join_context_within(Within::NOTHING, expected_ticks, || (), a, b)
+}
+
+/// [`join`](crate::join) for libraries: where places are asked for, the fork is the place where the user called the library, not a line of
+/// the library. See [`site`](crate::site).
+///
+/// ```
+/// let (a, b) = blitz_core::demand::join_in_operation(|| 1, || 2);
+/// assert_eq!(a + b, 3);
+/// ```
+#[inline]
+#[cfg_attr(feature = "sites", track_caller)]
+pub fn join_in_operation<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce() -> RA + Send,
+    B: FnOnce() -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    join_knowing(Known::NOTHING, |_| a(), |_| b())
 }
 
 /// Runs `work` as a loop, if the calling thread sits in a pool: a thread that waits for one of its parts may help with the others, as far as these
@@ -154,6 +176,7 @@ pub fn in_loop<R>(work: impl FnOnce(Within) -> R) -> R {
 /// thread has: what must not meet its like on the same thread should be gone then. If it panics, that is
 /// the join's panic.
 #[inline]
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn join_context_within<W, A, B, RA, RB>(
     within: Within,
     expected_ticks: u64,

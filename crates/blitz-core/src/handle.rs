@@ -13,6 +13,7 @@ use crate::pool::Pool;
 use crate::primitives::parker::Parker;
 use crate::profile;
 use crate::seat;
+use crate::site::Site;
 use crate::wait::{Awaited, wait_for};
 use std::any::Any;
 use std::fmt;
@@ -46,7 +47,7 @@ struct Inner<T> {
 }
 
 impl<T> Shared<T> {
-    pub(crate) fn new(pool: &Pool, parent: *const Context) -> Self {
+    pub(crate) fn new(site: Site, pool: &Pool, parent: *const Context) -> Self {
         Shared {
             generation: pool.generation,
             pool: if pool.global {
@@ -61,7 +62,7 @@ impl<T> Shared<T> {
                 waker: None,
                 parker: None,
             }),
-            ends: profile::Ends::new(),
+            ends: profile::Ends::at(site),
         }
     }
 

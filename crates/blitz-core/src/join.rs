@@ -23,6 +23,7 @@ use crate::join_stack::{Job, JoinStack, Place, Popped, Pushed};
 #[cfg(feature = "profile")]
 use crate::profile::Forked;
 use crate::seat::{self, Seat};
+use crate::site::Site;
 use crate::wait::wait_for_half;
 use crate::wake;
 use std::any::Any;
@@ -89,7 +90,7 @@ impl FnContext {
 /// assert_eq!(sum(&(0..1000).collect::<Vec<_>>()), 499_500);
 /// ```
 #[inline]
-#[cfg_attr(feature = "profile", track_caller)]
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn join<A, B, RA, RB>(oper_a: A, oper_b: B) -> (RA, RB)
 where
     A: FnOnce() -> RA + Send,
@@ -97,10 +98,23 @@ where
     RA: Send,
     RB: Send,
 {
+    join_at(Site::caller(), oper_a, oper_b)
+}
+
+/// [`join`], called at `site`.
+#[inline(always)]
+pub(crate) fn join_at<A, B, RA, RB>(site: Site, oper_a: A, oper_b: B) -> (RA, RB)
+where
+    A: FnOnce() -> RA + Send,
+    B: FnOnce() -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
     #[cfg(feature = "profile")]
-    if let Some(forked) = Forked::here() {
+    if let Some(forked) = Forked::at(site) {
         return profiled(forked, Known::NOTHING, |_| oper_a(), |_| oper_b());
     }
+    let _ = site;
     fork(Known::NOTHING, false, |_| oper_a(), |_| oper_b())
 }
 
@@ -111,7 +125,7 @@ where
 /// println!("the left half was moved: {here}");
 /// ```
 #[inline]
-#[cfg_attr(feature = "profile", track_caller)]
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn join_context<A, B, RA, RB>(oper_a: A, oper_b: B) -> (RA, RB)
 where
     A: FnOnce(FnContext) -> RA + Send,
@@ -120,7 +134,7 @@ where
     RB: Send,
 {
     #[cfg(feature = "profile")]
-    if let Some(forked) = Forked::here() {
+    if let Some(forked) = Forked::at(Site::caller()) {
         return profiled(forked, Known::NOTHING, oper_a, oper_b);
     }
     fork(Known::NOTHING, false, oper_a, oper_b)
@@ -138,7 +152,7 @@ pub(crate) struct Known<W> {
 }
 
 impl Known<fn()> {
-    const NOTHING: Self = Known {
+    pub(crate) const NOTHING: Self = Known {
         expected: None,
         within: Within::NOTHING,
         before_wait: || (),
@@ -171,9 +185,9 @@ impl std::fmt::Debug for Within {
     }
 }
 
-/// [`join_context`] for callers that know more than what to run.
+/// [`join_context`] for callers that know more than what to run. Its place is that of the operation it is a part of, if there is one.
 #[inline]
-#[cfg_attr(feature = "profile", track_caller)]
+#[cfg_attr(feature = "sites", track_caller)]
 pub(crate) fn join_knowing<W, A, B, RA, RB>(known: Known<W>, oper_a: A, oper_b: B) -> (RA, RB)
 where
     W: Fn() + Send,
@@ -183,7 +197,8 @@ where
     RB: Send,
 {
     #[cfg(feature = "profile")]
-    if let Some(forked) = Forked::here() {
+    if let Some(forked) = Forked::at(Site::caller().of_operation()) {
+        let forked = forked.of_loop(known.within.is_loop());
         return profiled(forked, known, oper_a, oper_b);
     }
     fork(known, false, oper_a, oper_b)

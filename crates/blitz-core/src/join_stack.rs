@@ -768,6 +768,7 @@ mod models;
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use crate::rules;
 
     unsafe fn never(_job: *const Job) {}
 
@@ -835,5 +836,59 @@ mod tests {
         assert!(owner.thief().steal_from_level(2, 2, |_| true).is_none());
         assert_eq!(owner.thief().steal(2, |_| true).unwrap().level, 1);
         let _ = before;
+    }
+
+    /// The simulator follows `rules::Stack`; this follows both.
+    #[test]
+    fn the_rules_as_plain_code_say_what_the_stack_does() {
+        let mut rng = crate::primitives::XorShift64Star::new(7);
+        for _ in 0..200 {
+            let job = Job { execute: never };
+            let context = Context::new(ptr::null());
+            let real = JoinStack::new();
+            // SAFETY: nobody else is here.
+            unsafe { real.begin_context(&raw const context, 0) };
+            let mut told = rules::Stack::default();
+            let mut places = Vec::new();
+            for _ in 0..200 {
+                match rng.below(10) {
+                    0..4 => {
+                        // SAFETY: as above, and the job outlives the stack.
+                        let (place, pushed) = unsafe { real.push(&raw const job) };
+                        places.push(place);
+                        assert_eq!(told.push(), pushed == Some(Pushed::Public));
+                    }
+                    4..7 => {
+                        let Some(place) = places.pop() else { continue };
+                        // SAFETY: as above; it is the newest.
+                        let popped = unsafe { real.pop(place) };
+                        let expected = match popped {
+                            Popped::Ours => rules::Popped::Ours,
+                            Popped::Retaken => rules::Popped::Retaken,
+                            Popped::Stolen => rules::Popped::Stolen,
+                        };
+                        assert_eq!(told.pop(), expected);
+                        if popped == Popped::Stolen {
+                            // SAFETY: as above.
+                            unsafe {
+                                real.stolen_slot().complete();
+                                real.reclaim();
+                            }
+                            told.reclaim();
+                        }
+                    }
+                    7 => assert_eq!(told.force(), real.thief().force()),
+                    _ => {
+                        let lowest = rng.below(4);
+                        let stolen = real.thief().steal_from_level(lowest as u32, 1, |_| true);
+                        let level = stolen.map(|stolen| stolen.level as usize);
+                        assert_eq!(told.steal(|slot| slot >= lowest), level);
+                    }
+                }
+                assert_eq!(told.depth(), real.depth());
+                assert_eq!(told.sees_work(), real.thief().sees_work());
+                assert_eq!(told.sees_private(), real.thief().sees_private());
+            }
+        }
     }
 }

@@ -95,10 +95,15 @@ pub mod profile;
 mod profile;
 #[cfg(not(loom))]
 mod rescue;
+#[doc(hidden)]
+pub mod rules;
 #[cfg(not(loom))]
 mod scope;
 #[cfg(not(loom))]
 mod seat;
+#[cfg(not(loom))]
+#[doc(hidden)]
+pub mod site;
 #[cfg(not(loom))]
 mod spawn;
 #[cfg(not(loom))]

@@ -15,6 +15,7 @@ use crate::primitives::parker::Parker;
 use crate::primitives::{CoreLatch, FullPolicy, Injector};
 use crate::profile::{self, Spawned};
 use crate::seat::{self, Seat};
+use crate::site::Site;
 use crate::task::{self, TaskRef};
 use crate::wait::{LatchWait, wait_for};
 use std::any::Any;
@@ -77,12 +78,14 @@ struct Base<'scope> {
 /// });
 /// assert_eq!(totals, [0, 1, 3, 6]);
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn scope<'scope, OP, R>(op: OP) -> R
 where
     OP: FnOnce(&Scope<'scope>) -> R + Send,
     R: Send,
 {
-    guest::in_pool(&current(), |seat, _| scope_in(seat, op))
+    let site = Site::caller();
+    guest::in_pool(&current(), |seat, _| scope_in(site, seat, op))
 }
 
 /// Like [`scope`], with tasks that run in the order in which a thread spawned them.
@@ -99,12 +102,14 @@ where
 /// });
 /// assert_eq!(order.into_inner().unwrap(), [0, 1, 2]);
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn scope_fifo<'scope, OP, R>(op: OP) -> R
 where
     OP: FnOnce(&ScopeFifo<'scope>) -> R + Send,
     R: Send,
 {
-    guest::in_pool(&current(), |seat, _| scope_fifo_in(seat, op))
+    let site = Site::caller();
+    guest::in_pool(&current(), |seat, _| scope_fifo_in(site, seat, op))
 }
 
 /// Like [`scope`], but `op` runs on the calling thread and outside of the pool if the caller is: it needs
@@ -121,11 +126,12 @@ where
 /// });
 /// assert_eq!(sum.into_inner(), 10);
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn in_place_scope<'scope, OP, R>(op: OP) -> R
 where
     OP: FnOnce(&Scope<'scope>) -> R,
 {
-    in_place_scope_on(&current(), op)
+    in_place_scope_on(Site::caller(), &current(), op)
 }
 
 /// Like [`in_place_scope`], with tasks that run in the order in which a thread spawned them.
@@ -133,39 +139,53 @@ where
 /// ```
 /// blitz_core::in_place_scope_fifo(|s| s.spawn_fifo(|_| println!("somewhere")));
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn in_place_scope_fifo<'scope, OP, R>(op: OP) -> R
 where
     OP: FnOnce(&ScopeFifo<'scope>) -> R,
 {
-    in_place_scope_fifo_on(&current(), op)
+    in_place_scope_fifo_on(Site::caller(), &current(), op)
 }
 
-pub(crate) fn scope_in<'scope, R>(seat: &Seat, op: impl FnOnce(&Scope<'scope>) -> R) -> R {
+pub(crate) fn scope_in<'scope, R>(
+    site: Site,
+    seat: &Seat,
+    op: impl FnOnce(&Scope<'scope>) -> R,
+) -> R {
     let scope = Scope {
-        base: Base::new(seat.pool(), Some(seat)),
+        base: Base::new(site, seat.pool(), Some(seat)),
     };
     scope.base.complete(Some(seat), || op(&scope))
 }
 
-pub(crate) fn scope_fifo_in<'scope, R>(seat: &Seat, op: impl FnOnce(&ScopeFifo<'scope>) -> R) -> R {
-    let scope = ScopeFifo::new(seat.pool(), Some(seat));
+pub(crate) fn scope_fifo_in<'scope, R>(
+    site: Site,
+    seat: &Seat,
+    op: impl FnOnce(&ScopeFifo<'scope>) -> R,
+) -> R {
+    let scope = ScopeFifo::new(site, seat.pool(), Some(seat));
     scope.base.complete(Some(seat), || op(&scope))
 }
 
-pub(crate) fn in_place_scope_on<'scope, R>(pool: &Pool, op: impl FnOnce(&Scope<'scope>) -> R) -> R {
+pub(crate) fn in_place_scope_on<'scope, R>(
+    site: Site,
+    pool: &Pool,
+    op: impl FnOnce(&Scope<'scope>) -> R,
+) -> R {
     let seat = seat::current();
     let scope = Scope {
-        base: Base::new(pool, seat),
+        base: Base::new(site, pool, seat),
     };
     scope.base.complete(seat, || op(&scope))
 }
 
 pub(crate) fn in_place_scope_fifo_on<'scope, R>(
+    site: Site,
     pool: &Pool,
     op: impl FnOnce(&ScopeFifo<'scope>) -> R,
 ) -> R {
     let seat = seat::current();
-    let scope = ScopeFifo::new(pool, seat);
+    let scope = ScopeFifo::new(site, pool, seat);
     scope.base.complete(seat, || op(&scope))
 }
 
@@ -186,7 +206,7 @@ impl<'scope> Scope<'scope> {
     /// });
     /// assert_eq!(count.into_inner(), 2);
     /// ```
-    #[cfg_attr(feature = "profile", track_caller)]
+    #[cfg_attr(feature = "sites", track_caller)]
     pub fn spawn<BODY>(&self, body: BODY)
     where
         BODY: FnOnce(&Scope<'scope>) + Send + 'scope,
@@ -215,13 +235,17 @@ impl<'scope> Scope<'scope> {
     /// });
     /// assert_eq!(answer, 42);
     /// ```
-    #[cfg_attr(feature = "profile", track_caller)]
+    #[cfg_attr(feature = "sites", track_caller)]
     pub fn spawn_handle<BODY, T>(&self, body: BODY) -> ScopedHandle<'scope, T>
     where
         BODY: FnOnce(&Scope<'scope>) -> T + Send + 'scope,
         T: Send + 'scope,
     {
-        let shared = Arc::new(Shared::new(self.base.pool(), &raw const self.base.context));
+        let shared = Arc::new(Shared::new(
+            Site::caller(),
+            self.base.pool(),
+            &raw const self.base.context,
+        ));
         let ours = Arc::clone(&shared);
         let scope = ScopePtr(self);
         let spawned = Spawned::here();
@@ -254,6 +278,7 @@ impl<'scope> Scope<'scope> {
     /// blitz_core::scope(|s| s.spawn_broadcast(|_, _| { runs.fetch_add(1, Ordering::Relaxed); }));
     /// assert_eq!(runs.into_inner(), blitz_core::current_num_threads());
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     pub fn spawn_broadcast<BODY>(&self, body: BODY)
     where
         BODY: Fn(&Scope<'scope>, BroadcastContext<'_>) + Send + Sync + 'scope,
@@ -268,9 +293,9 @@ impl<'scope> Scope<'scope> {
 }
 
 impl<'scope> ScopeFifo<'scope> {
-    fn new(pool: &Pool, seat: Option<&Seat>) -> Self {
+    fn new(site: Site, pool: &Pool, seat: Option<&Seat>) -> Self {
         ScopeFifo {
-            base: Base::new(pool, seat),
+            base: Base::new(site, pool, seat),
             queue: Injector::with_capacity(64, FullPolicy::Grow),
         }
     }
@@ -283,7 +308,7 @@ impl<'scope> ScopeFifo<'scope> {
     ///     s.spawn_fifo(|_| println!("second"));
     /// });
     /// ```
-    #[cfg_attr(feature = "profile", track_caller)]
+    #[cfg_attr(feature = "sites", track_caller)]
     pub fn spawn_fifo<BODY>(&self, body: BODY)
     where
         BODY: FnOnce(&ScopeFifo<'scope>) + Send + 'scope,
@@ -315,6 +340,7 @@ impl<'scope> ScopeFifo<'scope> {
     /// ```
     /// blitz_core::scope_fifo(|s| s.spawn_broadcast(|_, thread| println!("{}", thread.index())));
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     pub fn spawn_broadcast<BODY>(&self, body: BODY)
     where
         BODY: Fn(&ScopeFifo<'scope>, BroadcastContext<'_>) + Send + Sync + 'scope,
@@ -329,7 +355,7 @@ impl<'scope> ScopeFifo<'scope> {
 }
 
 impl<'scope> Base<'scope> {
-    fn new(pool: &Pool, seat: Option<&Seat>) -> Self {
+    fn new(site: Site, pool: &Pool, seat: Option<&Seat>) -> Self {
         let parent = seat.map_or(&raw const context::ROOT, Seat::context);
         Base {
             context: Context::new(parent),
@@ -339,7 +365,7 @@ impl<'scope> Base<'scope> {
             waiter: seat.map_or_else(outsider_parker, Seat::parker),
             panic: AtomicPtr::new(ptr::null_mut()),
             handles: Mutex::new(Vec::new()),
-            ends: profile::Ends::new(),
+            ends: profile::Ends::at(site),
             _marker: PhantomData,
         }
     }
@@ -473,6 +499,7 @@ impl<'scope> Base<'scope> {
         }
     }
 
+    #[cfg_attr(feature = "sites", track_caller)]
     fn spawn_broadcast(&self, body: impl Fn(BroadcastContext<'_>) + Send + Sync + 'scope) {
         let body = Arc::new(body);
         let this = ScopePtr(self);

@@ -50,6 +50,7 @@
 use crate::primitives::counters::{AtomicCounters, Counters};
 use crate::primitives::flaw::Flaws;
 use crate::primitives::futex;
+use crate::rules;
 use crate::sync::{AtomicU32, Ordering, fence};
 use crossbeam_utils::CachePadded;
 use parked::Parked;
@@ -161,7 +162,7 @@ impl Sleep {
 
     /// So many may search.
     fn crowd(&self) -> usize {
-        self.states.len().div_ceil(2)
+        rules::crowd(self.states.len())
     }
 
     /// S1. The caller searches once more and hands the result to [`Sleep::sleep`].

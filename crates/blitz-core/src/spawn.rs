@@ -6,6 +6,7 @@ use crate::handle::{JoinHandle, Shared};
 use crate::pool::Pool;
 use crate::profile::Spawned;
 use crate::seat;
+use crate::site::Site;
 use crate::task::{self, TaskRef};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -55,7 +56,7 @@ where
 /// let handle = blitz_core::spawn_handle(|| (1..=10).product::<u64>());
 /// assert_eq!(handle.join().unwrap(), 3_628_800);
 /// ```
-#[cfg_attr(feature = "profile", track_caller)]
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn spawn_handle<F, T>(func: F) -> JoinHandle<T>
 where
     F: FnOnce() -> T + Send + 'static,
@@ -93,12 +94,12 @@ pub(crate) fn spawn_fifo_in(pool: &Pool, func: impl FnOnce() + Send + 'static) {
     unsafe { submit(pool, root, token) };
 }
 
-#[cfg_attr(feature = "profile", track_caller)]
+#[cfg_attr(feature = "sites", track_caller)]
 pub(crate) fn spawn_handle_in<T: Send + 'static>(
     pool: &Pool,
     func: impl FnOnce() -> T + Send + 'static,
 ) -> JoinHandle<T> {
-    let shared = Arc::new(Shared::new(pool, &raw const context::ROOT));
+    let shared = Arc::new(Shared::new(Site::caller(), pool, &raw const context::ROOT));
     let ours = Arc::clone(&shared);
     let spawned = Spawned::here();
     let run = move || {

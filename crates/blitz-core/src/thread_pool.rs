@@ -9,6 +9,7 @@ use crate::join;
 use crate::pool::Pool;
 use crate::scope::{self, Scope, ScopeFifo};
 use crate::seat;
+use crate::site::Site;
 use crate::spawn;
 use crate::stats::PoolStats;
 use crate::worker;
@@ -122,6 +123,7 @@ impl ThreadPool {
     }
 
     /// [`join`](crate::join()) in this pool.
+    #[cfg_attr(feature = "sites", track_caller)]
     pub fn join<A, B, RA, RB>(&self, oper_a: A, oper_b: B) -> (RA, RB)
     where
         A: FnOnce() -> RA + Send,
@@ -129,41 +131,48 @@ impl ThreadPool {
         RA: Send,
         RB: Send,
     {
-        self.install(|| join::join(oper_a, oper_b))
+        let site = Site::caller();
+        self.install(|| join::join_at(site, oper_a, oper_b))
     }
 
     /// [`scope`](crate::scope) in this pool.
+    #[cfg_attr(feature = "sites", track_caller)]
     pub fn scope<'scope, OP, R>(&self, op: OP) -> R
     where
         OP: FnOnce(&Scope<'scope>) -> R + Send,
         R: Send,
     {
-        in_pool(self.pool(), |seat, _| scope::scope_in(seat, op))
+        let site = Site::caller();
+        in_pool(self.pool(), |seat, _| scope::scope_in(site, seat, op))
     }
 
     /// [`scope_fifo`](crate::scope_fifo) in this pool.
+    #[cfg_attr(feature = "sites", track_caller)]
     pub fn scope_fifo<'scope, OP, R>(&self, op: OP) -> R
     where
         OP: FnOnce(&ScopeFifo<'scope>) -> R + Send,
         R: Send,
     {
-        in_pool(self.pool(), |seat, _| scope::scope_fifo_in(seat, op))
+        let site = Site::caller();
+        in_pool(self.pool(), |seat, _| scope::scope_fifo_in(site, seat, op))
     }
 
     /// [`in_place_scope`](crate::in_place_scope), with tasks that run in this pool.
+    #[cfg_attr(feature = "sites", track_caller)]
     pub fn in_place_scope<'scope, OP, R>(&self, op: OP) -> R
     where
         OP: FnOnce(&Scope<'scope>) -> R,
     {
-        scope::in_place_scope_on(self.pool(), op)
+        scope::in_place_scope_on(Site::caller(), self.pool(), op)
     }
 
     /// [`in_place_scope_fifo`](crate::in_place_scope_fifo), with tasks that run in this pool.
+    #[cfg_attr(feature = "sites", track_caller)]
     pub fn in_place_scope_fifo<'scope, OP, R>(&self, op: OP) -> R
     where
         OP: FnOnce(&ScopeFifo<'scope>) -> R,
     {
-        scope::in_place_scope_fifo_on(self.pool(), op)
+        scope::in_place_scope_fifo_on(Site::caller(), self.pool(), op)
     }
 
     /// [`spawn`](crate::spawn) in this pool.
@@ -188,6 +197,7 @@ impl ThreadPool {
     /// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     /// assert_eq!(pool.spawn_handle(|| 6 * 7).join().unwrap(), 42);
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     pub fn spawn_handle<OP, T>(&self, op: OP) -> JoinHandle<T>
     where
         OP: FnOnce() -> T + Send + 'static,

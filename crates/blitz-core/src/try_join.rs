@@ -12,6 +12,7 @@ use crate::join::join;
 /// assert_eq!(failed, Err("left"));
 /// ```
 #[inline]
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn try_join<A, B, RA, RB, E>(oper_a: A, oper_b: B) -> Result<(RA, RB), E>
 where
     A: FnOnce() -> Result<RA, E> + Send,

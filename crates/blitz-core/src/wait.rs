@@ -33,8 +33,9 @@ use crate::fork;
 use crate::join::Within;
 use crate::join_stack::{Slot, Thief};
 use crate::pool::without_unwinding;
-use crate::primitives::{BackoffMode, CoreLatch};
+use crate::primitives::CoreLatch;
 use crate::profile;
+use crate::rules::{FORCE_AFTER_US, patience_us};
 use crate::seat::Seat;
 use crate::task::TaskRef;
 use crate::trace::{self, Kind};
@@ -153,18 +154,6 @@ impl Awaited for LatchWait<'_> {
         self.latch.wake_up();
     }
 }
-
-/// How long a thread looks for work before it sleeps, in microseconds.
-pub(crate) fn patience_us(mode: BackoffMode) -> u64 {
-    match mode {
-        BackoffMode::LowLatency => 200,
-        BackoffMode::Balanced => 50,
-        BackoffMode::PowerSaving => 5,
-    }
-}
-
-/// How long a thread looks before it asks for private forks by force, in microseconds.
-pub(crate) const FORCE_AFTER_US: u64 = 8;
 
 /// One pause between two looks.
 pub(crate) fn pause(round: u32) {

@@ -20,12 +20,10 @@ use crate::clock::{ticks, ticks_per_us};
 use crate::global;
 use crate::join_stack::{FIRST_BEAT, Job, Pushed};
 use crate::pool::without_unwinding;
+use crate::rules::WORTH_A_WAKE_US;
 use crate::seat::{Seat, Timed};
 use crate::trace::{self, Kind};
 use std::sync::atomic::{AtomicU32, Ordering};
-
-/// Work shorter than this in total (both halves) is not worth a wake.
-pub(crate) const WORTH_A_WAKE_US: u64 = 60;
 
 /// Durations are kept in units of this many ticks, so that 32 bits hold minutes.
 const UNIT: u64 = 64;

@@ -15,35 +15,25 @@ use crate::fork;
 use crate::join_stack::Stolen;
 use crate::pool::Pool;
 use crate::primitives::XorShift64Star;
+use crate::rules::{
+    CHOICES, FORCE_AFTER_US, FORCE_AGAIN, MAX_FRUITLESS, MAX_LOOT, SHORT_US, longer_hesitation_us,
+    patience_us,
+};
 use crate::seat::{self, Seat};
 use crate::task::TaskRef;
 use crate::trace::{self, Kind};
-use crate::wait::{FORCE_AFTER_US, patience_us, pause};
+use crate::wait::pause;
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
 
 /// Tasks of the own deque between two looks at the shared queue.
 const FAIRNESS: u32 = 61;
 
-/// The most tasks taken from a victim at once, beside the one that is run.
-const MAX_LOOT: usize = 31;
-
-/// A thief compares the forks of so many victims.
-const CHOICES: usize = 8;
-
-/// Patience is halved at most this often.
-const MAX_FRUITLESS: u32 = 3;
-
 /// How long a thread looks for more of the companion's work if that says that it is worth it.
 const EXPECTING_US: u64 = 3;
 /// After so many looks in vain it is only tried now and then.
 const MAX_VAIN: u32 = 3;
 const RETRY: u32 = 32;
-
-/// Stolen forks shorter than this (in microseconds) make a thief hesitate before its next theft.
-const SHORT_US: u64 = 3;
-const MIN_HESITATION_US: u64 = 4;
-const MAX_HESITATION_US: u64 = 200;
 
 /// Something to run.
 enum Work<'a> {
@@ -227,8 +217,7 @@ impl<'a> Worker<'a> {
         let rate = ticks_per_us();
         if end.saturating_sub(start) < SHORT_US * rate {
             // Each theft costs the victim more than such a fork is worth.
-            let next = self.hesitation_us * 2;
-            self.hesitation_us = next.clamp(MIN_HESITATION_US, MAX_HESITATION_US);
+            self.hesitation_us = longer_hesitation_us(self.hesitation_us);
             self.hesitate_until = end + self.hesitation_us * rate;
         } else {
             self.hesitation_us = 0;
@@ -266,7 +255,7 @@ impl<'a> Worker<'a> {
             // Before patience ends, however short it is: this may be what we were woken for.
             if searched > force_at {
                 // Twice per search at most: each costs the victim, too.
-                force_at = force_at.saturating_mul(4).max(rate);
+                force_at = force_at.saturating_mul(FORCE_AGAIN).max(rate);
                 if self.force_somebody() {
                     continue;
                 }

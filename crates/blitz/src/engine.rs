@@ -6,7 +6,16 @@
 pub use blitz_core::*;
 
 pub(crate) use blitz_core::demand::caller_may_take_part;
+use blitz_core::demand::join_in_operation;
+use blitz_core::site::{Operation, Site};
 pub(crate) use blitz_core::sync::AtomicU64;
+
+/// What the caller's caller has called begins, and ends when the result is dropped: what is forked meanwhile belongs to that place.
+#[inline(always)]
+#[cfg_attr(feature = "sites", track_caller)]
+pub(crate) fn operation() -> Operation {
+    Operation::begin(Site::caller(), file!())
+}
 
 /// Runs `op` in the current pool, on one of its threads if the caller may not take part, and waits for it.
 #[cold]
@@ -18,5 +27,5 @@ pub(crate) fn hand_over<R: Send>(op: impl FnOnce() -> R + Send) -> R {
 
 /// The same without generics: each join in a program is a hundred functions to be compiled, and this one is never hot.
 fn hand_over_dyn(op: &mut (dyn FnMut() + Send)) {
-    join_context(|_| op(), |_| ());
+    join_in_operation(op, || ());
 }

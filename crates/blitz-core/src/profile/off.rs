@@ -1,5 +1,7 @@
 //! The hooks of the profiler without the feature: empty types and empty functions, of which nothing remains.
 
+use crate::site::Site;
+
 /// See `strand::Ends`.
 #[derive(Debug)]
 pub(crate) struct Ends;
@@ -32,7 +34,7 @@ impl Spawned {
 
 impl Ends {
     #[inline(always)]
-    pub(crate) fn new() -> Self {
+    pub(crate) fn at(_site: Site) -> Self {
         Ends
     }
 
@@ -62,6 +64,24 @@ impl Passage {
     #[inline(always)]
     pub(crate) fn run<R>(self, work: impl FnOnce() -> R) -> (R, ()) {
         (work(), ())
+    }
+}
+
+/// See `strand::Parts`.
+#[derive(Clone, Copy, Debug)]
+pub struct Parts;
+
+impl Parts {
+    /// Nobody asks.
+    #[inline(always)]
+    pub fn of(_len: usize, _shortest: usize) -> Self {
+        Parts
+    }
+
+    /// Runs it.
+    #[inline(always)]
+    pub fn run<R>(self, work: impl FnOnce() -> R) -> R {
+        work()
     }
 }
 

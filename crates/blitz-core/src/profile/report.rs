@@ -18,6 +18,7 @@ pub struct Profile {
     forks: u64,
     steals: u64,
     longest: Option<Longest>,
+    recording: Option<String>,
 }
 
 /// The longest strand: the piece of sequential code that is most worth cutting.
@@ -53,7 +54,17 @@ impl Profile {
             forks: reached.tally.forks,
             steals: reached.tally.steals,
             longest,
+            recording: None,
         }
+    }
+
+    pub(super) fn keep(&mut self, recording: String) {
+        self.recording = Some(recording);
+    }
+
+    /// The recorded shape of the computation, if it was [recorded](crate::profile::record): a text that `blitz simulate` and `blitz profile` read.
+    pub fn recording(&self) -> Option<&str> {
+        self.recording.as_deref()
     }
 
     /// What one core would have to do: the time of all strands.
@@ -231,16 +242,18 @@ fn duration(ns: f64) -> Duration {
     Duration::from_nanos(ns.round() as u64)
 }
 
-fn describe(origin: Origin) -> String {
+pub(super) fn describe(origin: Origin) -> String {
     let role = match origin.role {
         Role::Start => "the beginning",
         Role::Left => "the left half of the join",
         Role::Right => "the right half of the join",
         Role::After => "what follows the call",
         Role::Task => "the task spawned",
+        Role::Loop => "an item of the loop",
+        Role::Fork => "the fork",
     };
     match origin.site {
-        Some(site) => format!("{role} at {site}"),
+        Some(site) => format!("{role} at {}", site.location()),
         None => role.to_string(),
     }
 }

@@ -6,26 +6,60 @@
 //! that could outlive or be outlived by the computation. Only where any number of tasks end together (a scope, a handle)
 //! is there a place with a lock ([`Ends`]).
 
+use super::path::{Path, Size, Step};
+use super::taken;
 use crate::seat;
+use crate::site::{Operation, Site};
 use std::cell::Cell;
-use std::panic::Location;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// By which clock, and at what price.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Config {
-    pub(super) now: fn() -> u64,
+    /// The user's clock, if it is not the real one.
+    pub(super) clock: Option<fn() -> u64>,
     /// What one reading of the clock adds to a strand, in ticks.
     pub(super) reading: u64,
     /// What a steal adds to its path, in ticks.
     pub(super) burden: u64,
+    /// The grain of the recording, in ticks, if there is one.
+    pub(super) grain: Option<u64>,
+}
+
+impl Config {
+    /// A strand begins.
+    fn begin(self) -> u64 {
+        self.clock.map_or_else(taken::begin, |now| now())
+    }
+
+    /// A strand ends that began at `since`: how long it took.
+    fn end(self, since: u64) -> u64 {
+        let elapsed = match self.clock {
+            Some(now) => now().saturating_sub(since),
+            None => taken::end(since),
+        };
+        elapsed.saturating_sub(self.reading)
+    }
+
+    /// What a loop of `items` strands beside each other, `work` in all, adds to the burdened span: cut as often as it pays.
+    fn burdened_loop(self, work: u64, items: u64) -> u64 {
+        let mut least = work;
+        let (mut parts, mut steals) = (2, self.burden);
+        while parts <= items && steals < least {
+            least = least.min(work / parts + steals);
+            parts *= 2;
+            steals += self.burden;
+        }
+        least
+    }
 }
 
 /// Where a strand began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Origin {
     pub(super) role: Role,
-    pub(super) site: Option<&'static Location<'static>>,
+    pub(super) site: Option<Site>,
     pub(super) label: Option<&'static str>,
 }
 
@@ -42,6 +76,10 @@ pub(super) enum Role {
     After,
     /// A spawned task.
     Task,
+    /// A loop that was not cut.
+    Loop,
+    /// The fork itself.
+    Fork,
 }
 
 /// Sums over strands.
@@ -91,20 +129,40 @@ impl Depth {
 }
 
 /// The end of a path, and what was done on the way.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Reached {
     pub(super) depth: Depth,
     pub(super) tally: Tally,
+    /// The steps, if they are recorded.
+    pub(super) path: Path,
+}
+
+impl Reached {
+    /// How much it is, for a path that began at `start`.
+    fn size(&self, start: Depth) -> Size {
+        Size {
+            work: self.tally.work,
+            span: self.depth.plain.saturating_sub(start.plain),
+            forks: self.tally.forks,
+        }
+    }
 }
 
 /// The strand a thread is in.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Strand {
     config: Config,
     reached: Reached,
     since: u64,
     origin: Origin,
+    /// The operation of a library that it is a part of.
+    operation: Option<Site>,
+    /// The task that it belongs to; 0 if it is none.
+    task: u64,
 }
+
+/// Numbers of tasks, for recordings.
+static TASKS: AtomicU64 = AtomicU64::new(1);
 
 thread_local! {
     static CURRENT: Cell<Option<Strand>> = const { Cell::new(None) };
@@ -151,38 +209,48 @@ impl Strand {
                 site: None,
                 label: None,
             },
+            operation: None,
+            task: 0,
         }
     }
 
     /// Ends the thread's strand, adding its time.
     fn take() -> Option<Self> {
+        let (mut strand, time) = Self::cut()?;
+        strand.reached.tally.offer_longest(time, strand.origin);
+        Some(strand)
+    }
+
+    /// The same, for a strand of which it is not yet known whether it counts as one. Also says how long it took.
+    fn cut() -> Option<(Self, u64)> {
         let mut strand = CURRENT.take()?;
-        let elapsed = (strand.config.now)().saturating_sub(strand.since);
-        let time = elapsed.saturating_sub(strand.config.reading);
-        let Reached { depth, tally } = &mut strand.reached;
+        let time = strand.config.end(strand.since);
+        let Reached { depth, tally, path } = &mut strand.reached;
         depth.plain += time;
         depth.burdened += time;
         tally.work += time;
         tally.strands += 1;
-        tally.offer_longest(time, strand.origin);
-        Some(strand)
+        if let Some(grain) = strand.config.grain {
+            path.ran(time, strand.origin, grain);
+        }
+        Some((strand, time))
     }
 
     /// Makes this the thread's strand, from now on.
     fn go_on(mut self) {
-        self.since = (self.config.now)();
+        self.since = self.config.begin();
         CURRENT.set(Some(self));
     }
 
     /// Goes on after something at `site` has ended.
-    fn go_on_after(mut self, site: Option<&'static Location<'static>>) {
+    fn go_on_after(mut self, site: Option<Site>) {
         self.origin.role = Role::After;
         self.origin.site = site.or(self.origin.site);
         self.go_on();
     }
 
     /// A strand that begins where this one has ended, with nothing done yet.
-    fn branch(&self, role: Role, site: Option<&'static Location<'static>>) -> Self {
+    fn branch(&self, role: Role, site: Option<Site>) -> Self {
         let mut depth = self.reached.depth;
         if matches!(role, Role::Right | Role::Task) {
             depth.burdened += self.config.burden;
@@ -191,7 +259,7 @@ impl Strand {
             config: self.config,
             reached: Reached {
                 depth,
-                tally: Tally::default(),
+                ..Reached::default()
             },
             since: 0,
             origin: Origin {
@@ -199,16 +267,33 @@ impl Strand {
                 site,
                 label: self.origin.label,
             },
+            operation: Operation::current(),
+            task: self.task,
+        }
+    }
+
+    /// Where it came from, as another role.
+    fn origin_as(&self, role: Role, site: Option<Site>) -> Origin {
+        Origin {
+            role,
+            site,
+            label: self.origin.label,
         }
     }
 
     /// Runs `work` as this strand and what follows it. The thread's strand is as before afterwards, also if `work` panics.
     pub(super) fn run<R>(self, work: impl FnOnce() -> R) -> (R, Reached) {
-        let start = self.reached;
+        let start = self.reached.depth;
         let interrupted = pause();
+        let operation = Operation::resume(self.operation);
         self.go_on();
         let result = work();
-        let reached = Strand::take().map_or(start, |strand| strand.reached);
+        let lost = || Reached {
+            depth: start,
+            ..Reached::default()
+        };
+        let reached = Strand::take().map_or_else(lost, |strand| strand.reached);
+        drop(operation);
         drop(interrupted);
         (result, reached)
     }
@@ -222,27 +307,98 @@ pub(super) fn absorb(reached: &Reached) {
             burdened: strand.reached.depth.burdened + reached.depth.burdened,
         });
         strand.reached.tally.add(&reached.tally);
+        if let Some(grain) = strand.config.grain {
+            strand.reached.path.append(reached.path.clone(), grain);
+        }
         strand.go_on();
+    }
+}
+
+/// A part of a loop that nobody has cut: so many pieces of it could have run beside each other.
+#[derive(Clone, Copy, Debug)]
+pub struct Parts(usize);
+
+impl Parts {
+    /// Of `len` items, in pieces of at least `shortest`.
+    #[inline]
+    pub fn of(len: usize, shortest: usize) -> Self {
+        Parts(len / shortest.max(1))
+    }
+
+    /// Runs all of them, one after the other. On the span of a profile they count as one of them does on average, because that is what it would take
+    /// if enough threads were there.
+    #[inline]
+    pub fn run<R>(self, work: impl FnOnce() -> R) -> R {
+        if self.0 < 2 {
+            return work();
+        }
+        let Some(mut strand) = Strand::take() else {
+            return work();
+        };
+        let before = strand.reached.depth;
+        let (work_before, strands) = (strand.reached.tally.work, strand.reached.tally.strands);
+        let path = std::mem::take(&mut strand.reached.path);
+        let outer = strand.origin;
+        let site = Operation::current().or(outer.site);
+        strand.origin = strand.origin_as(Role::Loop, site);
+        strand.go_on();
+        let result = work();
+        if let Some((mut strand, time)) = Strand::cut() {
+            let items = self.0 as u64;
+            let origin = strand.origin_as(Role::Loop, site);
+            let Reached {
+                depth,
+                tally,
+                path: inner,
+            } = &mut strand.reached;
+            let took = depth.plain.saturating_sub(before.plain);
+            let burdened = depth.burdened.saturating_sub(before.burdened);
+            depth.plain = before.plain + took / items;
+            depth.burdened = before.burdened + strand.config.burdened_loop(burdened, items);
+            if tally.strands == strands + 1 {
+                // Plain items: each is a strand.
+                tally.strands = strands + items;
+                tally.offer_longest(time / items, origin);
+            } else {
+                tally.offer_longest(time, origin);
+            }
+            let inner = std::mem::replace(inner, path);
+            if let Some(grain) = strand.config.grain {
+                let work = tally.work - work_before;
+                let path = &mut strand.reached.path;
+                path.loop_of(inner, work, items, origin, grain);
+            }
+            strand.origin = outer;
+            strand.go_on();
+        }
+        result
     }
 }
 
 /// A strand that has ended in a fork, until the join. Goes on by itself if the halves panic.
 pub(crate) struct Forked {
     strand: Option<Strand>,
-    site: &'static Location<'static>,
+    site: Site,
+    of_loop: bool,
 }
 
 impl Forked {
     /// Ends the thread's strand in a fork, if it has one.
-    #[track_caller]
     #[inline]
-    pub(crate) fn here() -> Option<Self> {
+    pub(crate) fn at(site: Site) -> Option<Self> {
         let mut strand = Strand::take()?;
         strand.reached.tally.forks += 1;
         Some(Forked {
             strand: Some(strand),
-            site: Location::caller(),
+            site,
+            of_loop: false,
         })
+    }
+
+    /// The halves are parts of a loop.
+    pub(crate) fn of_loop(mut self, of_loop: bool) -> Self {
+        self.of_loop = of_loop;
+        self
     }
 
     /// The two halves' strands.
@@ -261,9 +417,17 @@ impl Forked {
     /// Both halves have ended: the longer path goes on.
     pub(crate) fn joined(mut self, left: Reached, right: Reached) {
         if let Some(mut strand) = self.strand.take() {
+            let start = strand.reached.depth;
             strand.reached.depth = left.depth.later(right.depth);
             strand.reached.tally.add(&left.tally);
             strand.reached.tally.add(&right.tally);
+            if let Some(grain) = strand.config.grain {
+                let origin = strand.origin_as(Role::Fork, Some(self.site));
+                let sizes = (left.size(start), right.size(start));
+                let (left, right) = ((left.path, sizes.0), (right.path, sizes.1));
+                let path = &mut strand.reached.path;
+                path.fork(left, right, self.of_loop, origin, grain);
+            }
             strand.go_on_after(Some(self.site));
         }
     }
@@ -278,7 +442,6 @@ impl Drop for Forked {
 }
 
 /// The strand of one half.
-#[derive(Clone, Copy)]
 pub(crate) struct Half(Strand);
 
 impl Half {
@@ -290,7 +453,7 @@ impl Half {
 }
 
 /// The strand of a task that has been spawned, and the seat that spawned it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(crate) struct Spawned {
     strand: Option<Strand>,
     seat: Option<usize>,
@@ -300,13 +463,19 @@ impl Spawned {
     /// Cuts the thread's strand: the task begins here, and so does what follows the spawn.
     #[track_caller]
     pub(crate) fn here() -> Self {
-        let site = Some(Location::caller());
+        let site = Some(Site::caller());
         let seat = seat::current().map(|seat| seat.index);
         let Some(mut strand) = Strand::take() else {
             return Spawned { strand: None, seat };
         };
         strand.reached.tally.forks += 1;
-        let task = strand.branch(Role::Task, site);
+        let mut task = strand.branch(Role::Task, site);
+        if strand.config.grain.is_some() {
+            task.task = TASKS.fetch_add(1, Ordering::Relaxed);
+            let origin = task.origin;
+            let task = task.task;
+            strand.reached.path.0.push(Step::Spawn { task, origin });
+        }
         strand.go_on_after(site);
         Spawned {
             strand: Some(task),
@@ -321,52 +490,85 @@ impl Spawned {
         };
         let here = seat::current().map(|seat| seat.index);
         strand.reached.tally.steals += u64::from(here != self.seat);
+        let task = strand.task;
         let (result, reached) = strand.run(part);
-        ends.add(&reached);
+        ends.add(task, reached, true);
         result
     }
 }
 
 /// Where tasks end together: the end of a scope, or the join of a handle.
 #[derive(Debug)]
-pub(crate) struct Ends(Mutex<Option<Reached>>);
+pub(crate) struct Ends {
+    site: Site,
+    so_far: Mutex<Option<Ended>>,
+}
+
+/// What has ended.
+#[derive(Debug, Default)]
+struct Ended {
+    depth: Depth,
+    tally: Tally,
+    awaited: Vec<u64>,
+    paths: Vec<(u64, Path)>,
+}
 
 impl Ends {
-    pub(crate) fn new() -> Self {
-        Ends(Mutex::new(None))
+    /// Of something that was called at `site`.
+    pub(crate) fn at(site: Site) -> Self {
+        Ends {
+            site,
+            so_far: Mutex::new(None),
+        }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Option<Reached>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<Ended>> {
+        self.so_far.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn add(&self, reached: &Reached) {
+    /// `task` got so far. `told_here`: with what it has done.
+    fn add(&self, task: u64, reached: Reached, told_here: bool) {
         let mut ends = self.lock();
         let so_far = ends.get_or_insert_default();
         so_far.depth = so_far.depth.later(reached.depth);
         so_far.tally.add(&reached.tally);
+        if task != 0 {
+            so_far.awaited.push(task);
+            if told_here {
+                so_far.paths.push((task, reached.path));
+            }
+        }
     }
 
     /// The thread's strand has got so far, and goes on; what it has done is told elsewhere.
     pub(crate) fn note(&self) {
         if let Some(strand) = Strand::take() {
-            self.add(&Reached {
+            let reached = Reached {
                 depth: strand.reached.depth,
-                tally: Tally::default(),
-            });
+                ..Reached::default()
+            };
+            self.add(strand.task, reached, false);
             strand.go_on();
         }
     }
 
     /// The thread has waited for all of them: the longest path goes on. Their work is handed over once.
     pub(crate) fn meet(&self) {
-        let Some(reached) = self.lock().take() else {
+        let Some(ended) = self.lock().take() else {
             return;
         };
         if let Some(mut strand) = Strand::take() {
-            strand.reached.depth = strand.reached.depth.later(reached.depth);
-            strand.reached.tally.add(&reached.tally);
-            strand.go_on_after(None);
+            strand.reached.depth = strand.reached.depth.later(ended.depth);
+            strand.reached.tally.add(&ended.tally);
+            if strand.config.grain.is_some() {
+                let origin = strand.origin_as(Role::After, Some(self.site));
+                strand.reached.path.0.push(Step::Meet {
+                    awaited: ended.awaited,
+                    ended: ended.paths,
+                    origin,
+                });
+            }
+            strand.go_on_after(Some(self.site));
         }
     }
 }
@@ -375,7 +577,6 @@ impl Ends {
 pub(crate) struct Carried(Option<Strand>);
 
 /// The strand on its way there.
-#[derive(Clone, Copy)]
 pub(crate) struct Passage(Option<Strand>);
 
 impl Carried {
@@ -386,13 +587,18 @@ impl Carried {
 
     /// What is to be taken along.
     pub(crate) fn passage(&self) -> Passage {
-        Passage(self.0)
+        let from = self.0.as_ref();
+        Passage(from.map(|strand| strand.branch(strand.origin.role, strand.origin.site)))
     }
 
     /// The work has ended there: the thread that waited goes on.
     pub(crate) fn arrived(mut self, reached: Option<Reached>) {
         if let (Some(strand), Some(reached)) = (&mut self.0, reached) {
-            strand.reached = reached;
+            strand.reached.depth = reached.depth;
+            strand.reached.tally.add(&reached.tally);
+            if let Some(grain) = strand.config.grain {
+                strand.reached.path.append(reached.path, grain);
+            }
         }
     }
 }

@@ -212,22 +212,168 @@ fn a_panic_that_is_caught_inside_does_not_end_the_profile() {
     assert_eq!(profile.forks(), 2);
 }
 
+/// Keeps the CPU busy until the thread has run for so long, whatever else the machine does.
+#[cfg(any(
+    target_os = "linux",
+    target_os = "android",
+    target_os = "macos",
+    target_os = "freebsd"
+))]
+fn run_for(time: Duration) {
+    let now = || Duration::from_nanos(super::taken::cpu_ns().unwrap());
+    let end = now() + time;
+    while now() < end {
+        std::hint::spin_loop();
+    }
+}
+
+/// A tree of joins with known times: 2 ms on each of three levels, and leaves of 4 and 6 ms. Returns work and span in milliseconds.
+#[cfg(any(
+    target_os = "linux",
+    target_os = "android",
+    target_os = "macos",
+    target_os = "freebsd"
+))]
+fn known_tree(levels: u32) {
+    run_for(Duration::from_millis(2));
+    if levels == 0 {
+        // Short strands, too: 200 of 10 us.
+        (0..200).for_each(|_| {
+            join(|| run_for(us(10)), || ());
+        });
+        return run_for(Duration::from_millis(2));
+    }
+    join(|| known_tree(levels - 1), || known_tree(levels - 1));
+}
+
+#[cfg(any(
+    target_os = "linux",
+    target_os = "android",
+    target_os = "macos",
+    target_os = "freebsd"
+))]
 #[test]
-fn the_real_clock_sees_what_a_stopwatch_sees() {
-    let spin = || {
-        let start = std::time::Instant::now();
-        while start.elapsed() < Duration::from_millis(4) {
-            std::hint::spin_loop();
-        }
+fn work_and_span_are_the_same_beside_competing_load() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    let measured = || {
+        let (_, profile) = super::profile(|| pool.install(|| known_tree(3)));
+        (
+            profile.work().as_secs_f64() * 1e3,
+            profile.span().as_secs_f64() * 1e3,
+        )
     };
-    let (_, profile) = super::profile(|| join(spin, spin));
-    // A busy machine makes strands longer, never shorter.
-    assert!(profile.work() > us(7_500), "{profile}");
+    // 7 inner nodes of 2 ms, 8 leaves of 6 ms; the longest path has 3 of the former and 1 of the latter.
+    let near = |(work, span): (f64, f64), what: &str| {
+        assert!(
+            (work / 62.0 - 1.0).abs() < 0.1,
+            "{what}: work {work} ms instead of 62"
+        );
+        assert!(
+            (span / 12.0 - 1.0).abs() < 0.1,
+            "{what}: span {span} ms instead of 12"
+        );
+    };
+    near(measured(), "quiet");
+    let over = AtomicBool::new(false);
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|threads| {
+        for _ in 0..3 * cpus {
+            threads.spawn(|| {
+                while !over.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
+        }
+        let loaded = std::panic::catch_unwind(|| near(measured(), "beside load"));
+        over.store(true, Ordering::Relaxed);
+        if let Err(failed) = loaded {
+            std::panic::resume_unwind(failed);
+        }
+    });
+}
+
+#[test]
+fn parts_of_a_loop_that_was_not_cut_count_as_strands_beside_each_other() {
+    use crate::demand::Parts;
+    let profile = exactly(|| {
+        busy(5);
+        Parts::of(100, 1).run(|| (0..100).for_each(|_| busy(7)));
+        // No piece may be shorter than 50: there are two.
+        Parts::of(100, 50).run(|| busy(40));
+        busy(5);
+    });
+    assert_eq!((profile.work(), profile.span()), (us(750), us(37)));
+    assert_eq!(profile.longest().unwrap().time, us(20));
+    // Loops in a loop, and a join in one.
+    let profile = exactly(|| {
+        Parts::of(10, 1).run(|| {
+            for _ in 0..10 {
+                Parts::of(10, 1).run(|| busy(100));
+                join(|| busy(20), || busy(20));
+            }
+        });
+    });
+    assert_eq!((profile.work(), profile.span()), (us(1400), us(30)));
+}
+
+#[test]
+fn a_loop_is_burdened_as_if_it_were_cut_as_often_as_it_pays() {
+    use crate::demand::Parts;
+    let burdened = |work, burden| {
+        let profiler = Profiler::new().clock(now, 1).burden(us(burden));
+        let (_, profile) = profiler.run(|| Parts::of(1000, 1).run(|| busy(work)));
+        profile.burdened_span()
+    };
+    // Too short to be cut at all; halved twice; and as often as there are items.
+    assert_eq!(burdened(10, 100), us(10));
+    assert_eq!(burdened(400, 80), us(260));
+    assert_eq!(burdened(1000, 0), us(1));
+}
+
+#[test]
+fn a_recording_tells_what_ran_after_what_and_beside_what() {
+    let profiler = Profiler::new().clock(now, 1).recording(us(4));
+    let (_, profile) = profiler.run(|| {
+        busy(10);
+        join(|| busy(5), || busy(9));
+        // Too short to be told in full.
+        join(|| busy(1), || busy(2));
+        scope(|s| {
+            s.spawn(|_| busy(8));
+            busy(6);
+        });
+    });
+    let recording = profile.recording().unwrap();
+    let (head, steps) = recording.split_once("\nsteps\n").unwrap();
     assert!(
-        profile.span() > us(3_750) && profile.span() <= profile.work(),
-        "{profile}"
+        head.contains("\nwork 41000\n") && head.contains("\nspan 29000\n"),
+        "{head}"
     );
-    assert!(profile.elapsed() >= profile.span(), "{profile}");
+    assert!(head.contains("tests.rs:"), "{head}");
+    let shape: Vec<&str> = steps
+        .lines()
+        .map(|line| line.rsplit_once(' ').map_or(line, |(step, _place)| step))
+        .collect();
+    let task = shape
+        .iter()
+        .find_map(|step| step.strip_prefix("s "))
+        .unwrap();
+    let expected = format!(
+        "r 10000 10000 0|f 0|r 5000 5000 0|||r 9000 9000 0|}}|r 3000 2000 1|s {task}|r 6000 6000 0|m 1 {task} 0|{task}|r 8000 8000 0|}}"
+    );
+    let shape = shape.join("|");
+    let no_places = |text: &str| {
+        text.split('|')
+            .map(|step| match step.split(' ').collect::<Vec<_>>()[..] {
+                ["f", _] => "f".to_string(),
+                ["m", count, task, _] => format!("m {count} {task}"),
+                _ => step.to_string(),
+            })
+            .collect::<Vec<_>>()
+            .join("|")
+    };
+    assert_eq!(no_places(&shape), no_places(&expected));
 }
 
 #[test]

@@ -15,6 +15,7 @@ use super::plumbing::Folder;
 use super::stage::{Plan, Stage, staged_adaptor};
 use super::strides::in_strides;
 use super::{FromParallelIterator, ParallelIterator};
+use crate::engine::operation;
 use std::iter::Sum;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -121,7 +122,9 @@ where
     /// let run = (1..=6).into_par_iter().with_cancel(&token).run(|items| items.map(|n| n * n).max());
     /// assert_eq!(run.completed(), Ok(Some(36)));
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     pub fn run<R>(self, body: impl FnOnce(Watched<'_, I>) -> R) -> Run<R> {
+        let _operation = operation();
         let len = self.base.opt_len();
         // A timeout too long for the clock to express is none.
         let ends = self
@@ -163,10 +166,12 @@ where
     /// let run = list.par_iter_mut().with_cancel(&CancelToken::new()).for_each(|n| *n += 1);
     /// assert_eq!((run.done, list), (3, [2, 3, 4]));
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     pub fn for_each<OP>(self, op: OP) -> Run<()>
     where
         OP: Fn(I::Item) + Sync + Send,
     {
+        let _operation = operation();
         self.run(|items| items.for_each(op))
     }
 
@@ -180,10 +185,12 @@ where
     /// let run = (1..=4).into_par_iter().with_cancel(&CancelToken::new()).sum::<i32>();
     /// assert_eq!(run.value, 10);
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     pub fn sum<S>(self) -> Run<S>
     where
         S: Send + Sum<I::Item> + Sum<S>,
     {
+        let _operation = operation();
         self.run(|items| items.sum())
     }
 
@@ -197,11 +204,13 @@ where
     /// let run = (1..5).into_par_iter().with_cancel(&CancelToken::new()).reduce(|| 1, |a, b| a * b);
     /// assert_eq!(run.value, 24);
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     pub fn reduce<OP, ID>(self, identity: ID, op: OP) -> Run<I::Item>
     where
         OP: Fn(I::Item, I::Item) -> I::Item + Sync + Send,
         ID: Fn() -> I::Item + Sync + Send,
     {
+        let _operation = operation();
         self.run(|items| items.reduce(identity, op))
     }
 
@@ -215,10 +224,12 @@ where
     /// let run = (1..4).into_par_iter().with_cancel(&CancelToken::new()).collect::<Vec<i32>>();
     /// assert_eq!(run.value, [1, 2, 3]);
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     pub fn collect<C>(self) -> Run<C>
     where
         C: FromParallelIterator<I::Item>,
     {
+        let _operation = operation();
         self.run(|items| items.collect())
     }
 }

@@ -3,7 +3,7 @@
 use super::both::{BothCallback, with_both_producers};
 use super::plumbing::{Consumer, Folder, Producer, ProducerCallback, Reducer, UnindexedConsumer};
 use super::{IndexedParallelIterator, ParallelIterator};
-use crate::engine::join;
+use crate::engine::demand::join_in_operation;
 
 /// Yields all items of one iterator, then all of another. Made by [`chain`](super::ParallelIterator::chain).
 ///
@@ -48,7 +48,8 @@ where
                 (consumer.split_off_left(), consumer, reducer)
             }
         };
-        let (left, right) = join(|| a.drive_unindexed(left), || b.drive_unindexed(right));
+        let (left, right) =
+            join_in_operation(|| a.drive_unindexed(left), || b.drive_unindexed(right));
         reducer.reduce(left, right)
     }
 
@@ -68,7 +69,7 @@ where
     {
         let Chain { a, b } = self;
         let (left, right, reducer) = consumer.split_at(a.len());
-        let (left, right) = join(|| a.drive(left), || b.drive(right));
+        let (left, right) = join_in_operation(|| a.drive(left), || b.drive(right));
         reducer.reduce(left, right)
     }
 

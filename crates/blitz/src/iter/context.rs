@@ -5,6 +5,7 @@
 
 use super::plumbing::{Consumer, ProducerCallback, UnindexedConsumer};
 use super::{Chunks, IndexedParallelIterator, ParallelIterator};
+use crate::engine::operation;
 
 /// An iterator whose closures receive a context first. Made by [`with_context`](super::ParallelIterator::with_context).
 ///
@@ -52,10 +53,12 @@ where
     /// (1..4).into_par_iter().with_context(&total).for_each(|total, n| { total.fetch_add(n, Relaxed); });
     /// assert_eq!(total.into_inner(), 6);
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     pub fn for_each<F>(self, op: F)
     where
         F: Fn(&'c X, I::Item) + Sync + Send,
     {
+        let _operation = operation();
         let context = self.context;
         self.base.for_each(|item| op(context, item));
     }
@@ -69,10 +72,12 @@ where
     /// let limit = 7;
     /// assert_eq!((0..10).into_par_iter().with_context(&limit).count(|limit, n| n < limit), 7);
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     pub fn count<P>(self, predicate: P) -> usize
     where
         P: Fn(&'c X, &I::Item) -> bool + Sync + Send,
     {
+        let _operation = operation();
         let context = self.context;
         self.base.filter(|item| predicate(context, item)).count()
     }
@@ -85,10 +90,12 @@ where
     /// use blitz::prelude::*;
     /// assert!((0..10).into_par_iter().with_context(&5).any(|wanted, n| n == *wanted));
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     pub fn any<P>(self, predicate: P) -> bool
     where
         P: Fn(&'c X, I::Item) -> bool + Sync + Send,
     {
+        let _operation = operation();
         let context = self.context;
         self.base.any(|item| predicate(context, item))
     }
@@ -101,10 +108,12 @@ where
     /// use blitz::prelude::*;
     /// assert!((0..10).into_par_iter().with_context(&10).all(|limit, n| n < *limit));
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     pub fn all<P>(self, predicate: P) -> bool
     where
         P: Fn(&'c X, I::Item) -> bool + Sync + Send,
     {
+        let _operation = operation();
         let context = self.context;
         self.base.all(|item| predicate(context, item))
     }
@@ -118,10 +127,12 @@ where
     /// let found = [3, 8, 9].par_iter().with_context(&5).find(|limit, n| **n > *limit);
     /// assert_eq!(found, Some(&8));
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     pub fn find<P>(self, predicate: P) -> Option<I::Item>
     where
         P: Fn(&'c X, &I::Item) -> bool + Sync + Send,
     {
+        let _operation = operation();
         let context = self.context;
         self.base.find_first(|item| predicate(context, item))
     }
@@ -135,10 +146,12 @@ where
     /// let found = [3, 8, 9].par_iter().with_context(&5).find_any(|limit, n| **n > *limit);
     /// assert!(found == Some(&8) || found == Some(&9));
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     pub fn find_any<P>(self, predicate: P) -> Option<I::Item>
     where
         P: Fn(&'c X, &I::Item) -> bool + Sync + Send,
     {
+        let _operation = operation();
         let context = self.context;
         self.base.find_any(|item| predicate(context, item))
     }
@@ -153,11 +166,13 @@ where
     /// let product = (1..6u64).into_par_iter().with_context(&modulus).reduce(|_| 1, |modulus, a, b| a * b % modulus);
     /// assert_eq!(product, 120 % 7);
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     pub fn reduce<ID, F>(self, identity: ID, op: F) -> I::Item
     where
         ID: Fn(&'c X) -> I::Item + Sync + Send,
         F: Fn(&'c X, I::Item, I::Item) -> I::Item + Sync + Send,
     {
+        let _operation = operation();
         let context = self.context;
         self.base
             .reduce(|| identity(context), |a, b| op(context, a, b))
@@ -217,10 +232,12 @@ where
     /// digits.par_iter_mut().with_context(&weights).for_each_indexed(|weights, i, digit| *digit *= weights[i]);
     /// assert_eq!(digits, [2, 30, 400]);
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     pub fn for_each_indexed<F>(self, op: F)
     where
         F: Fn(&'c X, usize, I::Item) + Sync + Send,
     {
+        let _operation = operation();
         let context = self.context;
         self.base
             .enumerate()

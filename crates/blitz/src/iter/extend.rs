@@ -10,6 +10,7 @@ use super::noop::Nothing;
 use super::plumbing::Folder;
 use super::recipe::{Everywhere, Recipe};
 use super::{IntoParallelIterator, ParallelExtend, ParallelIterator};
+use crate::engine::operation;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, LinkedList, VecDeque};
 use std::ffi::{OsStr, OsString};
@@ -260,10 +261,12 @@ impl<T> ParallelExtend<T> for Vec<T>
 where
     T: Send,
 {
+    #[cfg_attr(feature = "sites", track_caller)]
     fn par_extend<I>(&mut self, par_iter: I)
     where
         I: IntoParallelIterator<Item = T>,
     {
+        let _operation = operation();
         let iter = par_iter.into_par_iter();
         if let Some(len) = iter.opt_len() {
             return extend_exactly(iter, len, self);
@@ -285,10 +288,12 @@ impl<'a, T> ParallelExtend<&'a T> for Vec<T>
 where
     T: 'a + Copy + Send + Sync,
 {
+    #[cfg_attr(feature = "sites", track_caller)]
     fn par_extend<I>(&mut self, par_iter: I)
     where
         I: IntoParallelIterator<Item = &'a T>,
     {
+        let _operation = operation();
         self.par_extend(par_iter.into_par_iter().copied());
     }
 }
@@ -298,10 +303,12 @@ impl<T> ParallelExtend<T> for LinkedList<T>
 where
     T: Send,
 {
+    #[cfg_attr(feature = "sites", track_caller)]
     fn par_extend<I>(&mut self, par_iter: I)
     where
         I: IntoParallelIterator<Item = T>,
     {
+        let _operation = operation();
         for mut piece in gather::<_, LinkedList<T>>(par_iter.into_par_iter()) {
             self.append(&mut piece);
         }
@@ -313,10 +320,12 @@ impl<'a, T> ParallelExtend<&'a T> for LinkedList<T>
 where
     T: 'a + Copy + Send + Sync,
 {
+    #[cfg_attr(feature = "sites", track_caller)]
     fn par_extend<I>(&mut self, par_iter: I)
     where
         I: IntoParallelIterator<Item = &'a T>,
     {
+        let _operation = operation();
         self.par_extend(par_iter.into_par_iter().copied());
     }
 }
@@ -327,10 +336,12 @@ macro_rules! extend_from_vecs {
         $(
             /// Takes in the items of a parallel iterator. They are made in parallel and put in by the calling thread.
             impl<$($generics)*> ParallelExtend<$item> for $collection {
+                #[cfg_attr(feature = "sites", track_caller)]
                 fn par_extend<ITER>(&mut self, par_iter: ITER)
                 where
                     ITER: IntoParallelIterator<Item = $item>,
                 {
+                    let _operation = operation();
                     let pieces = gather_vecs(par_iter.into_par_iter());
                     extend_from_vecs!(@$reserve self, pieces);
                     for piece in pieces {
@@ -374,10 +385,12 @@ macro_rules! extend_string {
         $(
             /// Appends the items of a parallel iterator, in order.
             impl<$($generics)*> ParallelExtend<$item> for $string {
+                #[cfg_attr(feature = "sites", track_caller)]
                 fn par_extend<I>(&mut self, par_iter: I)
                 where
                     I: IntoParallelIterator<Item = $item>,
                 {
+                    let _operation = operation();
                     let mut pieces: Pieces<$string> = gather(par_iter.into_par_iter());
                     if self.is_empty() && self.capacity() == 0 {
                         *self = pieces.pop_front().unwrap_or_default();
@@ -404,10 +417,12 @@ extend_string! {
 
 /// Runs the iterator; there is nothing to keep.
 impl ParallelExtend<()> for () {
+    #[cfg_attr(feature = "sites", track_caller)]
     fn par_extend<I>(&mut self, par_iter: I)
     where
         I: IntoParallelIterator<Item = ()>,
     {
+        let _operation = operation();
         par_iter.into_par_iter().drive_unindexed(Nothing);
     }
 }

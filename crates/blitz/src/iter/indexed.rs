@@ -6,6 +6,7 @@ use super::{
     InterleaveShortest, IntoParallelIterator, MaxLen, MinLen, ParallelIterator, Positions, Rev,
     Skip, Splitter, StepBy, Take, UniformBlocks, WithSplitter, Zip, ZipEq, collect,
 };
+use crate::engine::operation;
 use std::cmp::Ordering;
 
 /// A parallel iterator that knows how many items it has and can be cut at any of them.
@@ -67,7 +68,9 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// (0..3).into_par_iter().map(|n| n * 10).collect_into_vec(&mut buffer);
     /// assert_eq!(buffer, [0, 10, 20]);
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn collect_into_vec(self, target: &mut Vec<Self::Item>) {
+        let _operation = operation();
         collect::collect_into_vec(self, target);
     }
 
@@ -81,12 +84,14 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// (1..3).into_par_iter().map(|n| (n, n.to_string())).unzip_into_vecs(&mut numbers, &mut names);
     /// assert_eq!((numbers, names), (vec![1, 2], vec!["1".to_string(), "2".to_string()]));
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn unzip_into_vecs<A, B>(self, left: &mut Vec<A>, right: &mut Vec<B>)
     where
         Self: IndexedParallelIterator<Item = (A, B)>,
         A: Send,
         B: Send,
     {
+        let _operation = operation();
         collect::unzip_into_vecs(self, left, right);
     }
 
@@ -251,11 +256,13 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// use std::cmp::Ordering;
     /// assert_eq!([1, 2].par_iter().cmp(&[1, 3]), Ordering::Less);
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn cmp<I>(self, other: I) -> Ordering
     where
         I: IntoParallelIterator<Item = Self::Item, Iter: IndexedParallelIterator>,
         Self::Item: Ord,
     {
+        let _operation = operation();
         let other = other.into_par_iter();
         let by_length = self.len().cmp(&other.len());
         self.zip(other)
@@ -272,11 +279,13 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// use blitz::prelude::*;
     /// assert_eq!([1.0, f64::NAN].par_iter().partial_cmp(&[1.0, 2.0]), None);
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn partial_cmp<I>(self, other: I) -> Option<Ordering>
     where
         I: IntoParallelIterator<Iter: IndexedParallelIterator>,
         Self::Item: PartialOrd<I::Item>,
     {
+        let _operation = operation();
         let other = other.into_par_iter();
         let by_length = self.len().cmp(&other.len());
         self.zip(other)
@@ -293,11 +302,13 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// use blitz::prelude::*;
     /// assert!((0..3).into_par_iter().eq(vec![0, 1, 2]));
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn eq<I>(self, other: I) -> bool
     where
         I: IntoParallelIterator<Iter: IndexedParallelIterator>,
         Self::Item: PartialEq<I::Item>,
     {
+        let _operation = operation();
         let other = other.into_par_iter();
         self.len() == other.len() && self.zip(other).all(|(a, b)| a == b)
     }
@@ -310,11 +321,13 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// use blitz::prelude::*;
     /// assert!((0..3).into_par_iter().ne(0..4));
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn ne<I>(self, other: I) -> bool
     where
         I: IntoParallelIterator<Iter: IndexedParallelIterator>,
         Self::Item: PartialEq<I::Item>,
     {
+        let _operation = operation();
         !self.eq(other)
     }
 
@@ -326,11 +339,13 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// use blitz::prelude::*;
     /// assert!([1, 2].par_iter().lt(&[1, 2, 0]));
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn lt<I>(self, other: I) -> bool
     where
         I: IntoParallelIterator<Iter: IndexedParallelIterator>,
         Self::Item: PartialOrd<I::Item>,
     {
+        let _operation = operation();
         self.partial_cmp(other).is_some_and(Ordering::is_lt)
     }
 
@@ -342,11 +357,13 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// use blitz::prelude::*;
     /// assert!([1, 2].par_iter().le(&[1, 2]));
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn le<I>(self, other: I) -> bool
     where
         I: IntoParallelIterator<Iter: IndexedParallelIterator>,
         Self::Item: PartialOrd<I::Item>,
     {
+        let _operation = operation();
         self.partial_cmp(other).is_some_and(Ordering::is_le)
     }
 
@@ -358,11 +375,13 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// use blitz::prelude::*;
     /// assert!([2].par_iter().gt(&[1, 9]));
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn gt<I>(self, other: I) -> bool
     where
         I: IntoParallelIterator<Iter: IndexedParallelIterator>,
         Self::Item: PartialOrd<I::Item>,
     {
+        let _operation = operation();
         self.partial_cmp(other).is_some_and(Ordering::is_gt)
     }
 
@@ -374,11 +393,13 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// use blitz::prelude::*;
     /// assert!([2].par_iter().ge(&[2]));
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn ge<I>(self, other: I) -> bool
     where
         I: IntoParallelIterator<Iter: IndexedParallelIterator>,
         Self::Item: PartialOrd<I::Item>,
     {
+        let _operation = operation();
         self.partial_cmp(other).is_some_and(Ordering::is_ge)
     }
 
@@ -442,10 +463,12 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// let place = [4, 7, 9].par_iter().position_any(|&n| n > 5);
     /// assert!(place == Some(1) || place == Some(2));
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn position_any<P>(self, predicate: P) -> Option<usize>
     where
         P: Fn(Self::Item) -> bool + Sync + Send,
     {
+        let _operation = operation();
         let hit = self.map(predicate).enumerate().find_any(|&(_, hit)| hit);
         hit.map(|(index, _)| index)
     }
@@ -458,10 +481,12 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// use blitz::prelude::*;
     /// assert_eq!([4, 7, 9].par_iter().position_first(|&n| n > 5), Some(1));
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn position_first<P>(self, predicate: P) -> Option<usize>
     where
         P: Fn(Self::Item) -> bool + Sync + Send,
     {
+        let _operation = operation();
         let hit = self.map(predicate).enumerate().find_first(|&(_, hit)| hit);
         hit.map(|(index, _)| index)
     }
@@ -474,10 +499,12 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// use blitz::prelude::*;
     /// assert_eq!([4, 7, 9].par_iter().position_last(|&n| n < 8), Some(1));
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn position_last<P>(self, predicate: P) -> Option<usize>
     where
         P: Fn(Self::Item) -> bool + Sync + Send,
     {
+        let _operation = operation();
         let last = self.len().checked_sub(1)?;
         self.rev()
             .position_first(predicate)
@@ -488,10 +515,12 @@ pub trait IndexedParallelIterator: ParallelIterator {
     #[deprecated(
         note = "does not search in order; say which is meant: `position_any`, `position_first` or `position_last`"
     )]
+    #[cfg_attr(feature = "sites", track_caller)]
     fn position<P>(self, predicate: P) -> Option<usize>
     where
         P: Fn(Self::Item) -> bool + Sync + Send,
     {
+        let _operation = operation();
         self.position_any(predicate)
     }
 
@@ -580,10 +609,12 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// let (index, value) = [4, 7, 9].par_iter().find_any_indexed(|n| **n > 5).unwrap();
     /// assert!((index, *value) == (1, 7) || (index, *value) == (2, 9));
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn find_any_indexed<P>(self, predicate: P) -> Option<(usize, Self::Item)>
     where
         P: Fn(&Self::Item) -> bool + Sync + Send,
     {
+        let _operation = operation();
         self.enumerate().find_any(|(_, item)| predicate(item))
     }
 
@@ -597,10 +628,12 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// use blitz::prelude::*;
     /// assert_eq!([4, 7, 9].par_iter().find_first_indexed(|n| **n > 5), Some((1, &7)));
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn find_first_indexed<P>(self, predicate: P) -> Option<(usize, Self::Item)>
     where
         P: Fn(&Self::Item) -> bool + Sync + Send,
     {
+        let _operation = operation();
         self.enumerate().find_first(|(_, item)| predicate(item))
     }
 
@@ -613,10 +646,12 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// use blitz::prelude::*;
     /// assert_eq!([4, 7, 9, 2].par_iter().find_last_indexed(|n| **n > 5), Some((2, &9)));
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn find_last_indexed<P>(self, predicate: P) -> Option<(usize, Self::Item)>
     where
         P: Fn(&Self::Item) -> bool + Sync + Send,
     {
+        let _operation = operation();
         let last = self.len().checked_sub(1)?;
         self.rev()
             .find_first_indexed(predicate)

@@ -11,6 +11,7 @@ use super::{
 };
 use super::{extend, find, find_first_last, for_each, reduce, sum, try_reduce, unzip};
 use crate::engine::ThreadPool;
+use crate::engine::operation;
 use std::cmp::Ordering;
 use std::collections::LinkedList;
 use std::iter::{Product, Sum};
@@ -50,10 +51,12 @@ pub trait ParallelIterator: Sized + Send {
     /// (1..=10u64).into_par_iter().for_each(|n| { total.fetch_add(n, Relaxed); });
     /// assert_eq!(total.into_inner(), 55);
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn for_each<OP>(self, op: OP)
     where
         OP: Fn(Self::Item) + Sync + Send,
     {
+        let _operation = operation();
         for_each::for_each(self, &op);
     }
 
@@ -69,11 +72,13 @@ pub trait ParallelIterator: Sized + Send {
     /// got.sort();
     /// assert_eq!(got, [0, 1, 2, 3, 4]);
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn for_each_with<OP, T>(self, init: T, op: OP)
     where
         OP: Fn(&mut T, Self::Item) + Sync + Send,
         T: Send + Clone,
     {
+        let _operation = operation();
         self.map_with(init, op).collect()
     }
 
@@ -91,11 +96,13 @@ pub trait ParallelIterator: Sized + Send {
     /// });
     /// assert_eq!(squares, [0, 1, 4, 9]);
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn for_each_init<OP, INIT, T>(self, init: INIT, op: OP)
     where
         OP: Fn(&mut T, Self::Item) + Sync + Send,
         INIT: Fn() -> T + Sync + Send,
     {
+        let _operation = operation();
         self.map_init(init, op).collect()
     }
 
@@ -110,11 +117,13 @@ pub trait ParallelIterator: Sized + Send {
     /// let result = [2u32, 4, 5].par_iter().try_for_each(|n| if n % 2 == 0 { Ok(()) } else { Err(*n) });
     /// assert_eq!(result, Err(5));
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn try_for_each<OP, R>(self, op: OP) -> R
     where
         OP: Fn(Self::Item) -> R + Sync + Send,
         R: Try<Output = ()> + Send,
     {
+        let _operation = operation();
         self.map(op)
             .try_reduce(<()>::default, |(), ()| R::from_output(()))
     }
@@ -129,12 +138,14 @@ pub trait ParallelIterator: Sized + Send {
     /// (0..5).into_par_iter().try_for_each_with(sender, |sender, n| sender.send(n)).unwrap();
     /// assert_eq!(receiver.into_iter().sum::<i32>(), 10);
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn try_for_each_with<OP, T, R>(self, init: T, op: OP) -> R
     where
         OP: Fn(&mut T, Self::Item) -> R + Sync + Send,
         T: Send + Clone,
         R: Try<Output = ()> + Send,
     {
+        let _operation = operation();
         self.map_with(init, op)
             .try_reduce(<()>::default, |(), ()| R::from_output(()))
     }
@@ -151,12 +162,14 @@ pub trait ParallelIterator: Sized + Send {
     /// });
     /// assert_eq!(result, None);
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn try_for_each_init<OP, INIT, T, R>(self, init: INIT, op: OP) -> R
     where
         OP: Fn(&mut T, Self::Item) -> R + Sync + Send,
         INIT: Fn() -> T + Sync + Send,
         R: Try<Output = ()> + Send,
     {
+        let _operation = operation();
         self.map_init(init, op)
             .try_reduce(<()>::default, |(), ()| R::from_output(()))
     }
@@ -169,7 +182,9 @@ pub trait ParallelIterator: Sized + Send {
     /// use blitz::prelude::*;
     /// assert_eq!((0..100).into_par_iter().filter(|n| n % 7 == 0).count(), 15);
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn count(self) -> usize {
+        let _operation = operation();
         for_each::count(self)
     }
 
@@ -418,11 +433,13 @@ pub trait ParallelIterator: Sized + Send {
     ///     .reduce(|| (i32::MAX, i32::MIN), |a, b| (a.0.min(b.0), a.1.max(b.1)));
     /// assert_eq!((low, high), (3, 8));
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn reduce<OP, ID>(self, identity: ID, op: OP) -> Self::Item
     where
         OP: Fn(Self::Item, Self::Item) -> Self::Item + Sync + Send,
         ID: Fn() -> Self::Item + Sync + Send,
     {
+        let _operation = operation();
         reduce::reduce(self, identity, op)
     }
 
@@ -435,10 +452,12 @@ pub trait ParallelIterator: Sized + Send {
     /// let sentence = vec!["time", "flies"].into_par_iter().map(String::from).reduce_with(|a, b| a + " " + &b);
     /// assert_eq!(sentence.as_deref(), Some("time flies"));
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn reduce_with<OP>(self, op: OP) -> Option<Self::Item>
     where
         OP: Fn(Self::Item, Self::Item) -> Self::Item + Sync + Send,
     {
+        let _operation = operation();
         reduce::reduce_with(self, op)
     }
 
@@ -451,12 +470,14 @@ pub trait ParallelIterator: Sized + Send {
     /// let product = [50u8, 6].par_iter().map(|&n| Some(n)).try_reduce(|| 1, |a, b| a.checked_mul(b));
     /// assert_eq!(product, None);
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn try_reduce<T, OP, ID>(self, identity: ID, op: OP) -> Self::Item
     where
         OP: Fn(T, T) -> Self::Item + Sync + Send,
         ID: Fn() -> T + Sync + Send,
         Self::Item: Try<Output = T>,
     {
+        let _operation = operation();
         try_reduce::try_reduce(self, identity, op)
     }
 
@@ -469,11 +490,13 @@ pub trait ParallelIterator: Sized + Send {
     /// let sum = ["1", "2"].par_iter().map(|text| text.parse::<i32>()).try_reduce_with(|a, b| Ok(a + b));
     /// assert_eq!(sum, Some(Ok(3)));
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn try_reduce_with<T, OP>(self, op: OP) -> Option<Self::Item>
     where
         OP: Fn(T, T) -> Self::Item + Sync + Send,
         Self::Item: Try<Output = T>,
     {
+        let _operation = operation();
         try_reduce::try_reduce_with(self, op)
     }
 
@@ -570,10 +593,12 @@ pub trait ParallelIterator: Sized + Send {
     /// use blitz::prelude::*;
     /// assert_eq!([1, 5, 7].par_iter().sum::<i32>(), 13);
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn sum<S>(self) -> S
     where
         S: Send + Sum<Self::Item> + Sum<S>,
     {
+        let _operation = operation();
         sum::sum(self)
     }
 
@@ -585,10 +610,12 @@ pub trait ParallelIterator: Sized + Send {
     /// use blitz::prelude::*;
     /// assert_eq!((1..=10u64).into_par_iter().product::<u64>(), 3_628_800);
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn product<P>(self) -> P
     where
         P: Send + Product<Self::Item> + Product<P>,
     {
+        let _operation = operation();
         sum::product(self)
     }
 
@@ -601,10 +628,12 @@ pub trait ParallelIterator: Sized + Send {
     /// assert_eq!([45, 74, 32].par_iter().min(), Some(&32));
     /// assert_eq!(blitz::iter::empty::<i32>().min(), None);
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn min(self) -> Option<Self::Item>
     where
         Self::Item: Ord,
     {
+        let _operation = operation();
         self.min_by(Ord::cmp)
     }
 
@@ -617,10 +646,12 @@ pub trait ParallelIterator: Sized + Send {
     /// let least = [2.5, -1.0].par_iter().copied().min_by(f64::total_cmp);
     /// assert_eq!(least, Some(-1.0));
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn min_by<F>(self, f: F) -> Option<Self::Item>
     where
         F: Sync + Send + Fn(&Self::Item, &Self::Item) -> Ordering,
     {
+        let _operation = operation();
         reduce::min_by(self, f)
     }
 
@@ -632,11 +663,13 @@ pub trait ParallelIterator: Sized + Send {
     /// use blitz::prelude::*;
     /// assert_eq!([-3_i32, 2, 4].par_iter().min_by_key(|n| n.abs()), Some(&2));
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn min_by_key<K, F>(self, f: F) -> Option<Self::Item>
     where
         K: Ord + Send,
         F: Sync + Send + Fn(&Self::Item) -> K,
     {
+        let _operation = operation();
         let least = self.map(|item| (f(&item), item)).min_by(by_key);
         least.map(|(_, item)| item)
     }
@@ -649,10 +682,12 @@ pub trait ParallelIterator: Sized + Send {
     /// use blitz::prelude::*;
     /// assert_eq!([45, 74, 32].par_iter().max(), Some(&74));
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn max(self) -> Option<Self::Item>
     where
         Self::Item: Ord,
     {
+        let _operation = operation();
         self.max_by(Ord::cmp)
     }
 
@@ -665,10 +700,12 @@ pub trait ParallelIterator: Sized + Send {
     /// let greatest = [2.5, -1.0].par_iter().copied().max_by(f64::total_cmp);
     /// assert_eq!(greatest, Some(2.5));
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn max_by<F>(self, f: F) -> Option<Self::Item>
     where
         F: Sync + Send + Fn(&Self::Item, &Self::Item) -> Ordering,
     {
+        let _operation = operation();
         reduce::max_by(self, f)
     }
 
@@ -680,11 +717,13 @@ pub trait ParallelIterator: Sized + Send {
     /// use blitz::prelude::*;
     /// assert_eq!(["a", "ccc", "bb"].par_iter().max_by_key(|word| word.len()), Some(&"ccc"));
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn max_by_key<K, F>(self, f: F) -> Option<Self::Item>
     where
         K: Ord + Send,
         F: Sync + Send + Fn(&Self::Item) -> K,
     {
+        let _operation = operation();
         let greatest = self.map(|item| (f(&item), item)).max_by(by_key);
         greatest.map(|(_, item)| item)
     }
@@ -714,10 +753,12 @@ pub trait ParallelIterator: Sized + Send {
     /// let multiple = (1..1000).into_par_iter().find_any(|n| n % 123 == 0);
     /// assert!(multiple.is_some_and(|n| n % 123 == 0));
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn find_any<P>(self, predicate: P) -> Option<Self::Item>
     where
         P: Fn(&Self::Item) -> bool + Sync + Send,
     {
+        let _operation = operation();
         find::find(self, predicate)
     }
 
@@ -729,10 +770,12 @@ pub trait ParallelIterator: Sized + Send {
     /// use blitz::prelude::*;
     /// assert_eq!((1..1000).into_par_iter().find_first(|n| n % 123 == 0), Some(123));
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn find_first<P>(self, predicate: P) -> Option<Self::Item>
     where
         P: Fn(&Self::Item) -> bool + Sync + Send,
     {
+        let _operation = operation();
         find_first_last::find_first(self, predicate)
     }
 
@@ -744,10 +787,12 @@ pub trait ParallelIterator: Sized + Send {
     /// use blitz::prelude::*;
     /// assert_eq!((1..1000).into_par_iter().find_last(|n| n % 123 == 0), Some(984));
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn find_last<P>(self, predicate: P) -> Option<Self::Item>
     where
         P: Fn(&Self::Item) -> bool + Sync + Send,
     {
+        let _operation = operation();
         find_first_last::find_last(self, predicate)
     }
 
@@ -760,11 +805,13 @@ pub trait ParallelIterator: Sized + Send {
     /// let number = ["one", "2"].par_iter().find_map_any(|text| text.parse::<i32>().ok());
     /// assert_eq!(number, Some(2));
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn find_map_any<P, R>(self, predicate: P) -> Option<R>
     where
         P: Fn(Self::Item) -> Option<R> + Sync + Send,
         R: Send,
     {
+        let _operation = operation();
         self.filter_map(predicate).find_any(|_| true)
     }
 
@@ -777,11 +824,13 @@ pub trait ParallelIterator: Sized + Send {
     /// let number = ["one", "2", "3"].par_iter().find_map_first(|text| text.parse::<i32>().ok());
     /// assert_eq!(number, Some(2));
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn find_map_first<P, R>(self, predicate: P) -> Option<R>
     where
         P: Fn(Self::Item) -> Option<R> + Sync + Send,
         R: Send,
     {
+        let _operation = operation();
         self.filter_map(predicate).find_first(|_| true)
     }
 
@@ -794,11 +843,13 @@ pub trait ParallelIterator: Sized + Send {
     /// let number = ["one", "2", "3"].par_iter().find_map_last(|text| text.parse::<i32>().ok());
     /// assert_eq!(number, Some(3));
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn find_map_last<P, R>(self, predicate: P) -> Option<R>
     where
         P: Fn(Self::Item) -> Option<R> + Sync + Send,
         R: Send,
     {
+        let _operation = operation();
         self.filter_map(predicate).find_last(|_| true)
     }
 
@@ -806,10 +857,12 @@ pub trait ParallelIterator: Sized + Send {
     #[deprecated(
         note = "does not search in order; say which is meant: `find_any`, `find_first` or `find_last`"
     )]
+    #[cfg_attr(feature = "sites", track_caller)]
     fn find<P>(self, predicate: P) -> Option<Self::Item>
     where
         P: Fn(&Self::Item) -> bool + Sync + Send,
     {
+        let _operation = operation();
         self.find_any(predicate)
     }
 
@@ -821,10 +874,12 @@ pub trait ParallelIterator: Sized + Send {
     /// use blitz::prelude::*;
     /// assert!([0, 12, 3].par_iter().any(|&n| n > 10));
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn any<P>(self, predicate: P) -> bool
     where
         P: Fn(Self::Item) -> bool + Sync + Send,
     {
+        let _operation = operation();
         self.map(predicate).find_any(|&hit| hit).is_some()
     }
 
@@ -836,10 +891,12 @@ pub trait ParallelIterator: Sized + Send {
     /// use blitz::prelude::*;
     /// assert!(!["up", "Down"].par_iter().all(|word| word.chars().all(char::is_lowercase)));
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn all<P>(self, predicate: P) -> bool
     where
         P: Fn(Self::Item) -> bool + Sync + Send,
     {
+        let _operation = operation();
         self.map(predicate).find_any(|&hit| !hit).is_none()
     }
 
@@ -890,10 +947,12 @@ pub trait ParallelIterator: Sized + Send {
     /// let parsed: Result<Vec<i32>, _> = ["1", "2", "x"].par_iter().map(|text| text.parse()).collect();
     /// assert!(parsed.is_err());
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn collect<C>(self) -> C
     where
         C: FromParallelIterator<Self::Item>,
     {
+        let _operation = operation();
         C::from_par_iter(self)
     }
 
@@ -906,6 +965,7 @@ pub trait ParallelIterator: Sized + Send {
     /// let (numbers, squares): (Vec<i32>, Vec<i32>) = (0..3).into_par_iter().map(|n| (n, n * n)).unzip();
     /// assert_eq!((numbers, squares), (vec![0, 1, 2], vec![0, 1, 4]));
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn unzip<A, B, FromA, FromB>(self) -> (FromA, FromB)
     where
         Self: ParallelIterator<Item = (A, B)>,
@@ -914,6 +974,7 @@ pub trait ParallelIterator: Sized + Send {
         A: Send,
         B: Send,
     {
+        let _operation = operation();
         unzip::unzip(self)
     }
 
@@ -926,12 +987,14 @@ pub trait ParallelIterator: Sized + Send {
     /// let (even, odd): (Vec<i32>, Vec<i32>) = (0..5).into_par_iter().partition(|n| n % 2 == 0);
     /// assert_eq!((even, odd), (vec![0, 2, 4], vec![1, 3]));
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn partition<A, B, P>(self, predicate: P) -> (A, B)
     where
         A: Default + Send + ParallelExtend<Self::Item>,
         B: Default + Send + ParallelExtend<Self::Item>,
         P: Fn(&Self::Item) -> bool + Sync + Send,
     {
+        let _operation = operation();
         unzip::partition(self, predicate)
     }
 
@@ -950,6 +1013,7 @@ pub trait ParallelIterator: Sized + Send {
     /// });
     /// assert_eq!((numbers, words), (vec![3], vec!["three"]));
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn partition_map<A, B, P, L, R>(self, predicate: P) -> (A, B)
     where
         A: Default + Send + ParallelExtend<L>,
@@ -958,6 +1022,7 @@ pub trait ParallelIterator: Sized + Send {
         L: Send,
         R: Send,
     {
+        let _operation = operation();
         unzip::partition_map(self, predicate)
     }
 
@@ -1050,7 +1115,9 @@ pub trait ParallelIterator: Sized + Send {
     /// let pieces = (0..100).into_par_iter().filter(|n| n % 3 == 0).collect_vec_list();
     /// assert_eq!(pieces.iter().map(Vec::len).sum::<usize>(), 34);
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn collect_vec_list(self) -> LinkedList<Vec<Self::Item>> {
+        let _operation = operation();
         extend::gather_vecs(self).into_list()
     }
 
@@ -1105,11 +1172,13 @@ pub trait ParallelIterator: Sized + Send {
     /// let warmest = [18.5, 24.0, 21.5].into_par_iter().reduce_by(Reducer::max());
     /// assert_eq!(warmest, 24.0);
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn reduce_by<ID, OP>(self, reducer: Reducer<ID, OP>) -> Self::Item
     where
         ID: Fn() -> Self::Item + Sync + Send,
         OP: Fn(Self::Item, Self::Item) -> Self::Item + Sync + Send,
     {
+        let _operation = operation();
         let (identity, op) = reducer.into_parts();
         self.reduce(identity, op)
     }

@@ -3,6 +3,7 @@
 use super::build::build;
 use super::pieces::for_each_part;
 use crate::engine::demand;
+use crate::engine::operation;
 use crate::iter::{
     IndexedParallelIterator, IntoParallelIterator, IntoParallelRefIterator,
     IntoParallelRefMutIterator, ParallelIterator,
@@ -16,11 +17,13 @@ use std::ops::Range;
 /// ```
 /// assert_eq!(blitz::ops::par_tabulate(5, |i| i * i), [0, 1, 4, 9, 16]);
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn par_tabulate<T, F>(n: usize, f: F) -> Vec<T>
 where
     T: Send,
     F: Fn(usize) -> T + Sync + Send,
 {
+    let _operation = operation();
     (0..n).into_par_iter().map(f).collect()
 }
 
@@ -36,12 +39,14 @@ where
 /// blitz::ops::par_collect_into(&["a", "bcd", ""], &mut lengths, |word| word.len());
 /// assert_eq!(lengths, [1, 3, 0]);
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn par_collect_into<T, U, F>(input: &[T], output: &mut [U], map: F)
 where
     T: Sync,
     U: Send,
     F: Fn(&T) -> U + Sync,
 {
+    let _operation = operation();
     assert_eq!(
         input.len(),
         output.len(),
@@ -62,11 +67,13 @@ where
 /// blitz::ops::par_map_in_place(&mut v, |x| x * 10);
 /// assert_eq!(v, [10, 20, 30]);
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn par_map_in_place<T, F>(v: &mut [T], map: F)
 where
     T: Send,
     F: Fn(&T) -> T + Sync,
 {
+    let _operation = operation();
     let elements = v.par_iter_mut().with_min_len(demand::grain());
     elements.for_each(|x| *x = map(x));
 }
@@ -119,11 +126,13 @@ pub(crate) fn bucket_starts(counts: &mut [Vec<usize>], buckets: usize) -> Vec<us
 /// ```
 /// assert_eq!(blitz::ops::par_flatten(&[vec![1, 2], vec![], vec![3]]), [1, 2, 3]);
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn par_flatten<S, T>(slices: &[S]) -> Vec<T>
 where
     S: AsRef<[T]> + Sync,
     T: Copy + Send + Sync,
 {
+    let _operation = operation();
     let offsets = offsets(slices.iter().map(|slice| slice.as_ref().len()));
     build(offsets[slices.len()], |range, filler| {
         for_each_overlap(slices, &offsets, range, |part| filler.push_copies(part));
@@ -143,11 +152,13 @@ where
 /// assert_eq!(blitz::ops::par_flatten_into(&[vec![1, 2], vec![], vec![3]], &mut all), [0, 2, 2, 3]);
 /// assert_eq!(all, [1, 2, 3]);
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn par_flatten_into<S, T>(slices: &[S], output: &mut [T]) -> Vec<usize>
 where
     S: AsRef<[T]> + Sync,
     T: Copy + Send + Sync,
 {
+    let _operation = operation();
     let offsets = offsets(slices.iter().map(|slice| slice.as_ref().len()));
     assert_eq!(
         offsets[slices.len()],
@@ -200,9 +211,11 @@ fn for_each_overlap<'a, S, T, F>(
 /// ```
 /// assert_eq!(blitz::ops::par_gather(&['a', 'b', 'c'], &[2, 0, 0]), ['c', 'a', 'a']);
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn par_gather<T>(values: &[T], indices: &[usize]) -> Vec<T>
 where
     T: Clone + Send + Sync,
 {
+    let _operation = operation();
     indices.par_iter().map(|i| values[*i].clone()).collect()
 }

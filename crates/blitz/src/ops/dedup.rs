@@ -1,5 +1,6 @@
 //! Removing repeated elements from vectors.
 
+use crate::engine::operation;
 use crate::slice::keep;
 
 /// Removes all elements that equal the one before them; as `Vec::dedup`. Of a sorted vector, every value is left once.
@@ -18,10 +19,12 @@ use crate::slice::keep;
 /// blitz::ops::par_dedup(&mut v);
 /// assert_eq!(v, [1, 2, 3, 1]);
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn par_dedup<T>(v: &mut Vec<T>)
 where
     T: PartialEq + Send,
 {
+    let _operation = operation();
     keep::dedup(v, &|before, x| before == x);
 }
 
@@ -32,11 +35,13 @@ where
 /// blitz::ops::par_dedup_by_key(&mut words, |word| word.len());
 /// assert_eq!(words, ["fig", "pear", "fig"]);
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn par_dedup_by_key<T, K, F>(v: &mut Vec<T>, key: F)
 where
     T: Send,
     K: PartialEq,
     F: Fn(&T) -> K + Sync,
 {
+    let _operation = operation();
     keep::dedup(v, &|before, x| key(before) == key(x));
 }

@@ -2,6 +2,7 @@
 
 use super::chunks::chunks_of;
 use super::pieces::pieces;
+use crate::engine::operation;
 use crate::iter::{IntoParallelIterator, ParallelIterator};
 use std::cmp::Ordering;
 use std::iter::Sum;
@@ -16,7 +17,9 @@ use std::ops::{Add, Mul, Range};
 /// assert_eq!(blitz::ops::par_min_max(&[3, 1, 4, 1, 5]), Some((1, 5)));
 /// assert_eq!(blitz::ops::par_min_max::<i32>(&[]), None);
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn par_min_max<T: Ord + Copy + Send + Sync>(v: &[T]) -> Option<(T, T)> {
+    let _operation = operation();
     pieces(0..v.len())
         .map(|part| min_max(&v[part]))
         .reduce_with(|a, b| (a.0.min(b.0), a.1.max(b.1)))
@@ -46,11 +49,13 @@ fn min_max<T: Ord + Copy>(v: &[T]) -> (T, T) {
 /// let by_length = blitz::ops::par_min_max_by(&words, |a, b| a.len().cmp(&b.len()));
 /// assert_eq!(by_length, Some((&"fig", &"banana")));
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn par_min_max_by<T, F>(v: &[T], compare: F) -> Option<(&T, &T)>
 where
     T: Sync,
     F: Fn(&T, &T) -> Ordering + Sync,
 {
+    let _operation = operation();
     let lower = |a, b| if compare(b, a).is_lt() { b } else { a };
     let higher = |a, b| if compare(b, a).is_lt() { a } else { b };
     pieces(0..v.len())
@@ -69,7 +74,9 @@ where
 /// ```
 /// assert_eq!(blitz::ops::par_argmin(&[3, 1, 4, 1, 5]), Some(1));
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn par_argmin<T: Ord + Sync>(v: &[T]) -> Option<usize> {
+    let _operation = operation();
     par_argmin_by(v, T::cmp)
 }
 
@@ -78,11 +85,13 @@ pub fn par_argmin<T: Ord + Sync>(v: &[T]) -> Option<usize> {
 /// ```
 /// assert_eq!(blitz::ops::par_argmin_by(&[2.5, -1.0, 7.0], f64::total_cmp), Some(1));
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn par_argmin_by<T, F>(v: &[T], compare: F) -> Option<usize>
 where
     T: Sync,
     F: Fn(&T, &T) -> Ordering + Sync,
 {
+    let _operation = operation();
     // Whichever comes first stays, unless the other one is strictly smaller.
     let better = |a: usize, b: usize| if compare(&v[b], &v[a]).is_lt() { b } else { a };
     pieces(0..v.len())
@@ -100,7 +109,9 @@ where
 /// ```
 /// assert_eq!(blitz::ops::par_argmax(&[3, 5, 4, 1, 5]), Some(1));
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn par_argmax<T: Ord + Sync>(v: &[T]) -> Option<usize> {
+    let _operation = operation();
     par_argmax_by(v, T::cmp)
 }
 
@@ -109,11 +120,13 @@ pub fn par_argmax<T: Ord + Sync>(v: &[T]) -> Option<usize> {
 /// ```
 /// assert_eq!(blitz::ops::par_argmax_by(&[2.5, -1.0, 7.0], f64::total_cmp), Some(2));
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn par_argmax_by<T, F>(v: &[T], compare: F) -> Option<usize>
 where
     T: Sync,
     F: Fn(&T, &T) -> Ordering + Sync,
 {
+    let _operation = operation();
     par_argmin_by(v, |a, b| compare(b, a))
 }
 
@@ -134,10 +147,12 @@ const DOT_BLOCK: usize = 4096;
 /// ```
 /// assert_eq!(blitz::ops::par_dot(&[1, 2, 3], &[4, 5, 6]), 32);
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn par_dot<T>(a: &[T], b: &[T]) -> T
 where
     T: Copy + Send + Sync + Mul<Output = T> + Add<Output = T> + Sum,
 {
+    let _operation = operation();
     assert_eq!(
         a.len(),
         b.len(),

@@ -2,6 +2,7 @@
 
 use super::pieces::loop_pieces;
 use crate::engine::demand;
+use crate::engine::operation;
 use crate::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use std::ops::Range;
 
@@ -37,11 +38,13 @@ pub enum OnError {
 /// assert_eq!(even_below(500), Ok(()));
 /// assert_eq!(even_below(1000), Err(700));
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn try_par_for<E, F>(range: Range<usize>, on_error: OnError, body: F) -> Result<(), E>
 where
     E: Send,
     F: Fn(Range<usize>) -> Result<(), E> + Sync + Send,
 {
+    let _operation = operation();
     match on_error {
         OnError::StopEarly => loop_pieces(range).try_for_each(body),
         OnError::RunAll => loop_pieces(range).map(body).reduce(|| Ok(()), Result::and),
@@ -66,6 +69,7 @@ where
 /// assert_eq!(sum(2), Ok(3));
 /// assert_eq!(sum(5), Err(2));
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn try_par_reduce<T, E, I, M, C>(
     range: Range<usize>,
     on_error: OnError,
@@ -80,6 +84,7 @@ where
     M: Fn(usize) -> Result<T, E> + Sync + Send,
     C: Fn(T, T) -> T + Sync + Send,
 {
+    let _operation = operation();
     let both = |a, b| match (a, b) {
         (Ok(a), Ok(b)) => Ok(combine(a, b)),
         (Err(first), _) | (_, Err(first)) => Err(first),

@@ -1,6 +1,7 @@
 //! Loops over ranges of indices, whose bodies get whole sub-ranges or single indices.
 
 use super::pieces::{halve, loop_pieces};
+use crate::engine::operation;
 use crate::iter::{IntoParallelIterator, ParallelIterator};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,10 +27,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// });
 /// assert_eq!(sum.into_inner(), 499_500);
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn par_for<F>(range: Range<usize>, body: F)
 where
     F: Fn(Range<usize>) + Sync + Send,
 {
+    let _operation = operation();
     loop_pieces(range).for_each(body);
 }
 
@@ -50,10 +53,12 @@ where
 /// });
 /// assert_eq!(pieces.into_inner(), 4);
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn par_for_with_grain<F>(range: Range<usize>, grain: usize, body: F)
 where
     F: Fn(Range<usize>) + Sync + Send,
 {
+    let _operation = operation();
     if !range.is_empty() {
         halve(range, grain, &body, &|(), ()| ());
     }
@@ -77,10 +82,12 @@ where
 /// assert!(found.into_inner());
 /// # let _ = complete;
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn par_for_early_exit<F>(range: Range<usize>, stop: &AtomicBool, body: F) -> bool
 where
     F: Fn(Range<usize>) + Sync + Send,
 {
+    let _operation = operation();
     let outcome: Result<(), ()> = loop_pieces(range).try_for_each(|part| {
         if stop.load(Ordering::Relaxed) {
             return Err(());
@@ -102,10 +109,12 @@ where
 /// blitz::ops::par_for_each_index(0..10, |i| squares[i].store(i * i, Ordering::Relaxed));
 /// assert_eq!(squares[7].load(Ordering::Relaxed), 49);
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn par_for_each_index<F>(range: Range<usize>, body: F)
 where
     F: Fn(usize) + Sync + Send,
 {
+    let _operation = operation();
     loop_pieces(range).for_each(|part| part.for_each(&body));
 }
 
@@ -117,10 +126,12 @@ where
 /// assert!(blitz::ops::par_any(0..1000, |i| i * i == 144));
 /// assert!(!blitz::ops::par_any(0..1000, |i| i * i == 145));
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn par_any<F>(range: Range<usize>, predicate: F) -> bool
 where
     F: Fn(usize) -> bool + Sync + Send,
 {
+    let _operation = operation();
     range.into_par_iter().any(predicate)
 }
 
@@ -132,10 +143,12 @@ where
 /// let v = [3, 1, 4, 1, 5];
 /// assert!(blitz::ops::par_all(0..v.len(), |i| v[i] < 6));
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn par_all<F>(range: Range<usize>, predicate: F) -> bool
 where
     F: Fn(usize) -> bool + Sync + Send,
 {
+    let _operation = operation();
     range.into_par_iter().all(predicate)
 }
 
@@ -147,10 +160,12 @@ where
 /// let hit = blitz::ops::par_find(0..1000, |i| i % 333 == 332);
 /// assert!(matches!(hit, Some(332 | 665 | 998)));
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn par_find<F>(range: Range<usize>, predicate: F) -> Option<usize>
 where
     F: Fn(usize) -> bool + Sync + Send,
 {
+    let _operation = operation();
     range.into_par_iter().find_any(|i| predicate(*i))
 }
 
@@ -161,9 +176,11 @@ where
 /// ```
 /// assert_eq!(blitz::ops::par_find_first(0..1000, |i| i % 333 == 332), Some(332));
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn par_find_first<F>(range: Range<usize>, predicate: F) -> Option<usize>
 where
     F: Fn(usize) -> bool + Sync + Send,
 {
+    let _operation = operation();
     range.into_par_iter().find_first(|i| predicate(*i))
 }

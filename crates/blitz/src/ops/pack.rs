@@ -6,6 +6,7 @@
 use super::build::Building;
 use super::collect::offsets;
 use super::pieces::loop_pieces;
+use crate::engine::operation;
 use crate::iter::{IntoParallelIterator, ParallelIterator};
 use std::ops::Range;
 
@@ -45,10 +46,12 @@ fn count(keep: &[bool]) -> usize {
 /// let kept = blitz::ops::par_pack(&['a', 'b', 'c', 'd'], &[true, false, false, true]);
 /// assert_eq!(kept, ['a', 'd']);
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn par_pack<T>(v: &[T], keep: &[bool]) -> Vec<T>
 where
     T: Copy + Send + Sync,
 {
+    let _operation = operation();
     assert_eq!(
         v.len(),
         keep.len(),
@@ -76,10 +79,12 @@ where
 /// let v = [3, 8, 1, 9];
 /// assert_eq!(blitz::ops::par_filter_index(0..v.len(), |i| v[i] > 5), [1, 3]);
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn par_filter_index<F>(range: Range<usize>, predicate: F) -> Vec<usize>
 where
     F: Fn(usize) -> bool + Sync + Send,
 {
+    let _operation = operation();
     let kept = loop_pieces(range).fold(Vec::new, |mut kept, part| {
         kept.extend(part.filter(|i| predicate(*i)));
         kept

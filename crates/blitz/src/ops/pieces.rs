@@ -8,8 +8,8 @@
 //! no multiple. Items are pieces, not units, which is fine for every consumer that does not count items; the type is private
 //! to the crate, and only such consumers are used with it.
 
+use crate::engine::demand::{self, join_in_operation};
 use crate::engine::primitives::SyncPtr;
-use crate::engine::{demand, join};
 use crate::iter::ParallelIterator;
 use crate::iter::plumbing::{Folder, Producer, UnindexedConsumer, bridge_producer_consumer};
 use std::iter;
@@ -121,7 +121,7 @@ where
         return map(range);
     }
     let middle = range.start + range.len() / 2;
-    let (left, right) = join(
+    let (left, right) = join_in_operation(
         || halve(range.start..middle, grain, map, combine),
         || halve(middle..range.end, grain, map, combine),
     );

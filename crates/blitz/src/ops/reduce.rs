@@ -2,6 +2,7 @@
 
 use super::pieces::{halve, loop_pieces};
 use crate::engine::demand;
+use crate::engine::operation;
 use crate::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use std::ops::Range;
 
@@ -17,6 +18,7 @@ use std::ops::Range;
 /// let sum_of_squares = blitz::ops::par_reduce(0..1000, || 0, |i| i * i, |a, b| a + b);
 /// assert_eq!(sum_of_squares, 332_833_500);
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn par_reduce<T, I, M, C>(range: Range<usize>, identity: I, map: M, combine: C) -> T
 where
     T: Send,
@@ -24,6 +26,7 @@ where
     M: Fn(usize) -> T + Sync + Send,
     C: Fn(T, T) -> T + Sync + Send,
 {
+    let _operation = operation();
     let indices = range.into_par_iter().with_min_len(demand::grain());
     indices.map(map).reduce(identity, combine)
 }
@@ -39,6 +42,7 @@ where
 /// let sum = blitz::ops::par_reduce_chunked(0..v.len(), || 0, |part| v[part].iter().sum::<u64>(), |a, b| a + b);
 /// assert_eq!(sum, 49_995_000);
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn par_reduce_chunked<T, I, M, C>(range: Range<usize>, identity: I, map: M, combine: C) -> T
 where
     T: Send,
@@ -46,6 +50,7 @@ where
     M: Fn(Range<usize>) -> T + Sync + Send,
     C: Fn(T, T) -> T + Sync + Send,
 {
+    let _operation = operation();
     loop_pieces(range).map(map).reduce(identity, combine)
 }
 
@@ -60,6 +65,7 @@ where
 /// let two = blitz::ops::par_reduce_with_grain(0..100_000, 1000, || 0.0, sum, |a, b| a + b);
 /// assert_eq!(one.to_bits(), two.to_bits());
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn par_reduce_with_grain<T, I, M, C>(
     range: Range<usize>,
     grain: usize,
@@ -73,6 +79,7 @@ where
     M: Fn(Range<usize>) -> T + Sync + Send,
     C: Fn(T, T) -> T + Sync + Send,
 {
+    let _operation = operation();
     if range.is_empty() {
         return identity();
     }

@@ -13,6 +13,7 @@
 use super::build::{Building, Filler};
 use super::chunks::chunks_of_mut;
 use super::stopwatch::Stopwatch;
+use crate::engine::operation;
 use crate::engine::primitives::SyncPtr;
 use crate::engine::{current_num_threads, demand};
 use std::marker::PhantomData;
@@ -30,11 +31,13 @@ use std::sync::{Mutex, PoisonError};
 /// ```
 /// assert_eq!(blitz::ops::par_scan(&[3, 1, 4, 1, 5], |a, b| a + b), [3, 4, 8, 9, 14]);
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn par_scan<T, F>(v: &[T], op: F) -> Vec<T>
 where
     T: Clone + Send + Sync,
     F: Fn(&T, &T) -> T + Sync,
 {
+    let _operation = operation();
     scan_anew(v, None, &op, inclusive).0
 }
 
@@ -47,11 +50,13 @@ where
 /// let (starts, total) = blitz::ops::par_scan_exclusive(&lengths, 0, |a, b| a + b);
 /// assert_eq!((starts, total), (vec![0, 3, 3], 5));
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn par_scan_exclusive<T, F>(v: &[T], identity: T, op: F) -> (Vec<T>, T)
 where
     T: Clone + Send + Sync,
     F: Fn(&T, &T) -> T + Sync,
 {
+    let _operation = operation();
     let (scanned, total) = scan_anew(v, Some(identity.clone()), &op, exclusive);
     (scanned, total.unwrap_or(identity))
 }
@@ -68,11 +73,13 @@ where
 /// blitz::ops::par_scan_in_place(&mut v, |a, b| a + b);
 /// assert_eq!(v, [3, 4, 8, 9, 14]);
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn par_scan_in_place<T, F>(v: &mut [T], op: F)
 where
     T: Clone + Send + Sync,
     F: Fn(&T, &T) -> T + Sync,
 {
+    let _operation = operation();
     scan_in_place(v, None, &op, inclusive_in_place);
 }
 
@@ -88,11 +95,13 @@ where
 /// let total = blitz::ops::par_scan_exclusive_in_place(&mut v, 0, |a, b| a + b);
 /// assert_eq!((v, total), ([0, 3, 3], 5));
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn par_scan_exclusive_in_place<T, F>(v: &mut [T], identity: T, op: F) -> T
 where
     T: Clone + Send + Sync,
     F: Fn(&T, &T) -> T + Sync,
 {
+    let _operation = operation();
     scan_in_place(v, Some(identity.clone()), &op, exclusive_in_place).unwrap_or(identity)
 }
 

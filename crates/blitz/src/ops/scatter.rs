@@ -5,6 +5,7 @@
 //! bitmap nor in two. [`par_scatter_unchecked`] takes the caller's word.
 
 use super::pieces::pieces_of_at_least;
+use crate::engine::operation;
 use crate::engine::primitives::SyncPtr;
 use crate::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
@@ -24,10 +25,12 @@ use crate::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIter
 /// blitz::ops::par_scatter(&['a', 'b', 'c'], &[4, 0, 2], &mut out);
 /// assert_eq!(out, ['b', '-', 'c', '-', 'a']);
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn par_scatter<T>(values: &[T], indices: &[usize], output: &mut [T])
 where
     T: Clone + Send + Sync,
 {
+    let _operation = operation();
     check_lengths(values.len(), indices.len());
     check_indices(indices, output.len());
     // SAFETY: all indices are in bounds, and each occurs once.
@@ -101,10 +104,12 @@ fn twice(index: usize) -> ! {
 /// unsafe { blitz::ops::par_scatter_unchecked(&[7, 8, 9], &[1, 2, 0], &mut out) };
 /// assert_eq!(out, [9, 7, 8]);
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub unsafe fn par_scatter_unchecked<T>(values: &[T], indices: &[usize], output: &mut [T])
 where
     T: Clone + Send + Sync,
 {
+    let _operation = operation();
     check_lengths(values.len(), indices.len());
     let output = SyncPtr::new(output);
     values.par_iter().zip(indices).for_each(|(value, &index)| {

@@ -9,6 +9,7 @@
 //!
 //! No user code runs in between, so elements are moved bit by bit and nothing can panic half-way.
 
+use crate::engine::operation;
 use crate::engine::primitives::SyncPtr;
 use crate::iter::{
     IndexedParallelIterator, IntoParallelIterator, IntoParallelRefMutIterator, ParallelIterator,
@@ -43,7 +44,9 @@ const MOST_BUCKETS: usize = 512;
 /// b.sort();
 /// assert!(b.into_iter().eq(0..100_000));
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn par_shuffle<T: Send>(v: &mut [T], seed: u64) {
+    let _operation = operation();
     if size_of_val(v) < SHORT_BYTES {
         return shuffle(v, Random::new(seed, 0));
     }
@@ -99,7 +102,9 @@ pub fn par_shuffle<T: Send>(v: &mut [T], seed: u64) {
 /// assert_eq!(order, blitz::ops::par_random_permutation(1000, 7));
 /// assert_ne!(order, blitz::ops::par_random_permutation(1000, 8));
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn par_random_permutation(n: usize, seed: u64) -> Vec<usize> {
+    let _operation = operation();
     let mut order = par_tabulate(n, |i| i);
     par_shuffle(&mut order, seed);
     order

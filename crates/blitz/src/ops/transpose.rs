@@ -4,6 +4,7 @@
 //! rows of the output are written along, and both fit the first cache together, so every line of memory is fetched once.
 
 use super::pieces::{pieces, pieces_of_at_least};
+use crate::engine::operation;
 use crate::engine::primitives::SyncPtr;
 use crate::iter::ParallelIterator;
 use crate::slice::sort::raw::welcome_huge_pages;
@@ -25,10 +26,12 @@ const TILE_BYTES: usize = 128;
 ///               4, 5, 6];
 /// assert_eq!(blitz::ops::par_transpose(&matrix, 2, 3), [1, 4, 2, 5, 3, 6]);
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn par_transpose<T>(v: &[T], rows: usize, columns: usize) -> Vec<T>
 where
     T: Copy + Send + Sync,
 {
+    let _operation = operation();
     let mut output = Vec::with_capacity(v.len());
     let target = &mut output.spare_capacity_mut()[..v.len()];
     welcome_huge_pages(target);
@@ -48,10 +51,12 @@ where
 /// blitz::ops::par_transpose_into(&[1, 2, 3, 4], 2, 2, &mut output);
 /// assert_eq!(output, [1, 3, 2, 4]);
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn par_transpose_into<T>(v: &[T], rows: usize, columns: usize, output: &mut [T])
 where
     T: Copy + Send + Sync,
 {
+    let _operation = operation();
     // SAFETY: the same elements, and `transpose` only writes initialised ones to them.
     let target = unsafe { &mut *(std::ptr::from_mut(output) as *mut [MaybeUninit<T>]) };
     transpose(v, rows, columns, target);

@@ -5,6 +5,7 @@ use super::{
     ArrayWindows, ChunkBy, Chunks, ChunksExact, RChunks, RChunksExact, Split, SplitInclusive,
     Windows,
 };
+use crate::engine::operation;
 use std::cmp::Ordering;
 
 /// Parallel methods of shared slices.
@@ -202,10 +203,12 @@ pub trait ParallelSlice<T: Sync> {
     /// assert!([1, 2, 2, 9].par_is_sorted());
     /// assert!(![0.0, f64::NAN].par_is_sorted());
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn par_is_sorted(&self) -> bool
     where
         T: PartialOrd,
     {
+        let _operation = operation();
         ordered::all_pieces(self.as_parallel_slice(), |part| part.is_sorted())
     }
 
@@ -216,10 +219,12 @@ pub trait ParallelSlice<T: Sync> {
     ///
     /// assert!([3, 2, 1].par_is_sorted_by(|a, b| a > b));
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn par_is_sorted_by<F>(&self, in_order: F) -> bool
     where
         F: Fn(&T, &T) -> bool + Sync + Send,
     {
+        let _operation = operation();
         let v = self.as_parallel_slice();
         ordered::all_pieces(v, |part| ordered::is_sorted_by(part, &in_order))
     }
@@ -232,11 +237,13 @@ pub trait ParallelSlice<T: Sync> {
     ///
     /// assert!(["c", "bb", "aaa"].par_is_sorted_by_key(|word| word.len()));
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn par_is_sorted_by_key<K, F>(&self, key: F) -> bool
     where
         K: PartialOrd,
         F: Fn(&T) -> K + Sync + Send,
     {
+        let _operation = operation();
         self.par_is_sorted_by(|a, b| key(a) <= key(b))
     }
 
@@ -251,10 +258,12 @@ pub trait ParallelSlice<T: Sync> {
     ///
     /// assert_eq!([1, 4, 9].par_merge(&[2, 4, 8]), [1, 2, 4, 4, 8, 9]);
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn par_merge(&self, other: &[T]) -> Vec<T>
     where
         T: Ord + Clone + Send,
     {
+        let _operation = operation();
         self.par_merge_by(other, T::cmp)
     }
 
@@ -266,11 +275,13 @@ pub trait ParallelSlice<T: Sync> {
     /// let merged = [2.5f64, 0.5].par_merge_by(&[1.5], |a, b| b.total_cmp(a));
     /// assert_eq!(merged, [2.5, 1.5, 0.5]);
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn par_merge_by<F>(&self, other: &[T], compare: F) -> Vec<T>
     where
         T: Clone + Send,
         F: Fn(&T, &T) -> Ordering + Sync,
     {
+        let _operation = operation();
         ordered::merge(self.as_parallel_slice(), other, &compare)
     }
 
@@ -283,10 +294,12 @@ pub trait ParallelSlice<T: Sync> {
     /// let sorted = [10, 20, 30];
     /// assert_eq!(sorted.par_binary_search_batch(&[20, 25]), [Ok(1), Err(2)]);
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn par_binary_search_batch(&self, queries: &[T]) -> Vec<Result<usize, usize>>
     where
         T: Ord,
     {
+        let _operation = operation();
         ordered::binary_search_batch(self.as_parallel_slice(), queries)
     }
 }

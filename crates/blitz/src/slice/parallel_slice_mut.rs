@@ -5,6 +5,7 @@ use super::{
     ChunkByMut, ChunksExactMut, ChunksMut, RChunksExactMut, RChunksMut, SplitInclusiveMut, SplitMut,
 };
 use super::{cached_key, keep, moves, sort};
+use crate::engine::operation;
 use std::cmp::Ordering;
 
 /// Parallel methods of exclusive slices.
@@ -153,10 +154,12 @@ pub trait ParallelSliceMut<T: Send> {
     /// names.par_sort();
     /// assert_eq!(names, ["Abel", "Galois", "Noether"]);
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn par_sort(&mut self)
     where
         T: Ord,
     {
+        let _operation = operation();
         sort::par_sort(self.as_parallel_slice_mut());
     }
 
@@ -172,10 +175,12 @@ pub trait ParallelSliceMut<T: Send> {
     /// prices.par_sort_by(|a, b| b.total_cmp(a));
     /// assert_eq!(prices, [2.5, 1.5, 0.5]);
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn par_sort_by<F>(&mut self, compare: F)
     where
         F: Fn(&T, &T) -> Ordering + Sync,
     {
+        let _operation = operation();
         sort::par_sort_by(self.as_parallel_slice_mut(), compare);
     }
 
@@ -193,11 +198,13 @@ pub trait ParallelSliceMut<T: Send> {
     /// words.par_sort_by_key(|word| word.len());
     /// assert_eq!(words, ["a", "d", "bb", "ccc"]);
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn par_sort_by_key<K, F>(&mut self, f: F)
     where
         K: Ord,
         F: Fn(&T) -> K + Sync,
     {
+        let _operation = operation();
         sort::par_sort_by_key(self.as_parallel_slice_mut(), f);
     }
 
@@ -212,11 +219,13 @@ pub trait ParallelSliceMut<T: Send> {
     /// numbers.par_sort_by_cached_key(|n| n.to_string());
     /// assert_eq!(numbers, [10, 100, 9]);
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn par_sort_by_cached_key<K, F>(&mut self, f: F)
     where
         F: Fn(&T) -> K + Sync,
         K: Ord + Send,
     {
+        let _operation = operation();
         cached_key::sort(self.as_parallel_slice_mut(), &f);
     }
 
@@ -233,10 +242,12 @@ pub trait ParallelSliceMut<T: Send> {
     /// v.par_sort_unstable();
     /// assert_eq!(v, [-3, -3, 2, 5]);
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn par_sort_unstable(&mut self)
     where
         T: Ord,
     {
+        let _operation = operation();
         sort::par_sort_unstable(self.as_parallel_slice_mut());
     }
 
@@ -252,10 +263,12 @@ pub trait ParallelSliceMut<T: Send> {
     /// prices.par_sort_unstable_by(|a, b| a.total_cmp(b));
     /// assert_eq!(prices, [0.5, 1.5, 2.5]);
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn par_sort_unstable_by<F>(&mut self, compare: F)
     where
         F: Fn(&T, &T) -> Ordering + Sync,
     {
+        let _operation = operation();
         sort::par_sort_unstable_by(self.as_parallel_slice_mut(), compare);
     }
 
@@ -272,11 +285,13 @@ pub trait ParallelSliceMut<T: Send> {
     /// v.par_sort_unstable_by_key(|x| x.abs());
     /// assert_eq!(v, [1, 4, -6]);
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn par_sort_unstable_by_key<K, F>(&mut self, f: F)
     where
         K: Ord,
         F: Fn(&T) -> K + Sync,
     {
+        let _operation = operation();
         sort::par_sort_unstable_by_key(self.as_parallel_slice_mut(), f);
     }
 
@@ -293,10 +308,12 @@ pub trait ParallelSliceMut<T: Send> {
     /// v.par_sort_radix();
     /// assert_eq!(v, [f64::NEG_INFINITY, -1.0, 0.0, 2.5]);
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn par_sort_radix(&mut self)
     where
         T: RadixKey,
     {
+        let _operation = operation();
         sort::par_sort_radix(self.as_parallel_slice_mut());
     }
 
@@ -311,11 +328,13 @@ pub trait ParallelSliceMut<T: Send> {
     /// v.par_sort_radix_by_key(|word| word.len());
     /// assert_eq!(v, ["fig", "pear", "apple"]);
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn par_sort_radix_by_key<K, F>(&mut self, f: F)
     where
         K: RadixKey,
         F: Fn(&T) -> K + Sync,
     {
+        let _operation = operation();
         sort::par_sort_radix_by_key(self.as_parallel_slice_mut(), f);
     }
 
@@ -344,7 +363,9 @@ pub trait ParallelSliceMut<T: Send> {
     /// v.par_reverse();
     /// assert_eq!(v, [3, 2, 1]);
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn par_reverse(&mut self) {
+        let _operation = operation();
         moves::reverse(self.as_parallel_slice_mut());
     }
 
@@ -364,7 +385,9 @@ pub trait ParallelSliceMut<T: Send> {
     /// v.par_rotate_left(1);
     /// assert_eq!(v, [2, 3, 4, 1]);
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn par_rotate_left(&mut self, middle: usize) {
+        let _operation = operation();
         moves::rotate_left(self.as_parallel_slice_mut(), middle);
     }
 
@@ -382,7 +405,9 @@ pub trait ParallelSliceMut<T: Send> {
     /// v.par_rotate_right(1);
     /// assert_eq!(v, [4, 1, 2, 3]);
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn par_rotate_right(&mut self, count: usize) {
+        let _operation = operation();
         let v = self.as_parallel_slice_mut();
         let middle = v.len().checked_sub(count);
         let middle = middle.expect("rotation by more elements than the slice has");
@@ -398,10 +423,12 @@ pub trait ParallelSliceMut<T: Send> {
     /// v.par_fill(7);
     /// assert_eq!(v, [7; 4]);
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn par_fill(&mut self, value: T)
     where
         T: Clone + Sync,
     {
+        let _operation = operation();
         moves::fill(self.as_parallel_slice_mut(), value);
     }
 
@@ -418,10 +445,12 @@ pub trait ParallelSliceMut<T: Send> {
     /// v.par_copy(&[1, 2, 3]);
     /// assert_eq!(v, [1, 2, 3]);
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn par_copy(&mut self, source: &[T])
     where
         T: Copy + Sync,
     {
+        let _operation = operation();
         moves::copy(self.as_parallel_slice_mut(), source);
     }
 
@@ -438,10 +467,12 @@ pub trait ParallelSliceMut<T: Send> {
     /// let even = v.par_partition(|x| x % 2 == 0);
     /// assert_eq!((even, v), (2, [2, 4, 1, 3, 5]));
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn par_partition<F>(&mut self, predicate: F) -> usize
     where
         F: Fn(&T) -> bool + Sync,
     {
+        let _operation = operation();
         keep::partition_stable(self.as_parallel_slice_mut(), &predicate)
     }
 
@@ -455,10 +486,12 @@ pub trait ParallelSliceMut<T: Send> {
     /// let even = v.par_partition_unstable(|x| x % 2 == 0);
     /// assert!(v[..even].iter().all(|x| x % 2 == 0) && v[even..].iter().all(|x| x % 2 == 1));
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn par_partition_unstable<F>(&mut self, predicate: F) -> usize
     where
         F: Fn(&T) -> bool + Sync,
     {
+        let _operation = operation();
         keep::partition_unstable(self.as_parallel_slice_mut(), &predicate)
     }
 
@@ -478,10 +511,12 @@ pub trait ParallelSliceMut<T: Send> {
     /// let (_, median, _) = v.par_select_nth_unstable(2);
     /// assert_eq!(*median, 7);
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn par_select_nth_unstable(&mut self, index: usize) -> (&mut [T], &mut T, &mut [T])
     where
         T: Ord + Sync,
     {
+        let _operation = operation();
         self.par_select_nth_unstable_by(index, T::cmp)
     }
 
@@ -493,6 +528,7 @@ pub trait ParallelSliceMut<T: Send> {
     /// let mut v = [2.5, 0.5, 1.5];
     /// assert_eq!(*v.par_select_nth_unstable_by(0, f64::total_cmp).1, 0.5);
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn par_select_nth_unstable_by<F>(
         &mut self,
         index: usize,
@@ -502,6 +538,7 @@ pub trait ParallelSliceMut<T: Send> {
         T: Sync,
         F: Fn(&T, &T) -> Ordering + Sync,
     {
+        let _operation = operation();
         let v = self.as_parallel_slice_mut();
         sort::select_nth(v, index, &compare);
         let (smaller, rest) = v.split_at_mut(index);
@@ -517,6 +554,7 @@ pub trait ParallelSliceMut<T: Send> {
     /// let mut words = ["ccc", "a", "bb"];
     /// assert_eq!(*words.par_select_nth_unstable_by_key(1, |word| word.len()).1, "bb");
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn par_select_nth_unstable_by_key<K, F>(
         &mut self,
         index: usize,
@@ -527,6 +565,7 @@ pub trait ParallelSliceMut<T: Send> {
         K: Ord,
         F: Fn(&T) -> K + Sync,
     {
+        let _operation = operation();
         self.par_select_nth_unstable_by(index, |a, b| key(a).cmp(&key(b)))
     }
 }

@@ -28,7 +28,9 @@ use super::local::{Here, Local, Offer};
 use super::pace::{Pace, Site, is_still_short, is_tiny};
 use super::search;
 use super::{Consumer, Folder, Producer, UnindexedConsumer, UnindexedProducer};
-use crate::engine::demand::{Within, beat, join_context_within, ticks};
+use crate::engine::demand::{Parts, Within, beat, join_context_within, ticks};
+pub(super) use crate::engine::rules::LOOP_LEVELS as LEVELS;
+use crate::engine::rules::LOOP_LEVELS_SHARED as LEVELS_SHARED;
 use crate::engine::{caller_may_take_part, hand_over};
 
 /// A loop of unknown cost that can be cut into no more than this many pieces is offered at once: the first of them would already be too
@@ -38,12 +40,6 @@ const FEW: usize = 64;
 /// The first block is this part of the loop, but no longer than `FIRST_BLOCK` items.
 const FIRST_PART: usize = 64;
 const FIRST_BLOCK: usize = 1024;
-
-/// An offered loop is halved at least this often: its blocks are at most a sixteenth of it, however cheap they look.
-pub(super) const LEVELS: u32 = 4;
-
-/// The same for a part that was taken by another thread.
-const LEVELS_SHARED: u32 = 2;
 
 /// How long the pieces of a loop may be.
 #[derive(Clone, Copy)]
@@ -150,14 +146,14 @@ where
     hand_over(|| begin(len, bounds, producer, consumer))
 }
 
-/// The loop proper. It is not inlined, so that its machine code exists once and not in every step.
+/// The loop proper. It is not inlined, so that its machine code exists once and not in every step. `parts`: in so many pieces it could have been cut.
 #[inline(never)]
-pub(super) fn fold<P, F>(producer: P, folder: F) -> F
+pub(super) fn fold<P, F>(parts: Parts, producer: P, folder: F) -> F
 where
     P: Producer,
     F: Folder<P::Item>,
 {
-    producer.fold_with(folder)
+    parts.run(|| producer.fold_with(folder))
 }
 
 /// A loop that has been short before: too short to be shared, so it need only be seen to be so still.
@@ -179,7 +175,7 @@ where
     let (for_items, for_rest, _) = consumer.split_at(block);
     (producer, consumer) = (rest, for_rest);
     let start = ticks();
-    let mut folder = fold(items, for_items.into_folder());
+    let mut folder = fold(Parts::of(block, min), items, for_items.into_folder());
     loop {
         if folder.full() {
             return folder.complete();
@@ -195,7 +191,7 @@ where
             local.pace.note_at(now, (len - ahead) as f32);
             return if is_short {
                 // Two pieces, since they cannot be run as one.
-                last_block(ahead, producer, consumer, local)
+                last_block(ahead, min, producer, consumer, local)
             } else {
                 alone(len, ahead, block, min, producer, consumer, local)
             };
@@ -207,10 +203,10 @@ where
         let (items, rest) = producer.split_at(block);
         let (for_items, for_rest, _) = consumer.split_at(block);
         (producer, consumer) = (rest, for_rest);
-        folder = fold(items, for_items.resume(folder));
+        folder = fold(Parts::of(block, min), items, for_items.resume(folder));
         ahead -= block;
     }
-    let folder = fold(producer, consumer.resume(folder));
+    let folder = fold(Parts::of(ahead, min), producer, consumer.resume(folder));
     if !folder.full() {
         site.learn(ticks().saturating_sub(start), len as f32);
         beat();
@@ -293,7 +289,8 @@ where
         let (items, rest) = producer.split_at(block);
         let (for_items, for_rest, _) = consumer.split_at(block);
         (producer, consumer) = (rest, for_rest);
-        local.feed(for_items, |folder| fold(items, folder));
+        let parts = Parts::of(block, min);
+        local.feed(for_items, |folder| fold(parts, items, folder));
         if local.is_full() {
             pace.remember();
             return local.finish();
@@ -301,16 +298,23 @@ where
         pace.note(block as f32);
         ahead -= block;
     }
-    last_block(ahead, producer, consumer, local)
+    last_block(ahead, min, producer, consumer, local)
 }
 
 /// The rest of a loop that has run alone.
-fn last_block<P, C>(len: usize, producer: P, consumer: C, local: Local<P::Item, C>) -> C::Result
+fn last_block<P, C>(
+    len: usize,
+    min: usize,
+    producer: P,
+    consumer: C,
+    local: Local<P::Item, C>,
+) -> C::Result
 where
     P: Producer,
     C: Consumer<P::Item>,
 {
-    local.feed(consumer, |folder| fold(producer, folder));
+    let parts = Parts::of(len, min);
+    local.feed(consumer, |folder| fold(parts, producer, folder));
     local.pace.note(len as f32);
     local.pace.remember();
     local.finish()
@@ -421,12 +425,14 @@ fn block<P, C>(
     loop {
         let part = pace.next_part(len).max(bounds.min);
         if len < part + bounds.min.max(part / 2) {
-            local.feed(consumer, |folder| fold(producer, folder));
+            let parts = Parts::of(len, bounds.min);
+            local.feed(consumer, |folder| fold(parts, producer, folder));
             return pace.note(len as f32);
         }
         let (items, rest) = producer.split_at(part);
         let (for_items, for_rest, _) = consumer.split_at(part);
-        local.feed(for_items, |folder| fold(items, folder));
+        let parts = Parts::of(part, bounds.min);
+        local.feed(for_items, |folder| fold(parts, items, folder));
         pace.note(part as f32);
         (len, producer, consumer) = (len - part, rest, for_rest);
         if local.is_full() || consumer.full() {
@@ -437,7 +443,8 @@ fn block<P, C>(
         }
         if !local.can_go_on(&consumer) {
             // Parts would be pieces of their own.
-            local.feed(consumer, |folder| fold(producer, folder));
+            let parts = Parts::of(len, bounds.min);
+            local.feed(consumer, |folder| fold(parts, producer, folder));
             return pace.note(len as f32);
         }
     }

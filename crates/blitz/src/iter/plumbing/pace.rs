@@ -9,19 +9,15 @@
 
 use crate::engine::AtomicU64;
 use crate::engine::demand;
+use crate::engine::rules::{
+    self, LOOP_BLOCK_US as BLOCK_US, LOOP_WORTH_A_CUT_US as WORTH_A_CUT_US, is_loop_worth_sharing,
+};
 use std::cell::Cell;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// A block should take about this long: short enough for others to get their share soon, long enough not to notice the
-/// clock, the cut and the fork (some 20 ns together).
-const BLOCK_US: f32 = 8.0;
-
-/// A loop with less than this ahead is not cut, whoever waits: handing work over costs about a microsecond.
-const WORTH_A_CUT_US: f32 = 2.0 * BLOCK_US;
-
 /// What the engine takes for worth a wake-up. A loop with this much ahead is always offered, so that the engine can wake
 /// somebody if nobody is awake.
-const WORTH_A_WAKE_US: f32 = 60.0;
+const WORTH_A_WAKE_US: f32 = rules::WORTH_A_WAKE_US as f32;
 
 /// Loops that follow each other within this time are in a row.
 const GAP_US: f32 = 20.0;
@@ -268,7 +264,7 @@ impl Pace {
     #[inline]
     pub(super) fn should_share_at_once(&self, items: f32) -> bool {
         let us = self.estimate_us(items);
-        us > WORTH_A_WAKE_US || (us > WORTH_A_CUT_US && (demand::hungry() || self.more_of_them(us)))
+        is_loop_worth_sharing(us, || demand::hungry() || self.more_of_them(us))
     }
 
     /// Has this thread run so many loops like this one, which takes `us`, in a row that waking somebody for all of them together
@@ -311,9 +307,8 @@ impl Pace {
     #[inline]
     pub(super) fn should_share(&self, items: f32) -> bool {
         let us = self.us(self.ticks_ahead(items));
-        us > WORTH_A_CUT_US
-            && self.us(self.ticks.get() as f32) > TRUSTED_AFTER_US
-            && (us > WORTH_A_WAKE_US || demand::hungry())
+        self.us(self.ticks.get() as f32) > TRUSTED_AFTER_US
+            && is_loop_worth_sharing(us, demand::hungry)
     }
 
     /// How many items make the next block, after one of `previous`, if it may have at most `longest`.

@@ -14,6 +14,7 @@ use super::local::Local;
 use super::pace::Pace;
 use super::{Consumer, Folder, Producer, Reducer};
 use crate::engine::current_num_threads;
+use crate::engine::demand::Parts;
 
 /// A stretch is about this much work per thread, so that waiting for each other at its end does not count.
 const STRETCH_US: f32 = 100.0;
@@ -50,7 +51,8 @@ where
     let middle = len / 2;
     let (items, rest) = producer.split_at(block);
     let (for_items, for_rest, _) = consumer.split_at(block);
-    local.feed(for_items, |folder| fold(items, folder));
+    let parts = Parts::of(block, 1);
+    local.feed(for_items, |folder| fold(parts, items, folder));
     if local.is_full() {
         local.pace.remember();
         return local.finish();
@@ -60,7 +62,7 @@ where
     let (for_left, for_right, reducer) = for_rest.split_at(middle - block);
     let (items, right) = right.split_at(block);
     let (for_items, for_right, right_reducer) = for_right.split_at(block);
-    let ahead = fold(items, for_items.into_folder());
+    let ahead = fold(parts, items, for_items.into_folder());
     if ahead.full() {
         return reducer.reduce(local.finish(), ahead.complete());
     }

@@ -14,8 +14,8 @@
 use super::local::Offer;
 use super::pace::{Pace, Site};
 use super::{Consumer, Folder, Producer, Reducer};
-use crate::engine::demand::join_context_expecting;
-use crate::engine::{caller_may_take_part, hand_over, join};
+use crate::engine::demand::{Parts, join_context_expecting, join_in_operation};
+use crate::engine::{caller_may_take_part, hand_over};
 
 /// Where a loop is cut, as a function of its length.
 #[derive(Clone, Copy)]
@@ -31,6 +31,15 @@ impl Cuts {
     pub(crate) fn blocks(all: usize, len: usize) -> Self {
         let count = all.div_ceil(len);
         Cuts::Blocks { count, len }
+    }
+
+    /// How many pieces `len` items are.
+    #[inline]
+    fn count(self, len: usize) -> usize {
+        match self {
+            Cuts::Pieces(pieces) => pieces.min(len).max(1),
+            Cuts::Blocks { count, .. } => count.max(1),
+        }
     }
 
     /// Are `len` items one piece?
@@ -194,7 +203,8 @@ where
 {
     let pace = Pace::begin(site, len as f32);
     pace.start();
-    let result = pieces::<false, P, C>(len, cuts, producer, consumer);
+    let parts = Parts::of(cuts.count(len), 1);
+    let result = parts.run(|| pieces::<false, P, C>(len, cuts, producer, consumer));
     if len > 0 {
         pace.note(len as f32);
         pace.remember();
@@ -219,7 +229,7 @@ where
     let left = move || side::<FORK, P, C>(middle, left_cuts, left_items, left);
     let right = move || side::<FORK, P, C>(len - middle, right_cuts, right_items, right);
     let (left, right) = if FORK {
-        join(left, right)
+        join_in_operation(left, right)
     } else {
         (left(), right())
     };

@@ -1,6 +1,7 @@
 //! Grouping by small integers: arrays instead of hash maps.
 
 use crate::engine::current_num_threads;
+use crate::engine::operation;
 use crate::engine::primitives::SyncPtr;
 use crate::iter::IndexedParallelIterator;
 use crate::iter::{
@@ -23,11 +24,13 @@ use std::ops::Range;
 /// let tens = blitz::ops::par_histogram(&grades, 10, |grade| grade / 10);
 /// assert_eq!(tens, [0, 0, 0, 0, 1, 0, 1, 0, 1, 2]);
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn par_histogram<T, F>(v: &[T], buckets: usize, bucket: F) -> Vec<usize>
 where
     T: Sync,
     F: Fn(&T) -> usize + Sync,
 {
+    let _operation = operation();
     par_collect_reduce_by_index(v, buckets, bucket, |_| 1, 0, |count, more| *count += more)
 }
 
@@ -46,6 +49,7 @@ where
 /// let sums = blitz::ops::par_collect_reduce_by_index(&sales, 3, |s| s.0, |s| s.1, 0.0, |sum, more| *sum += more);
 /// assert_eq!(sums, [3.0, 0.0, 1.0]);
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn par_collect_reduce_by_index<T, V, F, G, C>(
     v: &[T],
     buckets: usize,
@@ -61,6 +65,7 @@ where
     G: Fn(&T) -> V + Sync,
     C: Fn(&mut V, V) + Sync,
 {
+    let _operation = operation();
     // A table must be worth its making: no piece is shorter than it.
     let tables = pieces_of_at_least(0..v.len(), buckets).fold(
         || vec![identity.clone(); buckets],
@@ -121,11 +126,13 @@ fn count<T>(rows: &[T], counts: &mut [usize], bucket: &impl Fn(&T) -> usize) {
 /// assert_eq!(starts, [0, 0, 2, 3, 4]);
 /// assert_eq!(rows[starts[1]..starts[2]], [0, 2]);
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn par_group_by_index<T, F>(v: &[T], buckets: usize, bucket: F) -> (Vec<usize>, Vec<usize>)
 where
     T: Sync,
     F: Fn(&T) -> usize + Sync,
 {
+    let _operation = operation();
     let worth_a_table = v.len() / buckets.max(1 << 14);
     if worth_a_table <= 1 {
         // A short slice is not worth a table per thread, but its rows may be dear to ask. So each is asked once, by all threads.

@@ -15,6 +15,7 @@ pub use self::by_index::{par_collect_reduce_by_index, par_group_by_index, par_hi
 use super::pieces::pieces_of_at_least;
 use super::stopwatch::Stopwatch;
 use crate::engine::current_num_threads;
+use crate::engine::operation;
 use crate::iter::{IntoParallelRefIterator, ParallelIterator};
 use crate::slice::ParallelSliceMut;
 use std::collections::HashSet;
@@ -34,12 +35,14 @@ use std::sync::{Mutex, PoisonError};
 /// assert_eq!(by_length[&4], [&"pear", &"kiwi", &"plum"]);
 /// assert_eq!(by_length[&3], [&"fig", &"nut"]);
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn par_group_by<T, K, F>(v: &[T], key: F) -> HashMap<K, Vec<&T>>
 where
     T: Sync,
     K: Hash + Eq + Send,
     F: Fn(&T) -> K + Sync,
 {
+    let _operation = operation();
     group(&Together { v, key }, RandomState::new())
 }
 
@@ -55,6 +58,7 @@ where
 /// let total = blitz::ops::par_collect_reduce(&sales, |sale| sale.0, |sale| sale.1, |sum, more| *sum += more);
 /// assert_eq!((total["tea"], total["milk"]), (7, 1));
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn par_collect_reduce<T, K, V, F, G, C>(v: &[T], key: F, value: G, combine: C) -> HashMap<K, V>
 where
     T: Sync,
@@ -64,6 +68,7 @@ where
     G: Fn(&T) -> V + Sync,
     C: Fn(&mut V, V) + Sync,
 {
+    let _operation = operation();
     par_collect_reduce_with_hasher(v, key, value, combine, RandomState::new())
 }
 
@@ -76,6 +81,7 @@ where
 /// let counts = blitz::ops::par_collect_reduce_with_hasher(b"banana", |c| *c, |_| 1, |sum, more| *sum += more, hasher);
 /// assert_eq!(counts[&b'a'], 3);
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn par_collect_reduce_with_hasher<T, K, V, F, G, C, S>(
     v: &[T],
     key: F,
@@ -92,6 +98,7 @@ where
     C: Fn(&mut V, V) + Sync,
     S: BuildHasher + Clone + Send + Sync,
 {
+    let _operation = operation();
     let sums = Sums {
         v,
         key,
@@ -109,12 +116,14 @@ where
 /// let counts = blitz::ops::par_count_by(&[1, -1, 2, -2, 1], |x: &i32| x.abs());
 /// assert_eq!((counts[&1], counts[&2]), (3, 2));
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn par_count_by<T, K, F>(v: &[T], key: F) -> HashMap<K, usize>
 where
     T: Sync,
     K: Hash + Eq + Send,
     F: Fn(&T) -> K + Sync,
 {
+    let _operation = operation();
     par_collect_reduce(v, key, |_| 1, |count, more| *count += more)
 }
 
@@ -125,10 +134,12 @@ where
 /// ```
 /// assert_eq!(blitz::ops::par_unique(&[3, 1, 3, 2, 1]), [3, 1, 2]);
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn par_unique<T>(v: &[T]) -> Vec<T>
 where
     T: Hash + Eq + Clone + Send + Sync,
 {
+    let _operation = operation();
     let firsts = group(&Firsts { v }, RandomState::new());
     let mut places: Vec<usize> = firsts.into_values().collect();
     places.par_sort_unstable();

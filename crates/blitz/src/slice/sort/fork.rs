@@ -5,16 +5,14 @@
 //! compiled with this crate and not with its users'. Two, because the engine remembers for each how long its forks take: those that
 //! compare, which are worth a wake-up or would not have been planned, and those that only move memory.
 
-use crate::join;
+use crate::engine::demand::join_in_operation;
 
 /// Runs both closures, perhaps in parallel: parts of a sort.
-#[cfg_attr(feature = "profile", track_caller)]
 pub(super) fn both(a: impl FnOnce() + Send, b: impl FnOnce() + Send) {
     join_parts(&mut once(a), &mut once(b));
 }
 
 /// Runs both closures, perhaps in parallel: they only move elements.
-#[cfg_attr(feature = "profile", track_caller)]
 pub(super) fn both_moves(a: impl FnOnce() + Send, b: impl FnOnce() + Send) {
     join_moves(&mut once(a), &mut once(b));
 }
@@ -32,14 +30,12 @@ fn once(half: impl FnOnce() + Send) -> impl FnMut() + Send {
 // Closures, because the engine tells call sites apart by the code of their forks: passed on as they are, both functions would be one.
 #[expect(clippy::redundant_closure)]
 #[inline(never)]
-#[cfg_attr(feature = "profile", track_caller)]
 fn join_parts(a: &mut (dyn FnMut() + Send), b: &mut (dyn FnMut() + Send)) {
-    join(|| a(), || b());
+    join_in_operation(|| a(), || b());
 }
 
 #[expect(clippy::redundant_closure)]
 #[inline(never)]
-#[cfg_attr(feature = "profile", track_caller)]
 fn join_moves(a: &mut (dyn FnMut() + Send), b: &mut (dyn FnMut() + Send)) {
-    join(|| a(), || b());
+    join_in_operation(|| a(), || b());
 }

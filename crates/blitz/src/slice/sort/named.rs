@@ -6,6 +6,7 @@
 use super::{
     par_sort_unstable, par_sort_unstable_by, par_sort_unstable_by_key, runs, sort_integers,
 };
+use crate::engine::operation;
 use crate::slice::cached_key;
 
 /// Sorts a slice from the smallest element to the largest, in parallel; equal elements may change places.
@@ -17,7 +18,9 @@ use crate::slice::cached_key;
 /// blitz::slice::sort_asc(&mut v);
 /// assert_eq!(v, [-3, 2, 5]);
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn sort_asc<T: Ord + Send>(v: &mut [T]) {
+    let _operation = operation();
     par_sort_unstable(v);
 }
 
@@ -30,7 +33,9 @@ pub fn sort_asc<T: Ord + Send>(v: &mut [T]) {
 /// blitz::slice::sort_desc(&mut v);
 /// assert_eq!(v, [5, 2, -3]);
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn sort_desc<T: Ord + Send>(v: &mut [T]) {
+    let _operation = operation();
     if sort_integers(v) {
         runs::reverse_in_parallel(v);
     } else {
@@ -47,12 +52,14 @@ pub fn sort_desc<T: Ord + Send>(v: &mut [T]) {
 /// blitz::slice::sort_by_key(&mut v, |x| x.abs());
 /// assert_eq!(v, [1, 4, -6]);
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn sort_by_key<T, K, F>(v: &mut [T], key: F)
 where
     T: Send,
     K: Ord,
     F: Fn(&T) -> K + Sync,
 {
+    let _operation = operation();
     par_sort_unstable_by_key(v, key);
 }
 
@@ -65,11 +72,13 @@ where
 /// blitz::slice::sort_by_cached_key(&mut v, |n| n.to_string());
 /// assert_eq!(v, [10, 100, 9]);
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn sort_by_cached_key<T, K, F>(v: &mut [T], key: F)
 where
     T: Send,
     K: Ord + Send,
     F: Fn(&T) -> K + Sync,
 {
+    let _operation = operation();
     cached_key::sort(v, &key);
 }

@@ -9,7 +9,7 @@ use super::super::raw::{Shared, copy_in_parallel};
 use super::element::{Element, Places, Reading};
 use super::scale::Scale;
 use super::sequential::{self, Task};
-use crate::join;
+use crate::engine::demand::join_in_operation;
 use std::ops::Range;
 
 /// How a parallel radix sort cuts its work.
@@ -100,7 +100,7 @@ unsafe fn sort_buckets<E: Element, R: Reading<E>>(
         .clamp(1, ends.len() - 1);
     let (near, far) = ends.split_at(middle);
     let border = near[middle - 1];
-    join(
+    join_in_operation(
         // SAFETY: the two groups of buckets are disjoint.
         || unsafe { sort_buckets(near, start, places, task, cut) },
         // SAFETY: as above.
@@ -193,5 +193,5 @@ fn each_stripe(stripes: &mut [Stripe], work: &(dyn Fn(&mut Stripe) + Sync)) {
         return;
     }
     let (near, far) = stripes.split_at_mut(stripes.len() / 2);
-    join(|| each_stripe(near, work), || each_stripe(far, work));
+    join_in_operation(|| each_stripe(near, work), || each_stripe(far, work));
 }
