@@ -1,6 +1,6 @@
 //! `blitz`: see what Blitz does on this machine.
 //!
-//! One file per subcommand: [`tour`], [`doctor`]; `bench` and `stress` are the library of `blitz-bench`; [`second`] passes on what
+//! One file per subcommand: [`tour`], [`doctor`], [`simulate`]; `bench` and `stress` are the library of `blitz-bench`; [`second`] passes on what
 //! this program does not have (profiles, traces, benchmarks against everybody). [`words`] reads the command line, [`terminal`] writes to a person or to a file, [`machine`] collects facts.
 
 mod chart;
@@ -8,6 +8,7 @@ mod doctor;
 mod html;
 mod machine;
 mod second;
+mod simulate;
 mod svg;
 mod terminal;
 mod tour;
@@ -32,6 +33,8 @@ fn main() -> ExitCode {
         Ok(Command::Bench(words)) => blitz_bench::main(&["bench"], &words),
         Ok(Command::Doctor) => doctor::run(),
         Ok(Command::Tool(options)) => second::tool(&options),
+        Ok(Command::ProfileProgram(options)) => second::profile_program(&options),
+        Ok(Command::Simulate(options)) => simulate::run(&options),
         Err(message) => {
             eprintln!("blitz: {message}");
             ExitCode::from(2)

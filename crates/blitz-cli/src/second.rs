@@ -4,23 +4,109 @@
 //! some groups needs libraries that take longer to compile than everything else together, and the tour does without them. So this
 //! program has neither, which is why a newcomer sees the tour soon, and passes such wishes on.
 
-use crate::words::ToolOptions;
+use crate::words::{ProgramOptions, ToolOptions};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 /// Profiles or traces an example.
 pub fn tool(options: &ToolOptions) -> ExitCode {
     let directory = options.out.clone().unwrap_or_else(target_directory);
-    let program = Program {
-        package: "blitz-gallery",
-        flags: &["--features", "tools"],
-        why: "the engine again, with measuring hooks",
-        takes: "half a minute to a minute on two cores",
-    };
-    program.run(|cargo| {
+    GALLERY.run(|cargo| {
         cargo.args([options.tool.name(), options.example, "--out"]);
         cargo.arg(&directory);
     })
+}
+
+/// Profiles an example; where the recording is.
+pub fn record(example: &str) -> Result<PathBuf, String> {
+    let directory = target_directory();
+    output_of(&["profile", example, "--out"], &directory)?;
+    Ok(directory.join(format!("blitz-profile-{example}.recording")))
+}
+
+/// Measures an example on pools of several sizes: what the second program says.
+pub fn measured(example: &str) -> Result<String, String> {
+    output_of(&["measure", example, "--out"], &target_directory())
+}
+
+/// What the gallery prints.
+fn output_of(words: &[&str], directory: &Path) -> Result<String, String> {
+    let mut cargo = GALLERY.command()?;
+    cargo.args(words).arg(directory);
+    cargo.stderr(std::process::Stdio::inherit());
+    let output = cargo
+        .output()
+        .map_err(|error| format!("cargo cannot be started: {error}"))?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    if output.status.success() {
+        Ok(text)
+    } else {
+        Err(format!("the second program failed:\n{text}"))
+    }
+}
+
+const GALLERY: Program = Program {
+    package: "blitz-gallery",
+    flags: &["--features", "tools"],
+    why: "the engine again, with measuring hooks",
+    takes: "half a minute to a minute on two cores",
+};
+
+/// Runs a program of the user's with the measuring hooks, and makes pages of what it has recorded.
+pub fn profile_program(options: &ProgramOptions) -> ExitCode {
+    try_profile_program(options).unwrap_or_else(|message| {
+        eprintln!("blitz: {message}");
+        ExitCode::FAILURE
+    })
+}
+
+fn try_profile_program(options: &ProgramOptions) -> Result<ExitCode, String> {
+    let out = options
+        .out
+        .clone()
+        .unwrap_or_else(|| PathBuf::from("target/blitz-profile"));
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.args(["run", "--release", "--features", "blitz-rt/profile"]);
+    cargo.args(["--bin", &options.bin]);
+    if let Some(package) = &options.package {
+        cargo.args(["--package", package]);
+    }
+    let absolute = std::path::absolute(&out).unwrap_or_else(|_| out.clone());
+    // What an earlier run has left would be taken for this one's.
+    let _ = std::fs::remove_dir_all(&absolute);
+    cargo.arg("--").args(&options.words);
+    cargo.env("BLITZ_PROFILE", &absolute);
+    let status = cargo
+        .status()
+        .map_err(|error| format!("cargo cannot be started: {error}"))?;
+    if !status.success() {
+        return Err(format!("the program failed: {status}"));
+    }
+    let mut number = 0;
+    loop {
+        let file = |extension| absolute.join(format!("profile-{number}.{extension}"));
+        let Ok(text) = std::fs::read_to_string(file("recording")) else {
+            break;
+        };
+        let program = blitz_simulate::Program::read(&text)?;
+        let table = std::fs::read_to_string(file("txt")).unwrap_or_default();
+        println!("\n{table}");
+        let title = format!("{} ({number})", options.bin);
+        let machine = blitz_simulate::Machine::with_cores(2);
+        let page = blitz_simulate::page::html(&title, &program, &machine, Some(&table));
+        std::fs::write(file("html"), page).map_err(|error| error.to_string())?;
+        for extension in ["json", "recording", "html"] {
+            println!("written: {}", file(extension).display());
+        }
+        number += 1;
+    }
+    if number == 0 {
+        return Err(format!(
+            "{} has recorded nothing: what is to be seen goes into `blitz::profile::record(|| …)`",
+            options.bin
+        ));
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Runs groups of benchmarks with everything there is to compare with.
@@ -54,6 +140,17 @@ impl Program {
     }
 
     fn try_run(&self, add_words: impl FnOnce(&mut Command)) -> Result<ExitCode, String> {
+        let mut cargo = self.command()?;
+        add_words(&mut cargo);
+        let status = cargo
+            .status()
+            .map_err(|error| format!("cargo cannot be started: {error}"))?;
+        let code = status.code().and_then(|code| u8::try_from(code).ok());
+        Ok(ExitCode::from(code.unwrap_or(1)))
+    }
+
+    /// Builds it if need be and runs it, with the words that are added.
+    fn command(&self) -> Result<Command, String> {
         let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.toml");
         if !Path::new(manifest).exists() {
             return Err(format!(
@@ -76,12 +173,7 @@ impl Program {
             .arg(&target)
             .args(self.flags)
             .arg("--");
-        add_words(&mut cargo);
-        let status = cargo
-            .status()
-            .map_err(|error| format!("cargo cannot be started: {error}"))?;
-        let code = status.code().and_then(|code| u8::try_from(code).ok());
-        Ok(ExitCode::from(code.unwrap_or(1)))
+        Ok(cargo)
     }
 }
 

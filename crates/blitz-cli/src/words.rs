@@ -19,6 +19,49 @@ pub enum Command {
     Doctor,
     /// Profile or trace an example.
     Tool(ToolOptions),
+    /// Profile a program of the user's.
+    ProfileProgram(ProgramOptions),
+    /// Simulate a recorded computation on other machines.
+    Simulate(SimulateOptions),
+}
+
+/// Which program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProgramOptions {
+    /// Its name, for `cargo run --bin`.
+    pub bin: String,
+    /// Its package, if cargo needs to be told.
+    pub package: Option<String>,
+    /// A directory, if not the usual one.
+    pub out: Option<PathBuf>,
+    /// The program's own words.
+    pub words: Vec<String>,
+}
+
+/// What to simulate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// An example, to be recorded first.
+    Example(&'static str),
+    /// A recording.
+    File(PathBuf),
+}
+
+/// What to simulate, and on which machines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SimulateOptions {
+    /// What.
+    pub subject: Subject,
+    /// On so many cores.
+    pub cores: Vec<usize>,
+    /// What things cost, where it is said.
+    pub costs: Vec<(String, u64)>,
+    /// Measure on this machine what things cost.
+    pub measure: bool,
+    /// Run it for comparison.
+    pub check: bool,
+    /// Where the curves go.
+    pub out: Option<PathBuf>,
 }
 
 /// How to run the tour.
@@ -106,10 +149,25 @@ const SUBS: &[Sub] = &[
     },
     Sub {
         name: "profile",
-        what: "work, span and predicted speed-up on 2 to 256 cores of an example",
-        usage: "blitz profile EXAMPLE [--out DIR]",
-        details: "Prints a table; writes JSON and a plot (SVG). Builds a second program, with measuring hooks, the first time.",
+        what: "work, span and predicted speed-up on 2 to 256 cores, of an example or of any program",
+        usage: "blitz profile EXAMPLE [--out DIR]\n       blitz profile --bin PROGRAM [--package NAME] [--out DIR] [-- WORDS…]",
+        details: "Prints a table; writes JSON, a recording for `blitz simulate`, and a page (HTML) with the speed-up, the places that make the span, and a picture\n\
+                  of work and span. Builds a second program, with measuring hooks, the first time.\n\n\
+                  --bin PROGRAM runs a program of the crate you are in, with the feature `profile` of blitz-rt; what it does inside of\n\
+                  `blitz::profile::record(|| …)` is shown.",
         example: "blitz profile queens",
+    },
+    Sub {
+        name: "simulate",
+        what: "what 2 to 1024 cores would do with a recorded computation, by the engine's rules",
+        usage: "blitz simulate EXAMPLE|RECORDING [--cores 2..1024] [--costs NAME=NS,…] [--measure] [--check] [--out FILE]",
+        details: "  --cores A..B       powers of two from A to B; or a list with commas\n  \
+                  --costs NAME=NS,…  what things cost there; the first line of the output has all names\n  \
+                  --measure          measure what this machine can tell (some tenths of a second)\n  \
+                  --check            run the example here, with 1, 2, 8 and 64 threads, and compare\n  \
+                  --out FILE         write the curves there (SVG)\n\n\
+                  Beside the engine's rules it shows the same with unrestricted stealing, and as if the words that all threads write were free.",
+        example: "blitz simulate queens --cores 2..256",
     },
     Sub {
         name: "trace",
@@ -155,7 +213,9 @@ pub fn parse(words: &[String]) -> Result<Command, String> {
                     words.extend_from_slice(rest);
                     Ok(Command::Bench(words))
                 }
+                "profile" if rest.iter().any(|word| word.starts_with("--bin")) => program(rest),
                 "profile" => tool(Tool::Profile, rest),
+                "simulate" => simulate(rest),
                 "trace" => tool(Tool::Trace, rest),
                 _ => nothing_more(sub, rest).map(|()| Command::Doctor),
             }
@@ -201,6 +261,124 @@ fn tool(tool: Tool, words: &[String]) -> Result<Command, String> {
         )));
     };
     Ok(Command::Tool(ToolOptions { tool, example, out }))
+}
+
+fn program(words: &[String]) -> Result<Command, String> {
+    let wrong = |message: String| format!("profile: {message}\n\n{}", usage_of("profile"));
+    let said = |error: lexopt::Error| wrong(error.to_string());
+    let mut options = ProgramOptions {
+        bin: String::new(),
+        package: None,
+        out: None,
+        words: Vec::new(),
+    };
+    let end = words.iter().position(|word| word == "--");
+    let (ours, theirs) = words.split_at(end.unwrap_or(words.len()));
+    options.words = theirs.iter().skip(1).cloned().collect();
+    let mut parser = lexopt::Parser::from_args(ours);
+    while let Some(argument) = parser.next().map_err(said)? {
+        match argument {
+            Long("bin") => options.bin = parser.value().and_then(|v| v.string()).map_err(said)?,
+            Long("package") | Short('p') => {
+                options.package = Some(parser.value().and_then(|v| v.string()).map_err(said)?);
+            }
+            Long("out") => options.out = Some(parser.value().map_err(said)?.into()),
+            other => return Err(said(other.unexpected())),
+        }
+    }
+    if options.bin.is_empty() {
+        return Err(wrong("which program? --bin PROGRAM".into()));
+    }
+    Ok(Command::ProfileProgram(options))
+}
+
+fn simulate(words: &[String]) -> Result<Command, String> {
+    let wrong = |message: String| format!("simulate: {message}\n\n{}", usage_of("simulate"));
+    let said = |error: lexopt::Error| wrong(error.to_string());
+    let mut subject = None;
+    let mut options = SimulateOptions {
+        subject: Subject::File(PathBuf::new()),
+        cores: cores("2..1024").expect("these are right"),
+        costs: Vec::new(),
+        measure: false,
+        check: false,
+        out: None,
+    };
+    let mut parser = lexopt::Parser::from_args(words);
+    while let Some(argument) = parser.next().map_err(said)? {
+        match argument {
+            Long("cores") => {
+                let word = parser.value().and_then(|v| v.string()).map_err(said)?;
+                options.cores = cores(&word).map_err(wrong)?;
+            }
+            Long("costs") => {
+                let word = parser.value().and_then(|v| v.string()).map_err(said)?;
+                options.costs = costs(&word).map_err(wrong)?;
+            }
+            Long("measure") => options.measure = true,
+            Long("check") => options.check = true,
+            Long("out") => options.out = Some(parser.value().map_err(said)?.into()),
+            Value(word) if subject.is_none() => {
+                let known = word.to_str().and_then(|word| gallery::named(word).ok());
+                subject = Some(match known {
+                    Some(example) => Subject::Example(example.name),
+                    None => Subject::File(word.into()),
+                });
+            }
+            other => return Err(said(other.unexpected())),
+        }
+    }
+    match subject {
+        Some(subject) => {
+            options.subject = subject;
+            Ok(Command::Simulate(options))
+        }
+        None => Err(wrong("which recording, or which example?".into())),
+    }
+}
+
+/// `2..64`: powers of two; `3,5`: these.
+fn cores(word: &str) -> Result<Vec<usize>, String> {
+    const MOST: usize = 1 << 14;
+    let number = |word: &str| match word.parse::<usize>() {
+        Ok(number) if (1..=MOST).contains(&number) => Ok(number),
+        _ => Err(format!("'{word}' is no number of cores (1 to {MOST})")),
+    };
+    match word.split_once("..") {
+        None => word.split(',').map(number).collect(),
+        Some((from, to)) => {
+            let (from, to) = (number(from)?, number(to)?);
+            let powers = std::iter::successors(Some(from), |cores| Some(cores * 2));
+            let cores: Vec<usize> = powers.take_while(|&cores| cores <= to).collect();
+            if cores.is_empty() {
+                return Err(format!("there is nothing in {word}"));
+            }
+            Ok(cores)
+        }
+    }
+}
+
+/// `steal=200,wake=5000`.
+fn costs(word: &str) -> Result<Vec<(String, u64)>, String> {
+    let mut known = blitz_simulate::Costs::default();
+    word.split(',')
+        .map(|one| {
+            let (name, ns) = one
+                .split_once('=')
+                .ok_or(format!("'{one}' is not NAME=NS"))?;
+            let ns = ns
+                .parse()
+                .map_err(|_| format!("'{ns}' is no number of nanoseconds"))?;
+            if !known.set(name, ns) {
+                let names: Vec<&str> = known.all().into_iter().map(|(name, _)| name).collect();
+                return Err(format!(
+                    "there is no cost '{name}'; there are {}",
+                    names.join(", ")
+                ));
+            }
+            Ok((name.to_string(), ns))
+        })
+        .collect()
 }
 
 /// For subcommands without arguments.
@@ -379,6 +557,44 @@ mod tests {
                 EXAMPLES.iter().all(|example| text.contains(example.name)),
                 "{text}"
             );
+        }
+    }
+
+    #[test]
+    fn a_program_of_ones_own_is_profiled_with_its_words() {
+        let expected = ProgramOptions {
+            bin: "mine".into(),
+            package: Some("my-crate".into()),
+            out: None,
+            words: vec!["--quick".into(), "3".into()],
+        };
+        let read_back = read("profile --bin mine --package my-crate -- --quick 3");
+        assert_eq!(read_back, Ok(Command::ProfileProgram(expected)));
+        assert!(read("profile --bin").is_err());
+    }
+
+    #[test]
+    fn simulations_are_of_examples_or_recordings_on_machines_that_make_sense() {
+        let Ok(Command::Simulate(options)) = read("simulate queens --cores 2..64 --costs steal=9")
+        else {
+            panic!("it is right");
+        };
+        assert_eq!(options.subject, Subject::Example("queens"));
+        assert_eq!(options.cores, [2, 4, 8, 16, 32, 64]);
+        assert_eq!(options.costs, [("steal".to_string(), 9)]);
+        let Ok(Command::Simulate(options)) = read("simulate a.recording --cores 3,5") else {
+            panic!("it is right");
+        };
+        assert_eq!(options.subject, Subject::File("a.recording".into()));
+        assert_eq!(options.cores, [3, 5]);
+        for wrong in [
+            "",
+            "fib --cores 0",
+            "fib --cores 9..3",
+            "fib --costs tea=1",
+            "fib --costs steal",
+        ] {
+            assert!(read(&format!("simulate {wrong}")).is_err(), "{wrong}");
         }
     }
 

@@ -40,6 +40,12 @@ examples! {
     "scope", "500 tasks of a scope, of very different length", scope;
     "queens", "n-queens on a board of ten: subtrees that differ by orders of magnitude", queens;
     "half", "a parallel half after a sequential one: no number of cores makes it more than twice as fast", half;
+    "tree", "a search in a tree that leans to one side: joins whose halves differ by orders of magnitude", leaning_tree;
+    "pair", "two closures of a millisecond each, once", pair;
+    "rows", "a loop whose later items are dearer than its first ones", rows;
+    "nested", "loops inside of a loop", nested;
+    "stable", "two hundred thousand strings, sorted in parallel", stable;
+    "scan", "running maxima of four million numbers", scan;
 }
 
 /// The example with this name, or a message that lists all.

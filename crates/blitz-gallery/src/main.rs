@@ -1,14 +1,16 @@
-//! `blitz-gallery profile EXAMPLE --out DIR`, `blitz-gallery trace EXAMPLE --out DIR`: what `blitz profile` and `blitz trace` run.
+//! `blitz-gallery profile EXAMPLE --out DIR`, `blitz-gallery trace EXAMPLE --out DIR`, `blitz-gallery measure EXAMPLE`: what `blitz profile`, `blitz trace` and
+//! `blitz simulate` run.
 //!
 //! Both need an engine that was built with its measuring hooks, and benchmarks need one without: a fork inside of the
 //! profiler's reach is not the fork that a user pays for. So these are two programs.
 
 use blitz_gallery::{Example, named};
+use blitz_simulate::{Machine, Program, page};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Instant;
 
-const USAGE: &str =
-    "usage: blitz-gallery profile|trace EXAMPLE [--out DIR]\nexample: blitz-gallery trace fib";
+const USAGE: &str = "usage: blitz-gallery profile|trace|measure EXAMPLE [--out DIR]\nexample: blitz-gallery trace fib";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -28,6 +30,7 @@ fn read(words: &[String]) -> Result<(Tool, &'static Example, PathBuf), String> {
     let (tool, rest): (Tool, _) = match words.split_first() {
         Some((word, rest)) if word == "profile" => (profile, rest),
         Some((word, rest)) if word == "trace" => (trace, rest),
+        Some((word, rest)) if word == "measure" => (measure, rest),
         _ => return Err(USAGE.into()),
     };
     let (name, directory) = match rest {
@@ -40,12 +43,56 @@ fn read(words: &[String]) -> Result<(Tool, &'static Example, PathBuf), String> {
 
 fn profile(example: &Example, directory: &Path) -> Result<(), String> {
     warm_up(example)?;
-    let (outcome, profile) = blitz::profile(example.run);
+    let (outcome, profile) = blitz::profile::record(example.run);
     outcome?;
     println!("{profile}");
+    let recording = profile.recording().unwrap_or_default();
+    let program = Program::read(recording)?;
+    let page = page::html(
+        example.name,
+        &program,
+        &Machine::with_cores(2),
+        Some(&profile.to_string()),
+    );
     let path = |extension| directory.join(format!("blitz-profile-{}.{extension}", example.name));
     write(&path("json"), &profile.to_json())?;
-    write(&path("svg"), &profile.to_svg())
+    write(&path("svg"), &profile.to_svg())?;
+    write(&path("recording"), recording)?;
+    write(&path("html"), &page)
+}
+
+/// Runs an example on pools of several sizes without recording anything, for the simulator to compare with: threads, median time in
+/// nanoseconds, thefts and wakes of a run.
+fn measure(example: &Example, _directory: &Path) -> Result<(), String> {
+    for threads in [1, 2, 8, 64] {
+        let pool = blitz::ThreadPoolBuilder::new().num_threads(threads).build();
+        let pool = pool.map_err(|error| error.to_string())?;
+        let mut runs = Vec::new();
+        for run in 0..12 {
+            // As a recording begins: everybody sleeps.
+            std::thread::sleep(std::time::Duration::from_millis(2));
+            pool.reset_stats();
+            let begin = Instant::now();
+            pool.install(example.run)?;
+            let elapsed = begin.elapsed().as_nanos();
+            let stats = pool.stats().total;
+            // The first ones learn.
+            if run > 2 {
+                runs.push((elapsed, stats.stolen, stats.woken));
+            }
+        }
+        let middle = |mut values: Vec<u128>| {
+            values.sort_unstable();
+            values[values.len() / 2]
+        };
+        println!(
+            "measured {threads} {} {} {}",
+            middle(runs.iter().map(|run| run.0).collect()),
+            middle(runs.iter().map(|run| u128::from(run.1)).collect()),
+            middle(runs.iter().map(|run| u128::from(run.2)).collect()),
+        );
+    }
+    Ok(())
 }
 
 fn trace(example: &Example, directory: &Path) -> Result<(), String> {

@@ -19,8 +19,8 @@ use std::sync::{Mutex, PoisonError};
 pub(super) struct Config {
     /// The user's clock, if it is not the real one.
     pub(super) clock: Option<fn() -> u64>,
-    /// What one reading of the clock adds to a strand, in ticks.
-    pub(super) reading: u64,
+    /// What the profiler adds to a strand, in ticks.
+    pub(super) cost: u64,
     /// What a steal adds to its path, in ticks.
     pub(super) burden: u64,
     /// The grain of the recording, in ticks, if there is one.
@@ -39,7 +39,7 @@ impl Config {
             Some(now) => now().saturating_sub(since),
             None => taken::end(since),
         };
-        elapsed.saturating_sub(self.reading)
+        elapsed.saturating_sub(self.cost)
     }
 
     /// What a loop of `items` strands beside each other, `work` in all, adds to the burdened span: cut as often as it pays.
@@ -166,6 +166,25 @@ static TASKS: AtomicU64 = AtomicU64::new(1);
 
 thread_local! {
     static CURRENT: Cell<Option<Strand>> = const { Cell::new(None) };
+}
+
+/// What a strand of nothing takes, in ticks: half of some are faster. For the real clock.
+pub(super) fn cost() -> u64 {
+    let _interrupted = pause();
+    let config = Config {
+        clock: None,
+        cost: 0,
+        burden: 0,
+        grain: None,
+    };
+    let mut times: Vec<u64> = std::iter::repeat_with(|| {
+        Strand::first(config).go_on();
+        Strand::cut().map_or(0, |(_, time)| time)
+    })
+    .take(1001)
+    .collect();
+    let middle = times.len() / 2;
+    *times.select_nth_unstable(middle).1
 }
 
 /// Names the strands that begin inside of `work`, for the report's longest strand.

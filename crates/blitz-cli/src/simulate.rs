@@ -1,0 +1,178 @@
+//! `blitz simulate`: what would more cores do with a recorded computation?
+//!
+//! The recording is a file that `blitz profile` has written, or an example, which is profiled first. The simulation is `blitz-simulate`'s.
+
+use crate::second;
+use crate::words::{SimulateOptions, Subject};
+use blitz_simulate::page::{Curve, human, plot};
+use blitz_simulate::{Cascade, Machine, Outcome, Program, Waiting, measure, simulate};
+use std::process::ExitCode;
+
+/// Runs the subcommand.
+pub fn run(options: &SimulateOptions) -> ExitCode {
+    match try_run(options) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("blitz: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn try_run(options: &SimulateOptions) -> Result<(), String> {
+    let (name, path) = match &options.subject {
+        Subject::File(path) => (path.display().to_string(), path.clone()),
+        Subject::Example(name) => ((*name).to_string(), second::record(name)?),
+    };
+    let text = std::fs::read_to_string(&path)
+        .map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
+    let program = Program::read(&text).map_err(|error| format!("{}: {error}", path.display()))?;
+    let mut machine = Machine::with_cores(1);
+    if options.measure {
+        machine.costs = measure::costs();
+    }
+    for (name, ns) in &options.costs {
+        machine.costs.set(name, *ns);
+    }
+    let costs: Vec<String> = machine
+        .costs
+        .all()
+        .into_iter()
+        .map(|(name, ns)| format!("{name}={ns}"))
+        .collect();
+    println!("costs in ns: {}\n", costs.join(","));
+    if options.check {
+        return check(&name, &program, &machine, &options.subject);
+    }
+    compare(&name, &program, &machine, options)
+}
+
+fn on(program: &Program, machine: &Machine, cores: usize) -> Outcome {
+    let machine = Machine {
+        workers: cores,
+        cpus: cores,
+        ..machine.clone()
+    };
+    simulate(program, &machine)
+}
+
+/// The table and the curves: by the engine's rules, with unrestricted stealing, and as if the single words cost nothing.
+fn compare(
+    name: &str,
+    program: &Program,
+    machine: &Machine,
+    options: &SimulateOptions,
+) -> Result<(), String> {
+    let (work, span) = (program.work_ns(), program.span_ns().max(1));
+    let parallelism = work as f64 / span as f64;
+    println!(
+        "{name}: {} of work, a span of {}, parallelism {parallelism:.1}\n",
+        human(work),
+        human(span)
+    );
+    let anything = Machine {
+        waiting: Waiting::Anything,
+        ..machine.clone()
+    };
+    let free_words = Machine {
+        free_words: true,
+        ..machine.clone()
+    };
+    let two = Machine {
+        cascade: Cascade::Tree,
+        ..machine.clone()
+    };
+    println!(
+        "   cores   at most  simulated      thefts   wakes  forced   parks  | stealing anything  |  free words   counters busy  waited for  | waking two"
+    );
+    let mut rows: [Vec<f64>; 5] = Default::default();
+    for &cores in &options.cores {
+        let ours = on(program, machine, cores);
+        let limit = parallelism.min(cores as f64);
+        let [anything, free, two] = [&anything, &free_words, &two]
+            .map(|machine| on(program, machine, cores).speedup(program));
+        let speedup = ours.speedup(program);
+        let busy = 100.0 * ours.counters.busy_ns as f64 / ours.elapsed_ns.max(1) as f64;
+        println!(
+            "{cores:>8} {limit:>8.2}x {speedup:>9.2}x {:>11} {:>7} {:>7} {:>7}  | {anything:>8.2}x {:>+7.1} %  | {free:>10.2}x {busy:>13.1} % {:>11}  | {two:>12.2}x",
+            ours.steals,
+            ours.wakes,
+            ours.forced,
+            ours.parks,
+            100.0 * (anything / speedup - 1.0),
+            human(ours.counters.waited_ns),
+        );
+        for (row, value) in rows.iter_mut().zip([limit, speedup, anything, free, two]) {
+            row.push(value);
+        }
+    }
+    let [limit, ours, anything, free, two] = rows;
+    let curve = |class, name: &str, values| Curve {
+        class,
+        name: name.into(),
+        values,
+    };
+    let curves = [
+        curve("limit", "at most: work and span", limit),
+        curve("simulated", "the engine's rules", ours),
+        curve("other", "unrestricted stealing", anything),
+        curve("third", "as if the single words were free", free),
+        curve("fourth", "each wakes two, whoever searches", two),
+    ];
+    if let Some(out) = &options.out {
+        let style = "text{font:12px system-ui,sans-serif;fill:#33363f}.grid{stroke:#d9d9d3}.curve{fill:none;stroke-width:2}.limit{stroke:#9a9da8;stroke-dasharray:3 4}\
+            .simulated{stroke:#1f5fd0}.other{stroke:#c4570f}.third{stroke:#1a7f4b}.fourth{stroke:#8a3fc0}@media(prefers-color-scheme:dark){text{fill:#d7d9e0}.grid{stroke:#3a3d48}}";
+        let svg = plot(&options.cores, &curves).replacen(
+            "<svg ",
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" ",
+            1,
+        );
+        let svg = svg.replacen('>', &format!("><style>{style}</style>"), 1);
+        std::fs::write(out, svg)
+            .map_err(|error| format!("{} cannot be written: {error}", out.display()))?;
+        println!("\nwritten: {}", out.display());
+    }
+    Ok(())
+}
+
+/// Beside what this machine really does: an example is run again, without recording.
+fn check(
+    name: &str,
+    program: &Program,
+    machine: &Machine,
+    subject: &Subject,
+) -> Result<(), String> {
+    let Subject::Example(example) = subject else {
+        return Err("--check runs the computation again, so it needs an EXAMPLE".into());
+    };
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    println!(
+        "{name}\n threads   simulated    measured   ratio |  thefts: simulated, measured |  wakes: simulated, measured"
+    );
+    for line in second::measured(example)?.lines() {
+        let words: Vec<u64> = line
+            .strip_prefix("measured ")
+            .unwrap_or_default()
+            .split_whitespace()
+            .filter_map(|word| word.parse().ok())
+            .collect();
+        let [threads, ns, steals, wakes] = words[..] else {
+            continue;
+        };
+        let machine = Machine {
+            workers: threads as usize,
+            cpus,
+            ..machine.clone()
+        };
+        let outcome = simulate(program, &machine);
+        println!(
+            "{threads:>8} {:>11} {:>11} {:>7.3} | {:>18} {steals:>9} | {:>17} {wakes:>9}",
+            human(outcome.elapsed_ns),
+            human(ns),
+            outcome.elapsed_ns as f64 / ns as f64,
+            outcome.steals,
+            outcome.wakes,
+        );
+    }
+    Ok(())
+}

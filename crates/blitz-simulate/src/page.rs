@@ -1,0 +1,322 @@
+//! One HTML page about a recorded program: what to expect of more cores, the places that make the span, and a picture of work and span. Nothing is loaded from
+//! elsewhere.
+
+use crate::machine::{Machine, Waiting};
+use crate::program::{Program, Step};
+use crate::world::simulate;
+use std::fmt::Write;
+
+const STYLE: &str = "
+:root{--text:#22252d;--soft:#6a6e7a;--line:#d9d9d3;--back:#fbfbf9;--blue:#1f5fd0;--orange:#c4570f;--green:#1a7f4b}
+@media(prefers-color-scheme:dark){:root{--text:#e2e4ea;--soft:#9a9eac;--line:#3a3d48;--back:#16181d;--blue:#7fa8ff;--orange:#f2985c;--green:#63d69a}}
+body{font:15px/1.5 system-ui,sans-serif;color:var(--text);background:var(--back);max-width:960px;margin:0 auto;padding:16px}
+h1{font-size:1.4em}h2{font-size:1.1em;margin-top:2em}p{color:var(--soft)}
+table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}td,th{padding:3px 8px;text-align:right;border-bottom:1px solid var(--line)}
+td:first-child,th:first-child{text-align:left;overflow-wrap:anywhere}
+svg{width:100%;height:auto}svg text{font:12px system-ui,sans-serif;fill:var(--text)}.grid{stroke:var(--line)}
+.ideal{stroke:var(--soft);stroke-dasharray:3 4}.limit{stroke:var(--orange)}.simulated{stroke:var(--blue)}.curve{fill:none;stroke-width:2}
+.scroll{overflow-x:auto}.bar{stroke:var(--back);stroke-width:.5}.on{fill:var(--orange)}.off{fill:var(--blue);opacity:.55}
+";
+
+/// The numbers of cores that curves have a point for.
+pub const CORES: [usize; 10] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
+
+/// The page. `table`: what the profiler printed, if it is there.
+pub fn html(title: &str, program: &Program, machine: &Machine, table: Option<&str>) -> String {
+    let shape = program.shape();
+    let (work, span) = (program.work_ns(), shape.span_ns.max(1));
+    let mut body = format!(
+        "<h1>{}</h1>\n<p>{} of work, a span of {}: parallelism {:.1}. Recorded with {} threads, in {}.</p>\n",
+        escape(title),
+        human(work),
+        human(span),
+        work as f64 / span as f64,
+        program.threads,
+        human(program.elapsed_ns),
+    );
+    body.push_str("<h2>What to expect of more cores</h2>\n");
+    body.push_str(&speedups(program, machine, span));
+    body.push_str("<h2>The places that make the span</h2>\n<p>What lies on the longest path through the computation: no number of cores shortens it. To scale further, cut what is on top.</p>\n");
+    body.push_str(&places(program, &shape, work, span));
+    body.push_str("<h2>Work and span</h2>\n<p>Time goes from left to right as if there were cores for everything; what runs at the same time lies below each other. The longest path is orange.</p>\n");
+    body.push_str(&picture(program));
+    if let Some(table) = table {
+        let _ = writeln!(
+            body,
+            "<h2>What the profiler said</h2>\n<pre class=\"scroll\">{}</pre>",
+            escape(table)
+        );
+    }
+    format!(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\n\
+         <title>{}</title><style>{STYLE}</style></head><body>\n{body}</body></html>\n",
+        escape(title)
+    )
+}
+
+/// A line of a plot: a class for its colour, a name, and a value for each number of cores.
+pub struct Curve {
+    /// `ideal`, `limit`, `simulated`, or any other that the page has a colour for.
+    pub class: &'static str,
+    /// For the legend.
+    pub name: String,
+    /// One for each of the cores.
+    pub values: Vec<f64>,
+}
+
+/// Speed-ups over cores, both by doublings, as an SVG element.
+pub fn plot(cores: &[usize], curves: &[Curve]) -> String {
+    const WIDTH: f64 = 640.0;
+    const HEIGHT: f64 = 380.0;
+    const LEFT: f64 = 44.0;
+    let bottom = HEIGHT - 40.0 - 18.0 * curves.len().div_ceil(2) as f64;
+    let most = cores.iter().copied().max().unwrap_or(2).max(2) as f64;
+    let doublings = most.log2();
+    let x_of = |cores: f64| LEFT + cores.max(1.0).log2() / doublings * (WIDTH - LEFT - 14.0);
+    let y_of =
+        |speedup: f64| bottom - (speedup.max(1.0).log2() / doublings).min(1.0) * (bottom - 14.0);
+    let mut svg = format!("<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\">");
+    for &count in cores {
+        let (x, y) = (x_of(count as f64), y_of(count as f64));
+        let _ = writeln!(
+            svg,
+            "<line class=\"grid\" x1=\"{x:.1}\" y1=\"14\" x2=\"{x:.1}\" y2=\"{bottom}\"/>\
+             <line class=\"grid\" x1=\"{LEFT}\" y1=\"{y:.1}\" x2=\"{:.1}\" y2=\"{y:.1}\"/>\
+             <text x=\"{x:.1}\" y=\"{}\" text-anchor=\"middle\">{count}</text>\
+             <text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{count}x</text>",
+            WIDTH - 14.0,
+            bottom + 16.0,
+            LEFT - 6.0,
+            y + 4.0
+        );
+    }
+    for (index, curve) in curves.iter().enumerate() {
+        let points: Vec<String> = cores
+            .iter()
+            .zip(&curve.values)
+            .map(|(&cores, &value)| format!("{:.1} {:.1}", x_of(cores as f64), y_of(value)))
+            .collect();
+        let x = LEFT + 300.0 * (index % 2) as f64;
+        let y = bottom + 40.0 + 18.0 * (index / 2) as f64;
+        let _ = writeln!(
+            svg,
+            "<path class=\"curve {0}\" d=\"M{1}\"/><path class=\"curve {0}\" d=\"M{x} {2} h20\"/><text x=\"{3}\" y=\"{y}\">{4}</text>",
+            curve.class,
+            points.join(" L"),
+            y - 4.0,
+            x + 26.0,
+            escape(&curve.name),
+        );
+    }
+    svg.push_str("</svg>\n");
+    svg
+}
+
+fn speedups(program: &Program, machine: &Machine, span: u64) -> String {
+    let work = program.work_ns() as f64;
+    let on = |cores: usize, waiting| {
+        let machine = Machine {
+            workers: cores,
+            cpus: cores,
+            waiting,
+            ..machine.clone()
+        };
+        simulate(program, &machine).speedup(program)
+    };
+    let simulated: Vec<f64> = CORES.map(|cores| on(cores, Waiting::Descendants)).into();
+    let limit: Vec<f64> = CORES
+        .map(|cores| (cores as f64).min(work / span as f64))
+        .into();
+    let curve = |class, name: &str, values: Vec<f64>| Curve {
+        class,
+        name: name.into(),
+        values,
+    };
+    let mut text = plot(
+        &CORES,
+        &[
+            curve("ideal", "ideal", CORES.map(|cores| cores as f64).into()),
+            curve("limit", "at most: work and span", limit.clone()),
+            curve(
+                "simulated",
+                "simulated, with thefts and wakes",
+                simulated.clone(),
+            ),
+        ],
+    );
+    text.push_str("<table><tr><th>cores</th><th>simulated</th><th>at most</th></tr>\n");
+    for ((cores, simulated), limit) in CORES.iter().zip(simulated).zip(limit) {
+        let _ = writeln!(
+            text,
+            "<tr><td>{cores}</td><td>{simulated:.2}x</td><td>{limit:.2}x</td></tr>"
+        );
+    }
+    text.push_str("</table>\n");
+    text
+}
+
+fn places(program: &Program, shape: &crate::program::Shape, work: u64, span: u64) -> String {
+    let mut order: Vec<usize> = (0..program.places.len()).collect();
+    order.sort_by_key(|&place| std::cmp::Reverse((shape.on_span[place], shape.work[place])));
+    let mut text = String::from(
+        "<table><tr><th>place</th><th>on the span</th><th></th><th>work</th><th></th></tr>\n",
+    );
+    let shown = order
+        .into_iter()
+        .filter(|&place| shape.on_span[place] + shape.work[place] > 0)
+        .take(20);
+    for place in shown {
+        let (on_span, of_work) = (shape.on_span[place], shape.work[place]);
+        let _ = writeln!(
+            text,
+            "<tr><td>{}</td><td>{}</td><td>{:.1} %</td><td>{}</td><td>{:.1} %</td></tr>",
+            escape(&program.places[place]),
+            human(on_span),
+            100.0 * on_span as f64 / span as f64,
+            human(of_work),
+            100.0 * of_work as f64 / work.max(1) as f64,
+        );
+    }
+    text.push_str("</table>\n");
+    text
+}
+
+/// A box of the picture.
+struct Bar {
+    begin: u64,
+    end: u64,
+    row: usize,
+    place: usize,
+    on_span: bool,
+    work: u64,
+}
+
+const ROWS: usize = 48;
+const BARS: usize = 4000;
+
+/// Everything as early as it could be, each fork's right half in rows of its own.
+struct Layout<'a> {
+    program: &'a Program,
+    bars: Vec<Bar>,
+    /// What is shorter is not drawn.
+    least: u64,
+    ends: std::collections::HashMap<usize, u64>,
+}
+
+impl Layout<'_> {
+    /// Draws a path in rows from `row` on. Returns when it ends, and the first row that is free below it.
+    fn path(&mut self, path: usize, begin: u64, row: usize, on_span: bool) -> (u64, usize) {
+        let mut now = begin;
+        let mut below = row + 1;
+        for step in &self.program.paths[path].steps {
+            match step {
+                Step::Run {
+                    ns, span_ns, place, ..
+                } => {
+                    self.bar(now, *span_ns, row, *place, on_span, *ns);
+                    now += span_ns;
+                }
+                Step::Loop { ns, items, place } => {
+                    let length = ns / items.max(&1);
+                    self.bar(now, length, row, *place, on_span, *ns);
+                    now += length;
+                }
+                Step::Fork { left, right, .. } => {
+                    let (left_ns, right_ns) = (self.length(*left), self.length(*right));
+                    let (end, after) = self.path(*left, now, row, on_span && left_ns >= right_ns);
+                    let (other, last) =
+                        self.path(*right, now, after, on_span && right_ns > left_ns);
+                    now = end.max(other);
+                    below = below.max(last);
+                }
+                Step::Spawn(task) => {
+                    let (end, last) = self.path(self.program.tasks[*task], now, below, false);
+                    self.ends.insert(*task, end);
+                    below = last;
+                }
+                Step::Meet(tasks) => {
+                    let ends = tasks.iter().filter_map(|task| self.ends.get(task));
+                    now = ends.copied().fold(now, u64::max);
+                }
+            }
+        }
+        (now, below)
+    }
+
+    fn length(&self, path: usize) -> u64 {
+        // Without tasks: good enough to say which half is longer.
+        self.program.paths[path]
+            .steps
+            .iter()
+            .map(|step| match step {
+                Step::Run { span_ns, .. } => *span_ns,
+                Step::Loop { ns, items, .. } => ns / items.max(&1),
+                Step::Fork { left, right, .. } => self.length(*left).max(self.length(*right)),
+                Step::Spawn(_) | Step::Meet(_) => 0,
+            })
+            .sum()
+    }
+
+    fn bar(&mut self, begin: u64, length: u64, row: usize, place: usize, on_span: bool, work: u64) {
+        let drawn = (row < ROWS || on_span) && self.bars.len() < BARS;
+        if drawn && length >= self.least {
+            self.bars.push(Bar {
+                begin,
+                end: begin + length,
+                row: row.min(ROWS),
+                place,
+                on_span,
+                work,
+            });
+        }
+    }
+}
+
+fn picture(program: &Program) -> String {
+    let span = program.span_ns().max(1);
+    let mut layout = Layout {
+        program,
+        bars: Vec::new(),
+        least: span / 2000,
+        ends: std::collections::HashMap::new(),
+    };
+    layout.path(program.root(), 0, 0, true);
+    let rows = layout.bars.iter().map(|bar| bar.row + 1).max().unwrap_or(1);
+    let mut svg = format!(
+        "<div class=\"scroll\"><svg viewBox=\"0 0 960 {}\" role=\"img\" style=\"min-width:640px\">",
+        rows * 12 + 4
+    );
+    for bar in &layout.bars {
+        let x = 960.0 * bar.begin as f64 / span as f64;
+        let width = 960.0 * (bar.end - bar.begin) as f64 / span as f64;
+        let _ = writeln!(
+            svg,
+            "<rect class=\"bar {}\" x=\"{x:.2}\" y=\"{}\" width=\"{:.2}\" height=\"11\"><title>{}\n{} ({} of work)</title></rect>",
+            if bar.on_span { "on" } else { "off" },
+            bar.row * 12,
+            width.max(0.3),
+            escape(&program.places[bar.place]),
+            human(bar.end - bar.begin),
+            human(bar.work),
+        );
+    }
+    svg.push_str("</svg></div>\n");
+    svg
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+}
+
+/// A time with a unit that keeps it short.
+pub fn human(ns: u64) -> String {
+    let time = ns as f64;
+    match time {
+        time if time < 1e3 => format!("{time:.0} ns"),
+        time if time < 1e6 => format!("{:.2} us", time / 1e3),
+        time if time < 1e9 => format!("{:.2} ms", time / 1e6),
+        time => format!("{:.2} s", time / 1e9),
+    }
+}

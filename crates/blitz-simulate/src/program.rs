@@ -1,0 +1,405 @@
+//! A recorded computation, read from the text that `blitz::profile::record` makes.
+//!
+//! The text is a tree; here all paths lie in one vector and know each other by index.
+
+use std::collections::HashMap;
+
+/// A recorded computation.
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    /// How many threads the pool had that ran it.
+    pub threads: usize,
+    /// How long it took then, in nanoseconds, recording included.
+    pub elapsed_ns: u64,
+    /// How many forks and tasks changed threads then.
+    pub steals: u64,
+    /// What the profiler said; the shape at hand is a little coarser.
+    pub measured_work_ns: u64,
+    /// As above.
+    pub measured_span_ns: u64,
+    /// Lines of the program.
+    pub places: Vec<String>,
+    /// All paths. The last one is the whole.
+    pub paths: Vec<Path>,
+    /// The paths of tasks.
+    pub tasks: Vec<usize>,
+}
+
+/// What happens one after the other.
+#[derive(Clone, Debug, Default)]
+pub struct Path {
+    /// In order.
+    pub steps: Vec<Step>,
+    /// Of all steps, what is inside of them included; without tasks.
+    pub work_ns: u64,
+}
+
+/// Times are in nanoseconds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Plain code, with so many forks inside that were too small to be told.
+    Run {
+        /// How long.
+        ns: u64,
+        /// Of it, what no number of cores shortens.
+        span_ns: u64,
+        /// Forks inside.
+        forks: u64,
+        /// Index into the places.
+        place: usize,
+    },
+    /// A loop that was not cut.
+    Loop {
+        /// How long.
+        ns: u64,
+        /// Of so many items.
+        items: u64,
+        /// Index into the places.
+        place: usize,
+    },
+    /// Two paths beside each other.
+    Fork {
+        /// Index into the paths.
+        left: usize,
+        /// Index into the paths.
+        right: usize,
+        /// Both are parts of one loop.
+        of_loop: bool,
+        /// Index into the places.
+        place: usize,
+    },
+    /// A task begins; index into the tasks.
+    Spawn(usize),
+    /// Tasks are waited for.
+    Meet(Vec<usize>),
+}
+
+impl Program {
+    /// Reads a recording.
+    ///
+    /// ```
+    /// let text = "blitz recording 1\nthreads 2\nelapsed 10\nwork 9\nspan 5\nsteals 1\n\
+    ///     place the beginning\nsteps\nr 1 1 0 0\nf 0 {\nr 4 4 0 0\n|\nr 4 4 0 0\n}\n";
+    /// let program = blitz_simulate::Program::read(text).unwrap();
+    /// assert_eq!((program.work_ns(), program.span_ns()), (9, 5));
+    /// ```
+    pub fn read(text: &str) -> Result<Self, String> {
+        let mut program = Program::default();
+        let (head, steps) = text
+            .split_once("\nsteps\n")
+            .ok_or("this is no recording: there are no steps in it")?;
+        for (index, line) in head.lines().enumerate() {
+            let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+            let number = || {
+                let number = rest.parse::<u64>();
+                number.map_err(|_| format!("line {}: '{rest}' is no number", index + 1))
+            };
+            match word {
+                "blitz" if rest == "recording 1" => {}
+                "blitz" => return Err(format!("a recording of another version: {rest}")),
+                "threads" => program.threads = number()? as usize,
+                "elapsed" => program.elapsed_ns = number()?,
+                "work" => program.measured_work_ns = number()?,
+                "span" => program.measured_span_ns = number()?,
+                "steals" => program.steals = number()?,
+                "place" => program.places.push(rest.to_string()),
+                _ => return Err(format!("line {}: what is '{word}'?", index + 1)),
+            }
+        }
+        let mut reader = Reader {
+            words: steps.split_ascii_whitespace(),
+            next: None,
+            program: &mut program,
+            tasks: HashMap::new(),
+        };
+        let whole = reader.path()?;
+        if let Some(word) = reader.word() {
+            return Err(format!("what is '{word}'?"));
+        }
+        program.paths.push(whole);
+        // Tasks that were not waited for are nobody's.
+        let known: Vec<bool> = program
+            .tasks
+            .iter()
+            .map(|&path| path != usize::MAX)
+            .collect();
+        for path in &mut program.paths {
+            path.steps.retain_mut(|step| match step {
+                Step::Spawn(task) => known[*task],
+                Step::Meet(tasks) => {
+                    tasks.retain(|&task| known[task]);
+                    true
+                }
+                _ => true,
+            });
+        }
+        Ok(program)
+    }
+
+    /// The index of the path that is the whole.
+    pub fn root(&self) -> usize {
+        self.paths.len() - 1
+    }
+
+    /// What one core has to do.
+    pub fn work_ns(&self) -> u64 {
+        let tasks = self
+            .tasks
+            .iter()
+            .filter_map(|&path| self.paths.get(path))
+            .map(|path| path.work_ns);
+        self.paths[self.root()].work_ns + tasks.sum::<u64>()
+    }
+
+    /// What no number of cores gets below: loops cut into items, everything else as it is.
+    pub fn span_ns(&self) -> u64 {
+        self.shape().span_ns
+    }
+
+    /// The longest path, and what lies on it.
+    pub fn shape(&self) -> Shape {
+        let mut known = HashMap::new();
+        let mut on_span = vec![0; self.places.len()];
+        let mut ends = HashMap::new();
+        let span_ns = self.depth(self.root(), 0, &mut ends, &mut known);
+        self.mark(self.root(), 0, &ends, &known, &mut on_span);
+        let mut work = vec![0; self.places.len()];
+        for step in self.paths.iter().flat_map(|path| &path.steps) {
+            if let Step::Run { ns, place, .. } | Step::Loop { ns, place, .. } = step {
+                work[*place] += ns;
+            }
+        }
+        Shape {
+            span_ns,
+            on_span,
+            work,
+        }
+    }
+
+    /// When a path ends that begins at `begin`. `ends`: of tasks; `known`: the length of paths.
+    fn depth(
+        &self,
+        path: usize,
+        begin: u64,
+        ends: &mut HashMap<usize, (u64, u64)>,
+        known: &mut HashMap<usize, u64>,
+    ) -> u64 {
+        let mut now = begin;
+        for step in &self.paths[path].steps {
+            match step {
+                Step::Run { span_ns, .. } => now += span_ns,
+                Step::Loop { ns, items, .. } => now += ns / items.max(&1),
+                Step::Fork { left, right, .. } => {
+                    let left = self.depth(*left, now, ends, known);
+                    now = left.max(self.depth(*right, now, ends, known));
+                }
+                Step::Spawn(task) => {
+                    let end = self.depth(self.tasks[*task], now, ends, known);
+                    ends.insert(*task, (now, end));
+                }
+                Step::Meet(tasks) => {
+                    let latest = tasks.iter().filter_map(|task| ends.get(task));
+                    now = latest.map(|&(_, end)| end).fold(now, u64::max);
+                }
+            }
+        }
+        known.insert(path, now - begin);
+        now
+    }
+
+    /// Adds up, by place, what lies on the longest path.
+    fn mark(
+        &self,
+        path: usize,
+        begin: u64,
+        ends: &HashMap<usize, (u64, u64)>,
+        known: &HashMap<usize, u64>,
+        on_span: &mut [u64],
+    ) {
+        let mut now = begin;
+        // What this path did since a task was spawned is not on the longest path if the task is.
+        let mut marks: Vec<(u64, usize, u64)> = Vec::new();
+        for step in &self.paths[path].steps {
+            match step {
+                Step::Run { span_ns, place, .. } => {
+                    marks.push((now, *place, *span_ns));
+                    now += span_ns;
+                }
+                Step::Loop { ns, items, place } => {
+                    let ns = ns / items.max(&1);
+                    marks.push((now, *place, ns));
+                    now += ns;
+                }
+                Step::Fork { left, right, .. } => {
+                    for &(_, place, ns) in &marks {
+                        on_span[place] += ns;
+                    }
+                    marks.clear();
+                    let longer = if known[left] >= known[right] {
+                        *left
+                    } else {
+                        *right
+                    };
+                    self.mark(longer, now, ends, known, on_span);
+                    now += known[&longer];
+                }
+                Step::Spawn(_) => {}
+                Step::Meet(tasks) => {
+                    let latest = tasks
+                        .iter()
+                        .filter_map(|task| Some((ends.get(task)?, *task)))
+                        .max_by_key(|((_, end), _)| *end);
+                    if let Some(((task_begin, end), task)) = latest
+                        && *end > now
+                    {
+                        marks.retain(|&(at, _, _)| at < *task_begin);
+                        self.mark(self.tasks[task], *task_begin, ends, known, on_span);
+                        now = *end;
+                    }
+                }
+            }
+        }
+        for (_, place, ns) in marks {
+            on_span[place] += ns;
+        }
+    }
+}
+
+/// The longest path of a program, and what its places have of work and span.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    /// Its length.
+    pub span_ns: u64,
+    /// By place: what of it lies there.
+    pub on_span: Vec<u64>,
+    /// By place: the work.
+    pub work: Vec<u64>,
+}
+
+struct Reader<'a, 'p> {
+    words: std::str::SplitAsciiWhitespace<'a>,
+    next: Option<&'a str>,
+    program: &'p mut Program,
+    /// Numbers in the recording to indices.
+    tasks: HashMap<u64, usize>,
+}
+
+impl<'a> Reader<'a, '_> {
+    fn word(&mut self) -> Option<&'a str> {
+        self.next.take().or_else(|| self.words.next())
+    }
+
+    fn number(&mut self) -> Result<u64, String> {
+        let word = self.word().ok_or("the recording ends too early")?;
+        word.parse().map_err(|_| format!("'{word}' is no number"))
+    }
+
+    fn place(&mut self) -> Result<usize, String> {
+        let place = self.number()? as usize;
+        if place < self.program.places.len() {
+            Ok(place)
+        } else {
+            Err(format!("there is no place {place}"))
+        }
+    }
+
+    fn expect(&mut self, expected: &str) -> Result<(), String> {
+        match self.word() {
+            Some(word) if word == expected => Ok(()),
+            other => Err(format!("'{expected}' is missing before {other:?}")),
+        }
+    }
+
+    fn task(&mut self) -> Result<usize, String> {
+        let number = self.number()?;
+        let tasks = &mut self.program.tasks;
+        Ok(*self.tasks.entry(number).or_insert_with(|| {
+            tasks.push(usize::MAX);
+            tasks.len() - 1
+        }))
+    }
+
+    fn stored_path(&mut self) -> Result<usize, String> {
+        let path = self.path()?;
+        self.program.paths.push(path);
+        Ok(self.program.paths.len() - 1)
+    }
+
+    /// Up to a word that ends a path, which is left.
+    fn path(&mut self) -> Result<Path, String> {
+        let mut path = Path::default();
+        while let Some(word) = self.word() {
+            let step = match word {
+                "|" | "}" => {
+                    self.next = Some(word);
+                    break;
+                }
+                "r" => Step::Run {
+                    ns: self.number()?,
+                    span_ns: self.number()?,
+                    forks: self.number()?,
+                    place: self.place()?,
+                },
+                "l" => Step::Loop {
+                    ns: self.number()?,
+                    items: self.number()?,
+                    place: self.place()?,
+                },
+                "f" | "c" => {
+                    let place = self.place()?;
+                    self.expect("{")?;
+                    let left = self.stored_path()?;
+                    self.expect("|")?;
+                    let right = self.stored_path()?;
+                    self.expect("}")?;
+                    let of_loop = word == "c";
+                    Step::Fork {
+                        left,
+                        right,
+                        of_loop,
+                        place,
+                    }
+                }
+                "s" => {
+                    let task = self.task()?;
+                    self.place()?;
+                    Step::Spawn(task)
+                }
+                "m" => {
+                    let count = self.number()?;
+                    let awaited = (0..count).map(|_| self.task()).collect::<Result<_, _>>()?;
+                    self.place()?;
+                    self.expect("{")?;
+                    self.ended_tasks()?;
+                    Step::Meet(awaited)
+                }
+                other => return Err(format!("what is '{other}'?")),
+            };
+            path.work_ns += match &step {
+                Step::Run { ns, .. } | Step::Loop { ns, .. } => *ns,
+                Step::Fork { left, right, .. } => {
+                    self.program.paths[*left].work_ns + self.program.paths[*right].work_ns
+                }
+                Step::Spawn(_) | Step::Meet(_) => 0,
+            };
+            path.steps.push(step);
+        }
+        Ok(path)
+    }
+
+    fn ended_tasks(&mut self) -> Result<(), String> {
+        loop {
+            match self.word() {
+                Some("}") => return Ok(()),
+                Some("|") => {}
+                Some(word) => {
+                    self.next = Some(word);
+                    let task = self.task()?;
+                    let path = self.stored_path()?;
+                    self.program.tasks[task] = path;
+                }
+                None => return Err("the recording ends too early".into()),
+            }
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! Programs of known shape on machines of known cost.
+
+use super::*;
+
+/// A recording with these steps.
+fn program(steps: &str) -> Program {
+    let text = format!("blitz recording 1\nthreads 1\nplace here\nplace there\nsteps\n{steps}");
+    Program::read(&text).unwrap()
+}
+
+/// A tree of forks with leaves of so many nanoseconds.
+fn tree(levels: u32, leaf: u64) -> String {
+    if levels == 0 {
+        return format!("r {leaf} {leaf} 0 0\n");
+    }
+    let half = tree(levels - 1, leaf);
+    format!("r 300 300 0 1\nf 1 {{\n{half}|\n{half}}}\n")
+}
+
+/// Trees that lean: a short half and a long one.
+fn comb(levels: u32, leaf: u64) -> String {
+    if levels == 0 {
+        return format!("r {leaf} {leaf} 0 0\n");
+    }
+    format!(
+        "f 1 {{\nr {leaf} {leaf} 0 0\n|\n{}}}\n",
+        comb(levels - 1, leaf)
+    )
+}
+
+fn scope(tasks: u64, ns: impl Fn(u64) -> u64) -> String {
+    let spawns: String = (0..tasks).map(|task| format!("s {task} 0\n")).collect();
+    let awaited: String = (0..tasks).map(|task| format!("{task} ")).collect();
+    let ended: Vec<String> = (0..tasks)
+        .map(|task| format!("{task}\nr {0} {0} 0 0\n", ns(task)))
+        .collect();
+    format!("{spawns}m {tasks} {awaited}1 {{\n{}}}\n", ended.join("|\n"))
+}
+
+/// The most forks on one path.
+fn forks_deep(program: &Program, path: usize) -> u64 {
+    let steps = &program.paths[path].steps;
+    let deep = steps.iter().map(|step| match step {
+        Step::Fork { left, right, .. } => {
+            1 + forks_deep(program, *left).max(forks_deep(program, *right))
+        }
+        _ => 0,
+    });
+    deep.max().unwrap_or(0)
+}
+
+fn programs() -> Vec<(&'static str, Program)> {
+    vec![
+        ("plain code", program("r 1000000 1000000 0 0\n")),
+        ("a loop", program("l 20000000 100000 0\n")),
+        ("a short loop", program("l 40000 100 0\n")),
+        ("a loop of few items", program("l 9000000 9 0\n")),
+        ("a tree", program(&tree(10, 20_000))),
+        ("a fine tree", program(&tree(13, 700))),
+        ("a comb", program(&comb(60, 50_000))),
+        ("tasks", program(&scope(500, |task| task * 300))),
+        (
+            "nested loops",
+            program(
+                "c 0 {\nl 3000000 50 0\nl 3000000 50 0\n|\nl 3000000 7 0\nf 1 {\nl 1000000 10 0\n|\nl 2000000 30 0\n}\n}\n",
+            ),
+        ),
+        (
+            "half",
+            program("r 10000000 10000000 0 0\nl 10000000 1000 1\n"),
+        ),
+    ]
+}
+
+#[test]
+fn the_same_program_gives_the_same_outcome() {
+    for (name, program) in programs() {
+        let machine = Machine::with_cores(16);
+        assert_eq!(
+            simulate(&program, &machine),
+            simulate(&program, &machine),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn every_step_is_run_once_on_any_machine() {
+    for (name, program) in programs() {
+        for cores in [1, 2, 3, 16, 64, 256, 1024] {
+            for waiting in [Waiting::Descendants, Waiting::Anything] {
+                let machine = Machine {
+                    waiting,
+                    ..Machine::with_cores(cores)
+                };
+                let outcome = simulate(&program, &machine);
+                assert_eq!(
+                    outcome.work_ns,
+                    program.work_ns(),
+                    "{name} on {cores} cores"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn no_machine_beats_work_and_span_and_none_stays_far_behind_a_greedy_one() {
+    for (name, program) in programs() {
+        let (work, span) = (program.work_ns(), program.span_ns());
+        for cores in [1, 2, 4, 16, 64, 256, 1024] {
+            let outcome = simulate(&program, &Machine::with_cores(cores));
+            let cores = cores as u64;
+            let least = span.max(work / cores);
+            assert!(
+                outcome.elapsed_ns >= least,
+                "{name} on {cores}: {outcome:?}"
+            );
+            // Brent, with the burden: a path of forks that are all stolen, each with a wake (a loop has some of its own); and getting everybody
+            // going, where one wakes the next.
+            let wakes = forks_deep(&program, program.root()) + 12 + cores.min(outcome.wakes);
+            let ramp = 20_000 * wakes + 60_000;
+            let most = (work + outcome.overhead_ns) / cores + span;
+            assert!(
+                outcome.elapsed_ns <= most + most / 5 + ramp,
+                "{name} on {cores}: {} after {most} and {ramp}, {outcome:?}",
+                outcome.elapsed_ns
+            );
+        }
+    }
+}
+
+#[test]
+fn one_core_takes_the_work_and_nothing_is_stolen() {
+    for (name, program) in programs() {
+        let outcome = simulate(&program, &Machine::with_cores(1));
+        assert_eq!((outcome.steals, outcome.wakes), (0, 0), "{name}");
+        let work = program.work_ns();
+        assert!(outcome.elapsed_ns >= work, "{name}");
+        assert!(
+            outcome.elapsed_ns <= work + work / 10,
+            "{name}: {outcome:?}"
+        );
+    }
+}
+
+#[test]
+fn more_threads_than_cores_do_not_beat_the_cores() {
+    for (name, program) in programs() {
+        let work = program.work_ns();
+        for workers in [8, 64] {
+            let machine = Machine {
+                cpus: 2,
+                ..Machine::with_cores(workers)
+            };
+            let outcome = simulate(&program, &machine);
+            assert_eq!(outcome.work_ns, work, "{name}");
+            assert!(
+                outcome.elapsed_ns >= work / 2,
+                "{name} with {workers}: {outcome:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_waiting_thread_that_may_run_anything_is_kept_busy_where_one_that_may_not_is_not() {
+    // Two combs beside each other: whoever waits in one could help in the other.
+    let program = program(&format!(
+        "f 0 {{\n{}|\n{}}}\n",
+        comb(40, 100_000),
+        comb(40, 30_000)
+    ));
+    let machine = Machine::with_cores(3);
+    let ours = simulate(&program, &machine);
+    let anything = Machine {
+        waiting: Waiting::Anything,
+        ..machine
+    };
+    let theirs = simulate(&program, &anything);
+    assert_ne!(ours, theirs);
+}
+
+#[test]
+fn recordings_that_are_none_are_refused_with_a_reason() {
+    for (text, reason) in [
+        ("", "no recording"),
+        ("blitz recording 2\nsteps\n", "version"),
+        ("blitz recording 1\nsteps\nr 1\n", "too early"),
+        (
+            "blitz recording 1\nplace a\nsteps\nr 1 1 0 7\n",
+            "no place 7",
+        ),
+        ("blitz recording 1\nplace a\nsteps\nx\n", "what is 'x'"),
+        ("blitz recording 1\nplace a\nsteps\nf 0 {\n|\n", "missing"),
+    ] {
+        let error = Program::read(text).unwrap_err();
+        assert!(error.contains(reason), "{text:?}: {error}");
+    }
+}
+
+#[test]
+fn the_page_stands_alone_and_names_the_places() {
+    let program = program(&tree(6, 50_000));
+    let page = page::html(
+        "a <tree>",
+        &program,
+        &Machine::with_cores(2),
+        Some("a table"),
+    );
+    assert!(page.contains("a &lt;tree&gt;") && page.contains("there") && page.contains("a table"));
+    assert!(!page.contains("http"), "nothing comes from elsewhere");
+    assert!(!page.contains("NaN") && !page.contains("inf"));
+    assert_eq!(page.matches("<svg").count(), page.matches("</svg>").count());
+}
