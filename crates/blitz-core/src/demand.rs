@@ -128,7 +128,7 @@ where
     join_context_within(Within::NOTHING, expected_ticks, || (), a, b)
 }
 
-/// [`join`](crate::join) for libraries: where places are asked for, the fork is the place where the user called the library, not a line of
+/// [`join`](crate::join()) for libraries: where places are asked for, the fork is the place where the user called the library, not a line of
 /// the library. See [`site`](crate::site).
 ///
 /// ```
