@@ -5,7 +5,7 @@
 use crate::second;
 use crate::words::{SimulateOptions, Subject};
 use blitz_simulate::page::{Curve, human, plot};
-use blitz_simulate::{Cascade, Machine, Outcome, Program, Waiting, measure, simulate};
+use blitz_simulate::{Cascade, Machine, Program, Waiting, mean_speedup, measure, simulate};
 use std::process::ExitCode;
 
 /// Runs the subcommand.
@@ -47,13 +47,15 @@ fn try_run(options: &SimulateOptions) -> Result<(), String> {
     compare(&name, &program, &machine, options)
 }
 
-fn on(program: &Program, machine: &Machine, cores: usize) -> Outcome {
-    let machine = Machine {
+/// Speed-ups are means of so many runs with different luck.
+const RUNS: u64 = 16;
+
+fn with_cores(machine: &Machine, cores: usize) -> Machine {
+    Machine {
         workers: cores,
         cpus: cores,
         ..machine.clone()
-    };
-    simulate(program, &machine)
+    }
 }
 
 /// The table and the curves: by the engine's rules, with unrestricted stealing, and as if the single words cost nothing.
@@ -87,11 +89,10 @@ fn compare(
     );
     let mut rows: [Vec<f64>; 5] = Default::default();
     for &cores in &options.cores {
-        let ours = on(program, machine, cores);
+        let ours = simulate(program, &with_cores(machine, cores));
         let limit = parallelism.min(cores as f64);
-        let [anything, free, two] = [&anything, &free_words, &two]
-            .map(|machine| on(program, machine, cores).speedup(program));
-        let speedup = ours.speedup(program);
+        let [speedup, anything, free, two] = [machine, &anything, &free_words, &two]
+            .map(|machine| mean_speedup(program, &with_cores(machine, cores), RUNS));
         let busy = 100.0 * ours.counters.busy_ns as f64 / ours.elapsed_ns.max(1) as f64;
         println!(
             "{cores:>8} {limit:>8.2}x {speedup:>9.2}x {:>11} {:>7} {:>7} {:>7}  | {anything:>8.2}x {:>+7.1} %  | {free:>10.2}x {busy:>13.1} % {:>11}  | {two:>12.2}x",

@@ -16,7 +16,7 @@ mod world;
 
 pub use machine::{Cascade, Costs, Machine, Waiting};
 pub use program::{Path, Program, Shape, Step};
-pub use world::{Outcome, WordUse, simulate};
+pub use world::{Outcome, WordUse, mean_speedup, simulate};
 
 #[cfg(test)]
 mod tests;

@@ -15,6 +15,8 @@ pub struct Machine {
     pub free_words: bool,
     /// Whom a thread wakes that was woken and has found work.
     pub cascade: Cascade,
+    /// Whom thieves try first: another seed, another run of luck.
+    pub seed: u64,
 }
 
 /// Whom a thread wakes that was woken and has found work, if there is more.
@@ -45,6 +47,7 @@ impl Machine {
             waiting: Waiting::Descendants,
             free_words: false,
             cascade: Cascade::Chain,
+            seed: 1,
         }
     }
 }
