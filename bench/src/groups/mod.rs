@@ -14,6 +14,8 @@ pub mod mixed;
 pub mod net;
 #[cfg(feature = "full")]
 pub mod ops;
+#[cfg(feature = "full")]
+pub mod pipeline;
 pub mod service;
 pub mod sort;
 #[cfg(feature = "full")]
@@ -180,6 +182,11 @@ pub const GROUPS: &[Group] = &[
         "sources",
         "loops over maps, sets, lists, heaps and text, of 10 to 1M items: never slower than plain code?",
         sources::run
+    ),
+    only_in_full!(
+        "pipeline",
+        "a sequential source through a closure of 0 to 100 us, results in order: par_map, into_seq; against pariter and collect",
+        pipeline::run
     ),
     Group::measuring(
         "tasks",

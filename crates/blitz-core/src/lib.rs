@@ -65,6 +65,9 @@ mod clock;
 #[doc(hidden)]
 pub mod companion;
 #[cfg(not(loom))]
+#[doc(hidden)]
+pub mod crew;
+#[cfg(not(loom))]
 pub mod demand;
 #[cfg(not(loom))]
 mod entered;

@@ -270,6 +270,37 @@ impl<'scope> Scope<'scope> {
         ScopedHandle::new(shared)
     }
 
+    pub(crate) fn context(&self) -> *const Context {
+        &raw const self.base.context
+    }
+
+    pub(crate) fn pool(&self) -> &Pool {
+        self.base.pool()
+    }
+
+    /// Spawns a task that runs in another context than the scope's, and ends before the scope does.
+    ///
+    /// # Safety
+    /// The context descends from the scope's, and is alive until `body` is gone and during this call.
+    pub(crate) unsafe fn spawn_within(
+        &self,
+        context: *const Context,
+        body: impl FnOnce() + Send + 'scope,
+    ) {
+        let scope = ScopePtr(self);
+        // SAFETY: as in `spawn`.
+        let run = move || unsafe {
+            let scope = scope.get();
+            if let Err(payload) = catch_unwind(AssertUnwindSafe(body)) {
+                scope.base.panicked(payload);
+            }
+            scope.base.part_done();
+        };
+        self.base.add_part();
+        // SAFETY: as in `spawn`; the rest is passed on.
+        unsafe { self.base.submit_in(context, run) };
+    }
+
     /// Runs `body` once on every thread of the pool, as tasks of this scope.
     ///
     /// ```

@@ -162,7 +162,7 @@ pub(crate) fn detached(pool: &Pool, func: impl FnOnce() + Send + 'static) -> imp
 /// # Safety
 /// `run` may be called on any thread at any time, and `context` is alive until it has run and during this
 /// call.
-unsafe fn submit(pool: &Pool, context: *const Context, run: impl FnOnce()) {
+pub(crate) unsafe fn submit(pool: &Pool, context: *const Context, run: impl FnOnce()) {
     // SAFETY: passed on.
     let task = unsafe { make(pool, context, run) };
     match pool.current_seat() {

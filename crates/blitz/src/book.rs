@@ -15,6 +15,7 @@ chapters! {
     Join: "docs/guide/join.md",
     Scope: "docs/guide/scope.md",
     Iterators: "docs/guide/iterators.md",
+    Pipelines: "docs/guide/pipelines.md",
     Sorting: "docs/guide/sorting.md",
     Algorithms: "docs/guide/algorithms.md",
     Pools: "docs/guide/pools.md",

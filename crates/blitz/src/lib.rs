@@ -9,6 +9,7 @@ mod math;
 pub mod ops;
 pub mod option;
 mod par_either;
+pub mod pipeline;
 pub mod prelude;
 pub mod range;
 pub mod range_inclusive;

@@ -5,5 +5,6 @@ pub use crate::iter::{
     IntoParallelRefMutIterator, ParallelBridge, ParallelDrainFull, ParallelDrainRange,
     ParallelExtend, ParallelIterator,
 };
+pub use crate::pipeline::ParallelPipeline;
 pub use crate::slice::{ParallelSlice, ParallelSliceMut};
 pub use crate::str::ParallelString;

@@ -22,7 +22,7 @@ pub(super) use pace::Order;
 
 use crate::engine::demand::join_context_expecting;
 use crate::engine::{caller_may_take_part, hand_over};
-use crate::iter::plumbing::{Consumer, Folder, Reducer};
+use crate::iter::plumbing::{Consumer, Folder, PourPulled, Reducer};
 use crate::iter::{IndexedParallelIterator, IntoParallelIterator};
 use block::Block;
 use pace::Pace;
@@ -39,6 +39,14 @@ where
     I: ExactSizeIterator<Item: Send> + Send,
     C: Consumer<I::Item>,
 {
+    let take = |items: &mut I, limit| items.by_ref().take(limit).collect();
+    let (items, consumer) = match PourPulled::LOOP {
+        None => (items, consumer),
+        Some(pour) => match pour(items.len(), items, take, consumer) {
+            Ok(result) => return result,
+            Err(back) => back,
+        },
+    };
     if consumer.full() {
         return consumer.into_folder().complete();
     }

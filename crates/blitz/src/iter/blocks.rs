@@ -123,6 +123,11 @@ where
             }
             let size = size.min(len);
             let (block, rest) = producer.split_at(size);
+            if C::HAS_OUTLET {
+                if let Some(outlet) = consumer.outlet() {
+                    outlet.in_turn();
+                }
+            }
             let (for_block, for_rest, reducer) = consumer.split_at(size);
             let result = bridge_producer_consumer(size, block, for_block);
             so_far = Some(match so_far {

@@ -1,7 +1,9 @@
 //! `chain`: one iterator after another.
 
 use super::both::{BothCallback, with_both_producers};
-use super::plumbing::{Consumer, Folder, Producer, ProducerCallback, Reducer, UnindexedConsumer};
+use super::plumbing::{
+    Consumer, Folder, Producer, ProducerCallback, Reducer, UnindexedConsumer, drive_in_turn,
+};
 use super::{IndexedParallelIterator, ParallelIterator};
 use crate::engine::demand::join_in_operation;
 
@@ -39,6 +41,7 @@ where
         C: UnindexedConsumer<Self::Item>,
     {
         let Chain { a, b } = self;
+        let in_turn = is_handed_out(&consumer);
         // If the length of the first part is known the consumer may depend on it: it is how `collect` finds the place
         // of the second part.
         let (left, right, reducer) = match a.opt_len() {
@@ -48,6 +51,13 @@ where
                 (consumer.split_off_left(), consumer, reducer)
             }
         };
+        if in_turn {
+            return drive_in_turn(
+                || a.drive_unindexed(left),
+                right,
+                |right| b.drive_unindexed(right),
+            );
+        }
         let (left, right) =
             join_in_operation(|| a.drive_unindexed(left), || b.drive_unindexed(right));
         reducer.reduce(left, right)
@@ -68,7 +78,11 @@ where
         C: Consumer<Self::Item>,
     {
         let Chain { a, b } = self;
+        let in_turn = is_handed_out(&consumer);
         let (left, right, reducer) = consumer.split_at(a.len());
+        if in_turn {
+            return drive_in_turn(|| a.drive(left), right, |right| b.drive(right));
+        }
         let (left, right) = join_in_operation(|| a.drive(left), || b.drive(right));
         reducer.reduce(left, right)
     }
@@ -84,6 +98,17 @@ where
         let a_len = self.a.len();
         with_both_producers(self.a, self.b, Link { callback, a_len })
     }
+}
+
+/// The loop is not run where it is driven, but handed out: its parts one after the other.
+#[inline]
+fn is_handed_out<T, C: Consumer<T>>(consumer: &C) -> bool {
+    let outlet = if C::HAS_OUTLET {
+        consumer.outlet()
+    } else {
+        None
+    };
+    outlet.inspect(|outlet| outlet.in_turn()).is_some()
 }
 
 struct Link<CB> {

@@ -9,7 +9,7 @@
 //! unless somebody took even the beginning, it takes the folder from there (or begins one) and puts it back when complete.
 //! Consumers further right begin folders of their own, whose results follow.
 
-use super::plumbing::{Consumer, Folder, Reducer, UnindexedConsumer, this_thread};
+use super::plumbing::{Consumer, Folder, Outlet, Reducer, UnindexedConsumer, this_thread};
 use super::stage::debug_fields;
 use super::{IntoParallelIterator, ParallelIterator};
 use crate::delegate::forward_to_base;
@@ -113,6 +113,13 @@ where
     type Folder = OpeningFolder<'f, PI::Item, C, F>;
     type Reducer = C::Reducer;
     type Result = C::Result;
+
+    const HAS_OUTLET: bool = C::HAS_OUTLET;
+
+    #[inline]
+    fn outlet(&self) -> Option<&dyn Outlet<C::Result>> {
+        self.base.outlet()
+    }
 
     #[inline]
     fn split_at(self, index: usize) -> (Self, Self, C::Reducer) {

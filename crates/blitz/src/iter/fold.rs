@@ -5,7 +5,7 @@
 
 use super::ParallelIterator;
 use super::originals::Originals;
-use super::plumbing::{Consumer, Folder, UnindexedConsumer};
+use super::plumbing::{Consumer, Folder, Outlet, UnindexedConsumer};
 use super::stage::debug_fields;
 use crate::delegate::forward_to_base;
 
@@ -176,6 +176,13 @@ where
     type Folder = FoldFolder<'f, C::Folder, S::Value, F>;
     type Reducer = C::Reducer;
     type Result = C::Result;
+
+    const HAS_OUTLET: bool = C::HAS_OUTLET;
+
+    #[inline]
+    fn outlet(&self) -> Option<&dyn Outlet<C::Result>> {
+        self.base.outlet()
+    }
 
     #[inline]
     fn split_at(self, index: usize) -> (Self, Self, C::Reducer) {

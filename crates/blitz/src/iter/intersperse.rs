@@ -8,7 +8,9 @@
 //! * If it is not ([`Unknown`]), a piece may turn out empty. So every cut reserves a place between its two sides, and the
 //!   reducer fills it in the end if both sides have something.
 
-use super::plumbing::{Consumer, Folder, Producer, ProducerCallback, Reducer, UnindexedConsumer};
+use super::plumbing::{
+    Consumer, Folder, Outlet, Producer, ProducerCallback, Reducer, UnindexedConsumer,
+};
 use super::{IndexedParallelIterator, ParallelIterator};
 
 /// Puts clones of an element between the items. Made by [`intersperse`](super::ParallelIterator::intersperse).
@@ -125,6 +127,13 @@ where
     type Folder = Interspersed<C::Folder, T>;
     type Reducer = C::Reducer;
     type Result = C::Result;
+
+    const HAS_OUTLET: bool = C::HAS_OUTLET;
+
+    #[inline]
+    fn outlet(&self) -> Option<&dyn Outlet<C::Result>> {
+        self.base.outlet()
+    }
 
     fn split_at(self, index: usize) -> (Self, Self, C::Reducer) {
         // Nothing on the left leaves everything as it is; something on the left puts the element first on the right.

@@ -12,6 +12,7 @@ use super::{
 use super::{extend, find, find_first_last, for_each, reduce, sum, try_reduce, unzip};
 use crate::engine::ThreadPool;
 use crate::engine::operation;
+use crate::pipeline::{IntoSeq, Order, Seq, with_seq};
 use std::cmp::Ordering;
 use std::collections::LinkedList;
 use std::iter::{Product, Sum};
@@ -1181,6 +1182,79 @@ pub trait ParallelIterator: Sized + Send {
         let _operation = operation();
         let (identity, op) = reducer.into_parts();
         self.reduce(identity, op)
+    }
+
+    /// A sequential iterator over the results, in order, while the rest is computed.
+    ///
+    /// Never more results are there than the [`look_ahead`](IntoSeq::look_ahead): a consumer that is slow slows the threads down. The thread that asks takes part, so it
+    /// works in a pool of one thread, too. Dropping it ends the loop: what runs is waited for, the rest is dropped.
+    ///
+    /// Results are counted before adaptors that make several of one, such as `flat_map`. A part of a source that cannot be cut by position (a text, a set) is computed whole when it is as small as
+    /// the source can make it. A [`walk_tree`](super::walk_tree()) and a [`par_bridge`](super::ParallelBridge) are gone through by the thread that asks; what becomes of their items is computed
+    /// in parallel. Iterators that do not cut their loops by Blitz's [`bridge`](super::plumbing::bridge) functions, and
+    /// [`with_splitter`](super::IndexedParallelIterator::with_splitter) and its relatives, are computed as a whole first.
+    ///
+    /// Iterators that borrow cannot outlive what they borrow from, and a sequential iterator might be forgotten: for them there is [`with_seq`](Self::with_seq).
+    ///
+    /// # Panics
+    ///
+    /// If something in the loop panics, `next` does when it comes to the block in which it happened, and then there is nothing left.
+    ///
+    /// # Cost
+    ///
+    /// A thread is started by the first `next`, which sleeps until the end: some tens of microseconds. Then results come in blocks, of which each costs some hundred nanoseconds.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use blitz::prelude::*;
+    /// let squares = (0..1_000_000u64).into_par_iter().map(|n| n * n);
+    /// let first_large = squares.into_seq().find(|square| *square > 1000);
+    /// assert_eq!(first_large, Some(1024));
+    /// ```
+    fn into_seq(self) -> IntoSeq<Self>
+    where
+        Self: 'static,
+        Self::Item: 'static,
+    {
+        IntoSeq::new(self, Order::Kept)
+    }
+
+    /// Like [`into_seq`](Self::into_seq), with results in the order in which they are ready.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use blitz::prelude::*;
+    /// let mut doubled: Vec<i32> = vec![1, 2, 3].into_par_iter().map(|n| 2 * n).into_seq_unordered().collect();
+    /// doubled.sort();
+    /// assert_eq!(doubled, [2, 4, 6]);
+    /// ```
+    fn into_seq_unordered(self) -> IntoSeq<Self>
+    where
+        Self: 'static,
+        Self::Item: 'static,
+    {
+        IntoSeq::new(self, Order::Any)
+    }
+
+    /// [`into_seq`](Self::into_seq) for iterators that borrow: calls `op` with the sequential iterator, which ends with the call.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use blitz::prelude::*;
+    /// let words = ["one", "two", "three"].map(String::from);
+    /// let mut text = String::new();
+    /// words.par_iter().map(|word| word.to_uppercase()).with_seq(|seq| {
+    ///     for word in seq {
+    ///         text += &word;
+    ///     }
+    /// });
+    /// assert_eq!(text, "ONETWOTHREE");
+    /// ```
+    fn with_seq<R>(self, op: impl FnOnce(&mut Seq<'_, '_, Self::Item>) -> R) -> R {
+        with_seq(self, op)
     }
 
     /// Runs the loop in `pool`, whichever pool the caller is in.

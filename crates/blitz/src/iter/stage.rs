@@ -12,7 +12,7 @@
 //! `std`, so that a chain of stages compiles to the same loop as the sequential chain.
 
 use super::find::{FirstLook, LOOK_UP_AFTER};
-use super::plumbing::{Consumer, Folder, Producer, ProducerCallback, UnindexedConsumer};
+use super::plumbing::{Consumer, Folder, Outlet, Producer, ProducerCallback, UnindexedConsumer};
 use crate::delegate::forward_to_base;
 
 /// One step between producer and consumer, at work on one piece.
@@ -137,6 +137,13 @@ where
     type Folder = StagedFolder<C::Folder, P::Stage>;
     type Reducer = C::Reducer;
     type Result = C::Result;
+
+    const HAS_OUTLET: bool = C::HAS_OUTLET;
+
+    #[inline]
+    fn outlet(&self) -> Option<&dyn Outlet<C::Result>> {
+        self.base.outlet()
+    }
 
     #[inline]
     fn split_at(self, index: usize) -> (Self, Self, C::Reducer) {

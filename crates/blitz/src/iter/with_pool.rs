@@ -41,6 +41,12 @@ where
         C: UnindexedConsumer<Self::Item>,
     {
         let base = self.base;
+        if C::HAS_OUTLET {
+            if let Some(outlet) = consumer.outlet() {
+                outlet.run_in(self.pool);
+                return base.drive_unindexed(consumer);
+            }
+        }
         self.pool.install(move || base.drive_unindexed(consumer))
     }
 

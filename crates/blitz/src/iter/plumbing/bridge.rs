@@ -1,6 +1,7 @@
 //! Brings producers and consumers together.
 
 use super::demand_loop::{self, Bounds};
+use super::outlet::{Pour, PourUnindexed};
 use super::{Consumer, Producer, ProducerCallback, UnindexedConsumer, UnindexedProducer};
 use crate::iter::IndexedParallelIterator;
 
@@ -108,6 +109,13 @@ where
     P: Producer,
     C: Consumer<P::Item>,
 {
+    let (producer, consumer) = match Pour::LOOP {
+        None => (producer, consumer),
+        Some(pour) => match pour(len, producer, consumer) {
+            Ok(result) => return result,
+            Err(back) => back,
+        },
+    };
     let bounds = Bounds::of(&producer);
     demand_loop::run(len, bounds, producer, consumer)
 }
@@ -159,5 +167,12 @@ where
     P: UnindexedProducer,
     C: UnindexedConsumer<P::Item>,
 {
+    let (producer, consumer) = match PourUnindexed::LOOP {
+        None => (producer, consumer),
+        Some(pour) => match pour(producer, consumer) {
+            Ok(result) => return result,
+            Err(back) => back,
+        },
+    };
     demand_loop::run_unindexed(size.max(1) as f32, producer, consumer)
 }

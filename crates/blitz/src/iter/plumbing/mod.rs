@@ -17,6 +17,7 @@
 mod bridge;
 mod demand_loop;
 mod local;
+mod outlet;
 mod pace;
 mod polled_loop;
 #[cfg(test)]
@@ -27,6 +28,9 @@ mod tree_loop;
 pub(crate) use self::bridge::bridge_unindexed_sized;
 pub use self::bridge::{bridge, bridge_producer_consumer, bridge_unindexed};
 pub(crate) use self::local::this_thread;
+#[doc(hidden)]
+pub use self::outlet::{Cut, Outlet, Piece, Rest};
+pub(crate) use self::outlet::{PourPulled, drive_in_turn};
 pub(crate) use self::polled_loop::{Steps, pull_in_turns, run_steps};
 pub(crate) use self::tree_loop::{Cuts, run_eagerly, run_on_demand};
 
@@ -230,6 +234,17 @@ pub trait Consumer<Item>: Send + Sized {
     #[inline]
     fn can_resume(&self, _folder: &Self::Folder) -> bool {
         false
+    }
+
+    /// Whether there can be an [`outlet`](Self::outlet).
+    #[doc(hidden)]
+    const HAS_OUTLET: bool = false;
+
+    /// Where the loop is to be handed out instead of run; see `outlet.rs`. The default is nowhere, which is always right.
+    #[doc(hidden)]
+    #[inline]
+    fn outlet(&self) -> Option<&dyn Outlet<Self::Result>> {
+        None
     }
 
     /// Goes on with `folder`, for which [`can_resume`](Self::can_resume) has just returned `true`.

@@ -9,6 +9,7 @@
 //! * A sequential iterator ([`pull_in_turns`]) is put behind a lock, from which every thread pulls its items.
 
 use super::local::{Here, Local, Offer};
+use super::outlet::{PourPulled, take_steps};
 use super::pace::{Pace, Site};
 use super::{Folder, UnindexedConsumer};
 use crate::engine::demand::{Within, join_context_within};
@@ -29,7 +30,7 @@ const EXPECTED_ITEMS: f32 = 8.0;
 /// A source that discovers its items step by step.
 pub(crate) trait Steps: Send + Sized {
     /// What it yields.
-    type Item;
+    type Item: Send;
 
     /// Feeds up to `limit` items to `folder`; fewer if it is full or none is left.
     fn step<F>(&mut self, folder: F, limit: usize) -> F
@@ -50,6 +51,13 @@ where
     S: Steps,
     C: UnindexedConsumer<S::Item>,
 {
+    let (steps, consumer) = match PourPulled::LOOP {
+        None => (steps, consumer),
+        Some(pour) => match pour(1, steps, take_steps, consumer) {
+            Ok(result) => return result,
+            Err(back) => back,
+        },
+    };
     if !caller_may_take_part() {
         return hand_over(|| run_steps(steps, consumer));
     }
@@ -157,6 +165,14 @@ where
     I: Iterator<Item: Send> + Send,
     C: UnindexedConsumer<I::Item>,
 {
+    let take = |iter: &mut I, limit| iter.by_ref().take(limit).collect();
+    let (iter, consumer) = match PourPulled::LOOP {
+        None => (iter, consumer),
+        Some(pour) => match pour(1, iter, take, consumer) {
+            Ok(result) => return result,
+            Err(back) => back,
+        },
+    };
     if !caller_may_take_part() {
         return hand_over(|| pull_in_turns(iter, consumer));
     }
