@@ -139,7 +139,7 @@ fn splitters_cut_as_they_say() {
         pool(threads).install(|| {
             for len in LENGTHS.into_iter().filter(|len| *len > 0) {
                 for pieces in [1, 2, 3, 8, 100] {
-                    let lengths = piece_lengths(len, Splitter::fixed(pieces));
+                    let lengths = piece_lengths(len, Splitter::pieces(pieces));
                     assert_eq!(lengths.len(), pieces.min(len));
                     assert_eq!(lengths.iter().sum::<usize>(), len);
                     assert!(lengths.iter().max().unwrap() - lengths.iter().min().unwrap() <= 1);
@@ -155,7 +155,7 @@ fn splitters_cut_as_they_say() {
                     assert_eq!(lengths.iter().sum::<usize>(), len);
                 }
                 assert_eq!(
-                    piece_lengths(len, Splitter::adaptive())
+                    piece_lengths(len, Splitter::adaptive(1))
                         .iter()
                         .sum::<usize>(),
                     len
@@ -163,14 +163,14 @@ fn splitters_cut_as_they_say() {
             }
         });
     }
-    assert_eq!(Splitter::default(), Splitter::adaptive());
+    assert_eq!(Splitter::default(), Splitter::adaptive(1));
 }
 
 #[test]
 fn whatever_the_splitter_order_and_early_exits_are_kept() {
     let splitters = [
-        Splitter::adaptive(),
-        Splitter::fixed(7),
+        Splitter::adaptive(1),
+        Splitter::pieces(7),
         Splitter::recursive(100),
         Splitter::reproducible(),
     ];
@@ -194,7 +194,7 @@ fn whatever_the_splitter_order_and_early_exits_are_kept() {
 #[test]
 #[should_panic(expected = "at least one piece")]
 fn no_pieces_at_all_is_an_error() {
-    let _ = Splitter::fixed(0);
+    let _ = Splitter::pieces(0);
 }
 
 #[test]

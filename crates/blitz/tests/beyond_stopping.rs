@@ -184,7 +184,7 @@ fn sequential_iterators_are_pulled_no_further() {
 fn long_pieces_look_up_too() {
     let token = CancelToken::new();
     let run = par_range(0, 40_000_000)
-        .with_splitter(Splitter::fixed(1))
+        .with_splitter(Splitter::pieces(1))
         .with_cancel(&token)
         .for_each(|n| {
             if n == 20_000 {
@@ -240,7 +240,7 @@ fn progress_shows_while_the_loop_runs_and_after_a_panic() {
     });
     progress.reset();
     let attempt = catch_unwind(|| {
-        let items = par_range(0, 1000).with_splitter(Splitter::fixed(1));
+        let items = par_range(0, 1000).with_splitter(Splitter::pieces(1));
         items
             .with_progress(&progress)
             .for_each(|n| assert_ne!(n, 600));

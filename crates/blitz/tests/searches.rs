@@ -80,11 +80,11 @@ fn a_search_sees_every_item_whoever_decides_where_to_cut() {
                 .map(|n| n)
                 .find_any(is(place)),
             range()
-                .with_splitter(Splitter::fixed(1))
+                .with_splitter(Splitter::pieces(1))
                 .map(|n| n)
                 .find_any(is(place)),
             range()
-                .with_splitter(Splitter::fixed(3))
+                .with_splitter(Splitter::pieces(3))
                 .filter(is(place))
                 .find_any(|_| true),
             [0, 1]

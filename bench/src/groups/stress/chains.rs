@@ -146,8 +146,8 @@ shapes! {
 impl Plan {
     fn splitter(self) -> Splitter {
         match self.salt % 4 {
-            0 => Splitter::adaptive(),
-            1 => Splitter::fixed(self.min_len),
+            0 => Splitter::adaptive(1),
+            1 => Splitter::pieces(self.min_len),
             2 => Splitter::recursive(self.max_len),
             _ => Splitter::reproducible(),
         }

@@ -2,7 +2,7 @@
 
 use super::both::{BothCallback, with_both_producers};
 use super::plumbing::{
-    Consumer, Folder, Producer, ProducerCallback, Reducer, UnindexedConsumer, drive_in_turn,
+    Consumer, Folder, Producer, ProducerCallback, Reducer, UnindexedConsumer, Wishes, drive_in_turn,
 };
 use super::{IndexedParallelIterator, ParallelIterator};
 use crate::engine::demand::join_in_operation;
@@ -156,6 +156,13 @@ where
             a: self.a.into_iter(),
             b: self.b.into_iter(),
         }
+    }
+
+    const HAS_WISHES: bool = A::HAS_WISHES || B::HAS_WISHES;
+
+    #[inline]
+    fn wishes(&self) -> Wishes {
+        self.a.wishes().or(self.b.wishes())
     }
 
     fn min_len(&self) -> usize {

@@ -4,7 +4,7 @@
 //! vector of its items, or the result of folding them.
 
 use super::IndexedParallelIterator;
-use super::plumbing::{Producer, ProducerCallback};
+use super::plumbing::{Producer, ProducerCallback, Wishes};
 use super::stage::debug_fields;
 use crate::delegate::indexed_source;
 
@@ -264,6 +264,13 @@ where
             size: self.size,
             make: self.make,
         }
+    }
+
+    const HAS_WISHES: bool = P::HAS_WISHES;
+
+    #[inline]
+    fn wishes(&self) -> Wishes {
+        self.base.wishes().per(self.size)
     }
 
     #[inline]

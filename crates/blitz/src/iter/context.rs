@@ -4,8 +4,11 @@
 //! functions, `fn(&Context, Item) -> …`, and what they share is visible in the signature.
 
 use super::plumbing::{Consumer, ProducerCallback, UnindexedConsumer};
-use super::{Chunks, IndexedParallelIterator, ParallelIterator};
-use crate::engine::operation;
+use super::{
+    Chunks, IndexedParallelIterator, MaxLen, MinLen, ParallelIterator, Splitter, WithPool,
+    WithSplitter,
+};
+use crate::engine::{ThreadPool, operation};
 
 /// An iterator whose closures receive a context first. Made by [`with_context`](super::ParallelIterator::with_context).
 ///
@@ -178,6 +181,20 @@ where
             .reduce(|| identity(context), |a, b| op(context, a, b))
     }
 
+    /// Runs the loop in `pool`; the context stays.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use blitz::prelude::*;
+    /// let pool = blitz::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// let sum: i32 = (1..4).into_par_iter().with_context(&10).with_pool(&pool).map(|ten, n| ten * n).sum();
+    /// assert_eq!(sum, 60);
+    /// ```
+    pub fn with_pool(self, pool: &ThreadPool) -> WithContext<'c, WithPool<'_, I>, X> {
+        WithContext::new(self.base.with_pool(pool), self.context)
+    }
+
     /// Replaces each item by `op(context, item)`.
     ///
     /// # Examples
@@ -262,6 +279,64 @@ where
     {
         let (base, context) = (self.base, self.context);
         WithContext::new(ContextMapIndexed { base, context, op }, context)
+    }
+
+    /// No piece shall be shorter than `min` items; the context stays.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use blitz::prelude::*;
+    /// let sum: i32 = (1..4).into_par_iter().with_context(&10).with_min_len(2).map(|ten, n| ten * n).sum();
+    /// assert_eq!(sum, 60);
+    /// ```
+    pub fn with_min_len(self, min: usize) -> WithContext<'c, MinLen<I>, X> {
+        WithContext::new(self.base.with_min_len(min), self.context)
+    }
+
+    /// No piece shall be longer than `max` items; the context stays.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use blitz::prelude::*;
+    /// let sum: i32 = (1..4).into_par_iter().with_context(&10).with_max_len(2).map(|ten, n| ten * n).sum();
+    /// assert_eq!(sum, 60);
+    /// ```
+    pub fn with_max_len(self, max: usize) -> WithContext<'c, MaxLen<I>, X> {
+        WithContext::new(self.base.with_max_len(max), self.context)
+    }
+
+    /// At most `n` pieces; the context stays.
+    ///
+    /// # Panics
+    ///
+    /// If `n` is zero.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use blitz::prelude::*;
+    /// let sum: i32 = (1..4).into_par_iter().with_context(&10).with_max_chunks(2).map(|ten, n| ten * n).sum();
+    /// assert_eq!(sum, 60);
+    /// ```
+    #[track_caller]
+    pub fn with_max_chunks(self, n: usize) -> WithContext<'c, WithSplitter<I>, X> {
+        WithContext::new(self.base.with_max_chunks(n), self.context)
+    }
+
+    /// Cuts the loop by a rule; the context stays.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use blitz::iter::Splitter;
+    /// use blitz::prelude::*;
+    /// let tens = (1..4).into_par_iter().with_context(&10).with_splitter(Splitter::fixed(2));
+    /// assert_eq!(tens.map(|ten, n| ten * n).sum::<i32>(), 60);
+    /// ```
+    pub fn with_splitter(self, splitter: Splitter) -> WithContext<'c, WithSplitter<I>, X> {
+        WithContext::new(self.base.with_splitter(splitter), self.context)
     }
 
     /// Vectors of `chunk_size` items; the last may be shorter.

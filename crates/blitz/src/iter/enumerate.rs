@@ -1,7 +1,7 @@
 //! `enumerate`: each item with its index.
 
 use super::IndexedParallelIterator;
-use super::plumbing::{Folder, Producer};
+use super::plumbing::{Folder, Producer, Wishes};
 use crate::delegate::{forward_to_base, indexed_source, wrapping_callback};
 
 /// Pairs each item with its index. Made by [`enumerate`](super::IndexedParallelIterator::enumerate).
@@ -54,6 +54,13 @@ where
         // A bounded range, because zipping from the back needs equal lengths.
         let base = self.base.into_iter();
         (self.first..self.first + base.len()).zip(base)
+    }
+
+    const HAS_WISHES: bool = P::HAS_WISHES;
+
+    #[inline]
+    fn wishes(&self) -> Wishes {
+        self.base.wishes()
     }
 
     forward_to_base! { min_len max_len }

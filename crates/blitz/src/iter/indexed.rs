@@ -661,8 +661,8 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// Cuts the loop by a rule instead of where somebody helps.
     ///
     /// Each piece is folded in one go, by one thread: `fold` yields one value per piece, `map_init` calls its closure once per
-    /// piece. The rule takes the place of [`with_min_len`](Self::with_min_len) and [`with_max_len`](Self::with_max_len). Call
-    /// it after the adaptors that need positions (`zip`, `enumerate`, `rev`, …), which the result does not have.
+    /// piece. Pieces are never shorter than [`with_min_len`](Self::with_min_len) says, and pieces of a given length never longer than
+    /// [`with_max_len`](Self::with_max_len) says, before or after this call. Positions are kept: `zip`, `enumerate` and the like can follow.
     ///
     /// # Cost
     ///
@@ -674,7 +674,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// use blitz::iter::Splitter;
     /// use blitz::prelude::*;
     /// let sums: Vec<i32> = (1..7).into_par_iter()
-    ///     .with_splitter(Splitter::fixed(3))
+    ///     .with_splitter(Splitter::pieces(3))
     ///     .fold(|| 0, |sum, n| sum + n)
     ///     .collect();
     /// assert_eq!(sums, [3, 7, 11]);
@@ -683,8 +683,8 @@ pub trait IndexedParallelIterator: ParallelIterator {
         WithSplitter::new(self, splitter)
     }
 
-    /// Cuts the loop into `n` pieces of about the same length, or one per item if there are fewer: a limit to how many
-    /// threads take part. Short for [`with_splitter`](Self::with_splitter) with [`Splitter::fixed`].
+    /// Cuts the loop into at most `n` pieces of about the same length: a limit to how many threads take part. There are fewer if there are fewer items, or if pieces would be shorter
+    /// than [`with_min_len`](Self::with_min_len) allows. Short for [`with_splitter`](Self::with_splitter) with [`Splitter::pieces`].
     ///
     /// # Panics
     ///
@@ -696,11 +696,13 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// use blitz::prelude::*;
     /// let pieces = (0..1000).into_par_iter().with_max_chunks(4).fold(|| 0, |n, _| n + 1).count();
     /// assert!(pieces <= 4);
+    /// let long = (0..2000).into_par_iter().with_min_len(1000).with_max_chunks(8).fold(|| 0, |n, _| n + 1);
+    /// assert_eq!(long.collect::<Vec<_>>(), [1000, 1000]);
     /// ```
     #[track_caller]
     fn with_max_chunks(self, n: usize) -> WithSplitter<Self> {
         assert!(n != 0, "with_max_chunks needs at least one chunk");
-        self.with_splitter(Splitter::fixed(n))
+        self.with_splitter(Splitter::pieces(n))
     }
 
     /// Makes `sum`, `reduce`, `fold` and their relatives independent of the number of threads and of who did what, bit for

@@ -6,7 +6,7 @@
 
 use super::IndexedParallelIterator;
 use super::both::{BothCallback, with_both_producers};
-use super::plumbing::{Producer, ProducerCallback};
+use super::plumbing::{Producer, ProducerCallback, Wishes};
 use super::skip_take::Take;
 use crate::delegate::indexed_source;
 
@@ -150,6 +150,13 @@ where
             j: self.j.into_iter(),
             i_is_next: self.i_is_next,
         }
+    }
+
+    const HAS_WISHES: bool = I::HAS_WISHES || J::HAS_WISHES;
+
+    #[inline]
+    fn wishes(&self) -> Wishes {
+        self.i.wishes().or(self.j.wishes())
     }
 
     fn min_len(&self) -> usize {

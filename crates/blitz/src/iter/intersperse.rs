@@ -9,7 +9,7 @@
 //!   reducer fills it in the end if both sides have something.
 
 use super::plumbing::{
-    Consumer, Folder, Outlet, Producer, ProducerCallback, Reducer, UnindexedConsumer,
+    Consumer, Folder, Outlet, Producer, ProducerCallback, Reducer, UnindexedConsumer, Wishes,
 };
 use super::{IndexedParallelIterator, ParallelIterator};
 
@@ -412,6 +412,13 @@ where
             len: self.len,
             element_first: self.element_first,
         }
+    }
+
+    const HAS_WISHES: bool = P::HAS_WISHES;
+
+    #[inline]
+    fn wishes(&self) -> Wishes {
+        self.base.wishes()
     }
 
     fn min_len(&self) -> usize {

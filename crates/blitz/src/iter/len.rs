@@ -1,7 +1,7 @@
 //! `with_min_len` and `with_max_len`: how short and how long a piece may be.
 
 use super::IndexedParallelIterator;
-use super::plumbing::{Folder, Producer};
+use super::plumbing::{Folder, Producer, Wishes};
 use crate::delegate::{indexed_source, wrapping_callback};
 
 /// No piece shorter than `min`. Made by [`with_min_len`](super::IndexedParallelIterator::with_min_len).
@@ -86,6 +86,13 @@ where
     #[inline]
     fn into_iter(self) -> Self::IntoIter {
         self.base.into_iter()
+    }
+
+    const HAS_WISHES: bool = P::HAS_WISHES;
+
+    #[inline]
+    fn wishes(&self) -> Wishes {
+        self.base.wishes()
     }
 
     #[inline]

@@ -1259,7 +1259,7 @@ pub trait ParallelIterator: Sized + Send {
 
     /// Runs the loop in `pool`, whichever pool the caller is in.
     ///
-    /// Call it after the adaptors that need positions (`zip`, `enumerate`, `rev`, …), which the result does not have.
+    /// Positions are kept: `zip`, `enumerate` and the like can follow, and the whole loop runs in the pool.
     ///
     /// # Cost
     ///

@@ -1,7 +1,7 @@
 //! `rev`: the same items from the back.
 
 use super::IndexedParallelIterator;
-use super::plumbing::Producer;
+use super::plumbing::{Producer, Wishes};
 use crate::delegate::{forward_to_base, indexed_source, wrapping_callback};
 
 /// Yields the items in reverse order. Made by [`rev`](super::IndexedParallelIterator::rev).
@@ -55,6 +55,13 @@ where
     #[inline]
     fn into_iter(self) -> Self::IntoIter {
         self.base.into_iter().rev()
+    }
+
+    const HAS_WISHES: bool = P::HAS_WISHES;
+
+    #[inline]
+    fn wishes(&self) -> Wishes {
+        self.base.wishes()
     }
 
     forward_to_base! { min_len max_len }

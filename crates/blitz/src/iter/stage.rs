@@ -12,7 +12,9 @@
 //! `std`, so that a chain of stages compiles to the same loop as the sequential chain.
 
 use super::find::{FirstLook, LOOK_UP_AFTER};
-use super::plumbing::{Consumer, Folder, Outlet, Producer, ProducerCallback, UnindexedConsumer};
+use super::plumbing::{
+    Consumer, Folder, Outlet, Producer, ProducerCallback, UnindexedConsumer, Wishes,
+};
 use crate::delegate::forward_to_base;
 
 /// One step between producer and consumer, at work on one piece.
@@ -293,6 +295,13 @@ where
     #[inline]
     fn into_iter(self) -> Self::IntoIter {
         self.plan.over(self.base.into_iter())
+    }
+
+    const HAS_WISHES: bool = P::HAS_WISHES;
+
+    #[inline]
+    fn wishes(&self) -> Wishes {
+        self.base.wishes()
     }
 
     forward_to_base! { min_len max_len }

@@ -1,7 +1,7 @@
 //! `step_by`: every n-th item.
 
 use super::IndexedParallelIterator;
-use super::plumbing::Producer;
+use super::plumbing::{Producer, Wishes};
 use crate::delegate::{indexed_source, wrapping_callback};
 
 /// Yields the first item and every `step`-th after it. Made by
@@ -58,6 +58,13 @@ where
     #[inline]
     fn into_iter(self) -> Self::IntoIter {
         self.base.into_iter().step_by(self.step)
+    }
+
+    const HAS_WISHES: bool = P::HAS_WISHES;
+
+    #[inline]
+    fn wishes(&self) -> Wishes {
+        self.base.wishes().per(self.step)
     }
 
     #[inline]

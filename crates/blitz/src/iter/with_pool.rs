@@ -1,13 +1,11 @@
 //! `with_pool`: the loop runs in a pool of the caller's choice.
 
-use super::ParallelIterator;
-use super::plumbing::UnindexedConsumer;
+use super::plumbing::{Consumer, Folder, Producer, ProducerCallback, UnindexedConsumer, Wishes};
+use super::{IndexedParallelIterator, ParallelIterator};
+use crate::delegate::{forward_to_base, wrapping_callback};
 use crate::engine::ThreadPool;
 
 /// Runs in a given pool. Made by [`with_pool`](super::ParallelIterator::with_pool).
-///
-/// It has no positions (no `zip`, no `enumerate`): what is driven by position runs wherever it is driven. The number of items
-/// is kept, so that `collect` writes them straight to their places.
 ///
 /// # Examples
 ///
@@ -28,6 +26,22 @@ impl<'p, I> WithPool<'p, I> {
     pub(super) fn new(base: I, pool: &'p ThreadPool) -> Self {
         WithPool { base, pool }
     }
+
+    /// Drives the base in the pool; or here, if the loop will be handed out.
+    fn drive_there<T, C>(self, consumer: C, drive: fn(I, C) -> C::Result) -> C::Result
+    where
+        I: Send,
+        C: Consumer<T>,
+    {
+        let base = self.base;
+        if C::HAS_OUTLET {
+            if let Some(outlet) = consumer.outlet() {
+                outlet.run_in(self.pool);
+                return drive(base, consumer);
+            }
+        }
+        self.pool.install(move || drive(base, consumer))
+    }
 }
 
 impl<I> ParallelIterator for WithPool<'_, I>
@@ -40,17 +54,93 @@ where
     where
         C: UnindexedConsumer<Self::Item>,
     {
-        let base = self.base;
-        if C::HAS_OUTLET {
-            if let Some(outlet) = consumer.outlet() {
-                outlet.run_in(self.pool);
-                return base.drive_unindexed(consumer);
-            }
-        }
-        self.pool.install(move || base.drive_unindexed(consumer))
+        self.drive_there(consumer, I::drive_unindexed)
     }
 
     fn opt_len(&self) -> Option<usize> {
         self.base.opt_len()
+    }
+}
+
+impl<I> IndexedParallelIterator for WithPool<'_, I>
+where
+    I: IndexedParallelIterator,
+{
+    fn drive<C>(self, consumer: C) -> C::Result
+    where
+        C: Consumer<Self::Item>,
+    {
+        self.drive_there(consumer, I::drive)
+    }
+
+    fn len(&self) -> usize {
+        self.base.len()
+    }
+
+    fn with_producer<CB>(self, callback: CB) -> CB::Output
+    where
+        CB: ProducerCallback<Self::Item>,
+    {
+        with_wishes(self.base, Wishes::of_pool(self.pool), callback)
+    }
+}
+
+wrapping_callback! {
+    struct Wish { wishes: Wishes };
+    fn wrap(self, base: T) -> T { Wishing { base, wishes: self.wishes } }
+}
+
+/// `with_producer` for an iterator that passes on what `base` yields, and asks for something.
+pub(super) fn with_wishes<I, CB>(base: I, wishes: Wishes, callback: CB) -> CB::Output
+where
+    I: IndexedParallelIterator,
+    CB: ProducerCallback<I::Item>,
+{
+    base.with_producer(Wish { callback, wishes })
+}
+
+/// A producer that asks for something.
+struct Wishing<P> {
+    base: P,
+    wishes: Wishes,
+}
+
+impl<P> Producer for Wishing<P>
+where
+    P: Producer,
+{
+    type Item = P::Item;
+    type IntoIter = P::IntoIter;
+
+    const HAS_WISHES: bool = true;
+
+    #[inline]
+    fn into_iter(self) -> Self::IntoIter {
+        self.base.into_iter()
+    }
+
+    forward_to_base! { min_len max_len }
+
+    #[inline]
+    fn wishes(&self) -> Wishes {
+        self.base.wishes().or(self.wishes)
+    }
+
+    #[inline]
+    fn split_at(self, index: usize) -> (Self, Self) {
+        let (left, right) = self.base.split_at(index);
+        let of = |base| Wishing {
+            base,
+            wishes: self.wishes,
+        };
+        (of(left), of(right))
+    }
+
+    #[inline]
+    fn fold_with<F>(self, folder: F) -> F
+    where
+        F: Folder<Self::Item>,
+    {
+        self.base.fold_with(folder)
     }
 }

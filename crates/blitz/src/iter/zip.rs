@@ -2,7 +2,7 @@
 
 use super::IndexedParallelIterator;
 use super::both::{BothCallback, with_both_producers};
-use super::plumbing::{Producer, ProducerCallback};
+use super::plumbing::{Producer, ProducerCallback, Wishes};
 use crate::delegate::indexed_source;
 
 /// Pairs the items of two iterators, as far as the shorter reaches. Made by
@@ -102,6 +102,13 @@ where
     #[inline]
     fn into_iter(self) -> Self::IntoIter {
         self.a.into_iter().zip(self.b.into_iter())
+    }
+
+    const HAS_WISHES: bool = A::HAS_WISHES || B::HAS_WISHES;
+
+    #[inline]
+    fn wishes(&self) -> Wishes {
+        self.a.wishes().or(self.b.wishes())
     }
 
     #[inline]

@@ -294,7 +294,7 @@ pub fn run(case: &Case) -> Answer {
             terminal,
         ),
         Last::Blocks(n) => finish(iter.by_uniform_blocks(n), terminal),
-        Last::Pieces(n) => finish(iter.with_splitter(Splitter::fixed(n)), terminal),
+        Last::Pieces(n) => finish(iter.with_splitter(Splitter::pieces(n)), terminal),
         Last::Reproducible => finish(iter.reproducible(), terminal),
         Last::FilterThenChain(n) => finish(
             iter.filter(|item| op::keep(item.get())).chain(items(n)),

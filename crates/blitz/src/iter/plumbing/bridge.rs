@@ -2,6 +2,7 @@
 
 use super::demand_loop::{self, Bounds};
 use super::outlet::{Pour, PourUnindexed};
+use super::wishes::Grant;
 use super::{Consumer, Producer, ProducerCallback, UnindexedConsumer, UnindexedProducer};
 use crate::iter::IndexedParallelIterator;
 
@@ -109,6 +110,9 @@ where
     P: Producer,
     C: Consumer<P::Item>,
 {
+    if let Some(grant) = Grant::LOOP {
+        return grant(len, producer, consumer);
+    }
     let (producer, consumer) = match Pour::LOOP {
         None => (producer, consumer),
         Some(pour) => match pour(len, producer, consumer) {

@@ -69,6 +69,15 @@ impl Bounds {
         }
     }
 
+    /// The same, but no shorter than `min`.
+    #[inline]
+    pub(super) fn at_least(self, min: usize) -> Self {
+        Bounds {
+            min: self.min.max(min),
+            ..self
+        }
+    }
+
     /// May a loop over `len` items be cut?
     #[inline]
     fn allow_a_cut(self, len: usize) -> bool {

@@ -24,6 +24,7 @@ mod polled_loop;
 pub(crate) mod pretend;
 mod search;
 mod tree_loop;
+mod wishes;
 
 pub(crate) use self::bridge::bridge_unindexed_sized;
 pub use self::bridge::{bridge, bridge_producer_consumer, bridge_unindexed};
@@ -32,7 +33,9 @@ pub(crate) use self::local::this_thread;
 pub use self::outlet::{Cut, Outlet, Piece, Rest};
 pub(crate) use self::outlet::{PourPulled, drive_in_turn};
 pub(crate) use self::polled_loop::{Steps, pull_in_turns, run_steps};
-pub(crate) use self::tree_loop::{Cuts, run_eagerly, run_on_demand};
+pub(crate) use self::wishes::Rule;
+#[doc(hidden)]
+pub use self::wishes::Wishes;
 
 /// A generic closure: receives whatever producer an iterator is made of.
 ///
@@ -117,6 +120,17 @@ pub trait Producer: Send + Sized {
     /// No piece folded in one go should be longer than this.
     fn max_len(&self) -> usize {
         usize::MAX
+    }
+
+    /// Whether there can be [`wishes`](Self::wishes).
+    #[doc(hidden)]
+    const HAS_WISHES: bool = false;
+
+    /// What the loop shall be run like; see `wishes.rs`. The default is nothing in particular, which is always right.
+    #[doc(hidden)]
+    #[inline]
+    fn wishes(&self) -> Wishes {
+        Wishes::NONE
     }
 
     /// Cuts into the items before `index` and the items from `index` on.
