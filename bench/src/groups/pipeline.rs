@@ -9,7 +9,7 @@ use std::hint::black_box;
 use pariter::IteratorExt as _;
 
 use crate::args::Options;
-use crate::arms::{self, Cpus, Lib, blitz};
+use crate::arms::{self, Cpus, Lib};
 use crate::measure::{Arm, Gap, Session, timed};
 use crate::report::Row;
 use crate::spin::spin;
@@ -57,20 +57,20 @@ fn map(session: &mut Session, cost: u64, items: u64) {
     let steps = session.calibration.steps_for(cost as f64 / 100.0);
     let f = move |number| item(black_box(steps), number);
     let expected = (0..items).map(f).fold(0, consume);
-    let threads = blitz::current_num_threads();
+    let threads = ::blitz::current_num_threads();
     let arms = vec![
         Arm::new("seq", |calls| {
             timed(calls, expected, || (0..items).map(f).fold(0, consume))
         }),
         Arm::new("blitz", |calls| {
             timed(calls, expected, || {
-                use blitz::prelude::*;
+                use ::blitz::prelude::*;
                 (0..items).par_map(f).fold(0, consume)
             })
         }),
         Arm::new("blitz-1024", |calls| {
             timed(calls, expected, || {
-                use blitz::prelude::*;
+                use ::blitz::prelude::*;
                 (0..items).par_map(f).look_ahead(1024).fold(0, consume)
             })
         }),
@@ -108,14 +108,14 @@ fn results(session: &mut Session, cost: u64, items: u64) {
         }),
         Arm::new("blitz", |calls| {
             timed(calls, expected, || {
-                use blitz::prelude::*;
+                use ::blitz::prelude::*;
                 let results = (0..items).into_par_iter().map(f);
                 results.into_seq().fold(0, consume)
             })
         }),
         Arm::new("blitz-collect", |calls| {
             timed(calls, expected, || {
-                use blitz::prelude::*;
+                use ::blitz::prelude::*;
                 let results: Vec<u64> = (0..items).into_par_iter().map(f).collect();
                 results.into_iter().fold(0, consume)
             })

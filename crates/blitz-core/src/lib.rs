@@ -56,6 +56,8 @@ mod wait_models;
 #[cfg(not(loom))]
 mod arena;
 #[cfg(not(loom))]
+mod bell;
+#[cfg(not(loom))]
 mod broadcast;
 #[cfg(not(loom))]
 mod builder;
@@ -75,6 +77,8 @@ mod entered;
 mod extra;
 #[cfg(not(loom))]
 mod fork;
+#[cfg(not(loom))]
+mod forked;
 #[cfg(not(loom))]
 mod global;
 #[cfg(not(loom))]
@@ -138,6 +142,8 @@ pub use broadcast::{BroadcastContext, broadcast, spawn_broadcast};
 pub use builder::{
     CustomSpawn, DefaultSpawn, ThreadBuilder, ThreadPoolBuildError, ThreadPoolBuilder, ThreadSpawn,
 };
+#[cfg(not(loom))]
+pub use forked::{Forked, fork};
 #[cfg(not(loom))]
 pub use handle::{JoinHandle, ScopedHandle};
 #[cfg(not(loom))]

@@ -3,7 +3,7 @@
 /// Runs any number of closures, perhaps in parallel.
 ///
 /// With plain closures the results come as a tuple; with names, as a struct with those fields. All closures run
-/// to their end; if some panic, the leftmost panic goes on.
+/// to their end; if some panic, the leftmost panic goes on. There may be as many as the compiler's `recursion_limit` allows: a hundred, unless you raise it.
 ///
 /// ```
 /// let data = vec![3, 1, 4, 1, 5];
@@ -81,19 +81,19 @@ macro_rules! __try_nested {
     };
 }
 
-/// Turns `(a, (b, (c, ())))` into `(a, b, c)`, one name per expression.
+/// Turns `(a, (b, (c, ())))` into `(a, b, c)`, one name per expression. All of them are called `value`; each is another one, because each comes from another step.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __flatten {
     ($nested:expr; $($op:expr),+) => {
-        $crate::__flatten!(@ $nested; []; a b c d e f g h i j k l m n o p q r s t u v w x y z; $($op),+)
+        $crate::__flatten!(@ $nested; []; $($op),+)
     };
-    (@ $nested:expr; [$($name:ident)*]; $next:ident $($spare:ident)*; $op:expr, $($ops:expr),+) => {
-        $crate::__flatten!(@ $nested; [$($name)* $next]; $($spare)*; $($ops),+)
+    (@ $nested:expr; [$($name:ident)*]; $op:expr, $($ops:expr),+) => {
+        $crate::__flatten!(@ $nested; [$($name)* value]; $($ops),+)
     };
-    (@ $nested:expr; [$($name:ident)*]; $next:ident $($spare:ident)*; $op:expr) => {{
-        let $crate::__nested_pattern!($($name)* $next) = $nested;
-        ($($name,)* $next,)
+    (@ $nested:expr; [$($name:ident)*]; $op:expr) => {{
+        let $crate::__nested_pattern!($($name)* value) = $nested;
+        ($($name,)* value,)
     }};
 }
 

@@ -48,11 +48,11 @@ stats! {
     stolen,
     /// Times this worker made another's private forks public by force.
     forced,
-    /// Times this worker went to sleep, idle or waiting.
+    /// Times this worker went to sleep, idle or waiting. An idle sleep counts when it is over.
     parked,
     /// Times this worker woke another one.
     woken,
-    /// Times this worker ran out of work and began to search.
+    /// Times this worker ran out of work of its own and began to search: the shared queue, where tasks from outside are, and other workers.
     searches,
     /// Times an outside thread took this worker's seat.
     guests,

@@ -16,11 +16,13 @@ chapters! {
     Scope: "docs/guide/scope.md",
     Iterators: "docs/guide/iterators.md",
     Pipelines: "docs/guide/pipelines.md",
+    Contexts: "docs/guide/contexts.md",
     Sorting: "docs/guide/sorting.md",
     Algorithms: "docs/guide/algorithms.md",
     Pools: "docs/guide/pools.md",
     Choosing: "docs/guide/choosing.md",
     Performance: "docs/guide/performance.md",
     ComingFromRayon: "docs/coming-from-rayon.md",
+    ComingFromBlitzAndLoom: "docs/coming-from-blitz-and-loom.md",
     Cookbook: "docs/cookbook.md",
 }
