@@ -97,6 +97,7 @@ where
     P: Producer,
     C: Consumer<P::Item>,
 {
+    #[allow(clippy::type_complexity)]
     pub(super) const LOOP: Option<fn(usize, P, C) -> C::Result> =
         if P::HAS_WISHES { Some(Self::run) } else { None };
 
