@@ -14,6 +14,7 @@ use crate::entered::current;
 use crate::pool::Pool;
 use crate::profile::{self, Spawned};
 use crate::scope::Scope;
+use crate::site::Site;
 use crate::spawn::{detached, submit};
 use std::fmt;
 use std::sync::Arc;
@@ -45,7 +46,7 @@ impl Crew {
         Crew {
             shared: Arc::new(Shared {
                 bell: Bell::new(parent),
-                ends: profile::Ends::new(),
+                ends: profile::Ends::at(Site::caller()),
             }),
         }
     }

@@ -45,7 +45,7 @@ use std::thread;
 /// }
 /// assert_eq!(sum(&(0..1000).collect::<Vec<_>>()), 499_500);
 /// ```
-#[cfg_attr(feature = "profile", track_caller)]
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn fork<F, R, B, T>(task: F, body: B) -> T
 where
     F: FnOnce() -> R + Send,
