@@ -148,8 +148,8 @@ impl Reached {
     }
 }
 
-/// The strand a thread is in.
-#[derive(Clone, Debug)]
+/// The strand a thread is in. Boxed wherever it is handed on: forks nest, and frames with strands in them would be many times as large.
+#[derive(Debug)]
 pub(super) struct Strand {
     config: Config,
     reached: Reached,
@@ -165,7 +165,7 @@ pub(super) struct Strand {
 static TASKS: AtomicU64 = AtomicU64::new(1);
 
 thread_local! {
-    static CURRENT: Cell<Option<Strand>> = const { Cell::new(None) };
+    static CURRENT: Cell<Option<Box<Strand>>> = const { Cell::new(None) };
 }
 
 /// What a strand of nothing takes, in ticks: half of some are faster. For the real clock.
@@ -218,8 +218,8 @@ fn relabel(label: Option<&'static str>) -> Option<&'static str> {
 
 impl Strand {
     /// The first strand of a computation.
-    pub(super) fn first(config: Config) -> Self {
-        Strand {
+    pub(super) fn first(config: Config) -> Box<Self> {
+        Box::new(Strand {
             config,
             reached: Reached::default(),
             since: 0,
@@ -230,18 +230,18 @@ impl Strand {
             },
             operation: None,
             task: 0,
-        }
+        })
     }
 
     /// Ends the thread's strand, adding its time.
-    fn take() -> Option<Self> {
+    fn take() -> Option<Box<Self>> {
         let (mut strand, time) = Self::cut()?;
         strand.reached.tally.offer_longest(time, strand.origin);
         Some(strand)
     }
 
     /// The same, for a strand of which it is not yet known whether it counts as one. Also says how long it took.
-    fn cut() -> Option<(Self, u64)> {
+    fn cut() -> Option<(Box<Self>, u64)> {
         let mut strand = CURRENT.take()?;
         let time = strand.config.end(strand.since);
         let Reached { depth, tally, path } = &mut strand.reached;
@@ -256,25 +256,25 @@ impl Strand {
     }
 
     /// Makes this the thread's strand, from now on.
-    fn go_on(mut self) {
+    fn go_on(mut self: Box<Self>) {
         self.since = self.config.begin();
         CURRENT.set(Some(self));
     }
 
     /// Goes on after something at `site` has ended.
-    fn go_on_after(mut self, site: Option<Site>) {
+    fn go_on_after(mut self: Box<Self>, site: Option<Site>) {
         self.origin.role = Role::After;
         self.origin.site = site.or(self.origin.site);
         self.go_on();
     }
 
     /// A strand that begins where this one has ended, with nothing done yet.
-    fn branch(&self, role: Role, site: Option<Site>) -> Self {
+    fn branch(&self, role: Role, site: Option<Site>) -> Box<Self> {
         let mut depth = self.reached.depth;
         if matches!(role, Role::Right | Role::Task) {
             depth.burdened += self.config.burden;
         }
-        Strand {
+        Box::new(Strand {
             config: self.config,
             reached: Reached {
                 depth,
@@ -288,7 +288,7 @@ impl Strand {
             },
             operation: Operation::current(),
             task: self.task,
-        }
+        })
     }
 
     /// Where it came from, as another role.
@@ -301,20 +301,21 @@ impl Strand {
     }
 
     /// Runs `work` as this strand and what follows it. The thread's strand is as before afterwards, also if `work` panics.
-    pub(super) fn run<R>(self, work: impl FnOnce() -> R) -> (R, Reached) {
-        let start = self.reached.depth;
+    pub(super) fn run<R>(self: Box<Self>, work: impl FnOnce() -> R) -> (R, Box<Reached>) {
+        let (config, start) = (self.config, self.reached.depth);
         let interrupted = pause();
         let operation = Operation::resume(self.operation);
         self.go_on();
         let result = work();
-        let lost = || Reached {
-            depth: start,
-            ..Reached::default()
+        let lost = || {
+            let mut lost = Strand::first(config);
+            lost.reached.depth = start;
+            lost
         };
-        let reached = Strand::take().map_or_else(lost, |strand| strand.reached);
+        let reached = Strand::take().unwrap_or_else(lost);
         drop(operation);
         drop(interrupted);
-        (result, reached)
+        (result, Box::new(reached.reached))
     }
 }
 
@@ -396,7 +397,7 @@ impl Parts {
 
 /// A strand that has ended in a fork, until the join. Goes on by itself if the halves panic.
 pub(crate) struct Forked {
-    strand: Option<Strand>,
+    strand: Option<Box<Strand>>,
     site: Site,
     of_loop: bool,
 }
@@ -434,7 +435,8 @@ impl Forked {
     }
 
     /// Both halves have ended: the longer path goes on.
-    pub(crate) fn joined(mut self, left: Reached, right: Reached) {
+    pub(crate) fn joined(mut self, left: Box<Reached>, right: Box<Reached>) {
+        let (left, right) = (*left, *right);
         if let Some(mut strand) = self.strand.take() {
             let start = strand.reached.depth;
             strand.reached.depth = left.depth.later(right.depth);
@@ -461,11 +463,11 @@ impl Drop for Forked {
 }
 
 /// The strand of one half.
-pub(crate) struct Half(Strand);
+pub(crate) struct Half(Box<Strand>);
 
 impl Half {
     /// Runs the half; `moved`: on another thread than its sibling.
-    pub(crate) fn run<R>(mut self, moved: bool, work: impl FnOnce() -> R) -> (R, Reached) {
+    pub(crate) fn run<R>(mut self, moved: bool, work: impl FnOnce() -> R) -> (R, Box<Reached>) {
         self.0.reached.tally.steals += u64::from(moved);
         self.0.run(work)
     }
@@ -474,7 +476,7 @@ impl Half {
 /// The strand of a task that has been spawned, and the seat that spawned it.
 #[derive(Debug)]
 pub(crate) struct Spawned {
-    strand: Option<Strand>,
+    strand: Option<Box<Strand>>,
     seat: Option<usize>,
 }
 
@@ -511,7 +513,7 @@ impl Spawned {
         strand.reached.tally.steals += u64::from(here != self.seat);
         let task = strand.task;
         let (result, reached) = strand.run(part);
-        ends.add(task, reached, true);
+        ends.add(task, *reached, true);
         result
     }
 }
@@ -593,10 +595,10 @@ impl Ends {
 }
 
 /// A strand that goes on in another pool while this thread waits. Goes on here by itself if the work panics.
-pub(crate) struct Carried(Option<Strand>);
+pub(crate) struct Carried(Option<Box<Strand>>);
 
 /// The strand on its way there.
-pub(crate) struct Passage(Option<Strand>);
+pub(crate) struct Passage(Option<Box<Strand>>);
 
 impl Carried {
     /// Takes the thread's strand away.
@@ -611,7 +613,7 @@ impl Carried {
     }
 
     /// The work has ended there: the thread that waited goes on.
-    pub(crate) fn arrived(mut self, reached: Option<Reached>) {
+    pub(crate) fn arrived(mut self, reached: Option<Box<Reached>>) {
         if let (Some(strand), Some(reached)) = (&mut self.0, reached) {
             strand.reached.depth = reached.depth;
             strand.reached.tally.add(&reached.tally);
@@ -632,7 +634,7 @@ impl Drop for Carried {
 
 impl Passage {
     /// Goes on with the strand on the thread that runs the work.
-    pub(crate) fn run<R>(self, work: impl FnOnce() -> R) -> (R, Option<Reached>) {
+    pub(crate) fn run<R>(self, work: impl FnOnce() -> R) -> (R, Option<Box<Reached>>) {
         match self.0 {
             Some(strand) => {
                 let (result, reached) = strand.run(work);
@@ -644,7 +646,7 @@ impl Passage {
 }
 
 /// The thread's strand, put aside; it goes on when this is dropped, and whatever runs then ends.
-pub(crate) struct Paused(Option<Strand>);
+pub(crate) struct Paused(Option<Box<Strand>>);
 
 /// The thread is going to wait, which is no work, or to run work of somebody else.
 #[inline]

@@ -294,6 +294,23 @@ fn work_and_span_are_the_same_beside_competing_load() {
 }
 
 #[test]
+fn joins_nest_as_deep_in_a_profile_as_stacks_allow_without_being_wasted() {
+    fn deep(levels: u32) {
+        if levels > 0 {
+            join(|| deep(levels - 1), || ());
+        }
+    }
+    let pool = ThreadPoolBuilder::new()
+        .num_threads(1)
+        .stack_size(8 << 20)
+        .build()
+        .unwrap();
+    // 8 KiB for each, without optimisations.
+    let profile = exactly(|| pool.install(|| deep(1000)));
+    assert_eq!(profile.forks(), 1000);
+}
+
+#[test]
 fn parts_of_a_loop_that_was_not_cut_count_as_strands_beside_each_other() {
     use crate::demand::Parts;
     let profile = exactly(|| {
