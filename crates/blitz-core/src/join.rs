@@ -221,7 +221,7 @@ where
         |context| left.run(context.migrated(), || a(context)),
         |context| right.run(context.migrated(), || b(context)),
     );
-    forked.joined(end_a, end_b);
+    forked.joined((end_a, end_b));
     (result_a, result_b)
 }
 

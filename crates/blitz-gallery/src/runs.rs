@@ -61,7 +61,7 @@ pub fn half() -> Outcome {
 pub fn leaning_tree() -> Outcome {
     fn nodes(seed: u64, depth: u32) -> u64 {
         let seed = spin(30, seed);
-        if depth == 0 || seed % 16 == 0 {
+        if depth == 0 || seed.is_multiple_of(16) {
             return 1;
         }
         let (long, short) = blitz::join(
@@ -72,7 +72,7 @@ pub fn leaning_tree() -> Outcome {
     }
     fn alone(seed: u64, depth: u32) -> u64 {
         let seed = spin(30, seed);
-        if depth == 0 || seed % 16 == 0 {
+        if depth == 0 || seed.is_multiple_of(16) {
             return 1;
         }
         1 + alone(seed ^ 1, depth - 1) + alone(seed ^ 2, depth - depth.min(3))

@@ -435,8 +435,8 @@ impl Forked {
     }
 
     /// Both halves have ended: the longer path goes on.
-    pub(crate) fn joined(mut self, left: Box<Reached>, right: Box<Reached>) {
-        let (left, right) = (*left, *right);
+    pub(crate) fn joined(mut self, halves: (Box<Reached>, Box<Reached>)) {
+        let (left, right) = (*halves.0, *halves.1);
         if let Some(mut strand) = self.strand.take() {
             let start = strand.reached.depth;
             strand.reached.depth = left.depth.later(right.depth);
