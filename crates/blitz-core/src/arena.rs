@@ -30,6 +30,16 @@ const BIAS: u32 = 1 << 31;
 const MAX_BLOCK: usize = CHUNK / 8;
 const MAX_ALIGN: usize = 64;
 
+/// Chunks of all arenas, for those who look.
+#[cfg(feature = "console")]
+static CHUNKS: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+
+/// The memory of all arenas, in bytes.
+#[cfg(feature = "console")]
+pub(crate) fn in_use() -> usize {
+    CHUNKS.load(Ordering::Relaxed) * CHUNK
+}
+
 #[repr(C, align(64))]
 struct Chunk {
     live: AtomicU32,
@@ -90,6 +100,8 @@ impl Arena {
             if fresh.is_null() {
                 handle_alloc_error(CHUNK_LAYOUT);
             }
+            #[cfg(feature = "console")]
+            CHUNKS.fetch_add(1, Ordering::Relaxed);
             // SAFETY: fresh memory, large and aligned enough for a chunk's head.
             unsafe {
                 fresh.write(Chunk {
@@ -138,6 +150,8 @@ unsafe fn subtract(chunk: *mut Chunk, amount: u32) {
     let before = unsafe { (*chunk).live.fetch_sub(amount, Ordering::Release) };
     if before == amount {
         std::sync::atomic::fence(Ordering::Acquire);
+        #[cfg(feature = "console")]
+        CHUNKS.fetch_sub(1, Ordering::Relaxed);
         // SAFETY: the counter reached zero in our hands: no block and no owner is left. The fence
         // orders the other releasers' last uses before this.
         unsafe { dealloc(chunk.cast::<u8>(), CHUNK_LAYOUT) };

@@ -173,6 +173,12 @@ impl PoolHandle {
         self.pool.global
     }
 
+    /// Stands for the pool; a later one may have the same.
+    #[cfg(feature = "console")]
+    pub fn key(&self) -> usize {
+        self.pool.address()
+    }
+
     /// Is the calling thread in the pool, in a seat of whatever kind?
     pub fn is_current(&self) -> bool {
         self.pool.current_seat().is_some()

@@ -4,6 +4,7 @@
 //! run as the plain loop, look around between blocks, and fork only when it pays. `blitz`'s parallel
 //! iterators are built that way.
 
+use crate::console::Called;
 use crate::entered;
 use crate::global;
 use crate::join::{FnContext, Known, join_knowing};
@@ -195,6 +196,7 @@ where
         expected: Some(expected_ticks),
         within,
         before_wait,
+        called: Called::BY_US,
     };
     join_knowing(known, a, b)
 }

@@ -180,7 +180,7 @@ impl ThreadHandle {
 }
 
 /// A lock that a fork opens in the child, with what `T::default()` is: whoever held it may have left half of a change behind.
-pub(crate) struct ForkLock<T> {
+pub struct ForkLock<T> {
     /// Twice the generation, and 1 more while it is locked.
     state: AtomicU32,
     value: UnsafeCell<T>,
@@ -190,7 +190,8 @@ pub(crate) struct ForkLock<T> {
 unsafe impl<T: Send> Sync for ForkLock<T> {}
 
 impl<T: Default> ForkLock<T> {
-    pub(crate) const fn new(value: T) -> Self {
+    /// Open.
+    pub const fn new(value: T) -> Self {
         ForkLock {
             state: AtomicU32::new(0),
             value: UnsafeCell::new(value),
@@ -198,7 +199,7 @@ impl<T: Default> ForkLock<T> {
     }
 
     /// Waits for whoever has it, not for long: nobody's code is run under it.
-    pub(crate) fn lock(&self) -> Locked<'_, T> {
+    pub fn lock(&self) -> Locked<'_, T> {
         let open = (generation() as u32).wrapping_mul(2);
         loop {
             let state = self.state.load(Ordering::Relaxed);
@@ -221,7 +222,7 @@ impl<T: Default> ForkLock<T> {
     }
 }
 
-pub(crate) struct Locked<'a, T> {
+pub struct Locked<'a, T> {
     lock: &'a ForkLock<T>,
     open: u32,
 }

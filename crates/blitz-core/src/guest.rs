@@ -18,6 +18,7 @@
 //! A thread that is already in *another* pool always hands over, and helps its own pool with descendants
 //! while it waits. Pools may call each other in circles; where descendants do not suffice, see [`crate::rescue`].
 
+use crate::console;
 use crate::context::{self, Context};
 use crate::extra::Beside;
 use crate::fork;
@@ -48,13 +49,20 @@ const PATIENCE: u32 = 5;
 pub(crate) fn in_pool<R: Send>(pool: &Pool, op: impl FnOnce(&Seat, bool) -> R + Send) -> R {
     match seat::current() {
         Some(seat) if pool.owns(seat) => op(seat, false),
-        Some(seat) => hand_over_from(seat, pool, op),
+        Some(seat) => hand_over_from(seat, pool, for_site(op)),
         None => match Guest::enter(pool) {
             Some(guest) => op(guest.seat, false),
             None if pool.guests && pool.is_known_blocked() => op(Beside::enter(pool).seat(), false),
-            None => hand_over(pool, op),
+            None => hand_over(pool, for_site(op)),
         },
     }
+}
+
+/// `op` for whoever runs it: it works for the site that the caller works for.
+#[inline]
+fn for_site<R>(op: impl FnOnce(&Seat, bool) -> R + Send) -> impl FnOnce(&Seat, bool) -> R + Send {
+    let carried = console::Carried::away();
+    move |seat, moved| carried.run(|| op(seat, moved))
 }
 
 thread_local! {
@@ -116,6 +124,7 @@ impl<'a> Guest<'a> {
         // SAFETY: the seat is ours until `drop`.
         let before = unsafe { seat.enter() };
         seat.stats.guests.one();
+        seat.watched.guest(true);
         Guest {
             seat,
             before,
@@ -128,6 +137,7 @@ impl Drop for Guest<'_> {
     #[inline]
     fn drop(&mut self) {
         self.seat.running_since.set(0);
+        self.seat.watched.guest(false);
         seat::leave(self.before);
         let wanted = self.seat.occupancy.leave();
         self.seat.pool().seat_vacated(self.seat, wanted);

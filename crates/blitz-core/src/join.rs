@@ -16,6 +16,7 @@
 //! from the one in memory. Exactly one of the two copies is ever used or dropped: the copy in the fork if a thief
 //! took it, the copy in `Pending` otherwise.
 
+use crate::console::{self, Called};
 use crate::context::Context;
 use crate::entered;
 use crate::guest;
@@ -114,8 +115,7 @@ where
     if let Some(forked) = Forked::at(site) {
         return profiled(forked, Known::NOTHING, |_| oper_a(), |_| oper_b());
     }
-    let _ = site;
-    fork(Known::NOTHING, false, |_| oper_a(), |_| oper_b())
+    fork(Known::called_at(site), false, |_| oper_a(), |_| oper_b())
 }
 
 /// Like [`join`]; the closures also learn whether they run on another thread than the caller's.
@@ -137,7 +137,7 @@ where
     if let Some(forked) = Forked::at(Site::caller()) {
         return profiled(forked, Known::NOTHING, oper_a, oper_b);
     }
-    fork(Known::NOTHING, false, oper_a, oper_b)
+    fork(Known::called_at(Site::caller()), false, oper_a, oper_b)
 }
 
 /// What a caller knows about the two halves.
@@ -149,6 +149,8 @@ pub(crate) struct Known<W> {
     pub(crate) within: Within,
     /// Is called before the caller waits for its right half.
     pub(crate) before_wait: W,
+    /// The line of the user's that called `join`.
+    pub(crate) called: Called,
 }
 
 impl Known<fn()> {
@@ -156,7 +158,17 @@ impl Known<fn()> {
         expected: None,
         within: Within::NOTHING,
         before_wait: || (),
+        called: Called::BY_US,
     };
+
+    /// By the user, at `site`; nothing else is known.
+    #[inline(always)]
+    fn called_at(site: Site) -> Self {
+        Known {
+            called: Called::at(site),
+            ..Self::NOTHING
+        }
+    }
 }
 
 /// A loop that runs, for the forks that make parts of it; or none. See [`in_loop`](crate::demand::in_loop).
@@ -300,7 +312,7 @@ where
         // SAFETY: `stack` is this thread's.
         match unsafe { Seat::from_stack(stack) } {
             Some(seat) if pushed != Pushed::Full => {
-                wake::after_push(seat, pushed, job, known.expected);
+                wake::after_push(seat, pushed, job, known.expected, known.called);
             }
             seat => {
                 let b = ManuallyDrop::into_inner(fork.body.into_inner());
@@ -490,6 +502,10 @@ where
     // The left panic wins. A second one ends here, and so does one in its payload's or a result's drop:
     // we are in the middle of unwinding.
     let right = catch_unwind(AssertUnwindSafe(finish));
+    // SAFETY: by contract.
+    if let Some(seat) = unsafe { Seat::from_stack(stack) } {
+        console::join_ends(seat, seat.stack.depth() + 1);
+    }
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(right))) {
         std::mem::forget(payload);
     }

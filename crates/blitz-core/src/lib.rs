@@ -66,6 +66,12 @@ mod clock;
 #[cfg(not(loom))]
 #[doc(hidden)]
 pub mod companion;
+#[cfg(all(feature = "console", not(loom)))]
+#[doc(hidden)]
+pub mod console;
+#[cfg(all(not(feature = "console"), not(loom)))]
+#[path = "console/off.rs"]
+mod console;
 #[cfg(not(loom))]
 #[doc(hidden)]
 pub mod crew;

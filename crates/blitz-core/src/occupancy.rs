@@ -139,6 +139,18 @@ impl Occupancy {
         state == RUNNING || state >= GUEST
     }
 
+    /// For those who look from outside.
+    #[cfg(feature = "console")]
+    pub(crate) fn doing(&self) -> crate::console::Doing {
+        use crate::console::Doing;
+        match self.0.load(Ordering::Relaxed) {
+            VACANT => Doing::Sleeping,
+            SEARCHING | HANDED => Doing::Searching,
+            RUNNING => Doing::Running,
+            _ => Doing::Guest,
+        }
+    }
+
     /// Takes the step although it failed, if that is the flaw.
     #[inline]
     fn blindly(&self, flaw: Flaw, to: u32) -> bool {

@@ -6,6 +6,7 @@
 
 use crate::builder::available_cpus;
 use crate::companion::{self, Companion};
+use crate::console::OfPool;
 use crate::context::{self, Context, TaskContext};
 use crate::extra::ExtraSeats;
 use crate::fork;
@@ -92,6 +93,7 @@ pub(crate) struct Pool {
     pub(crate) grain: usize,
     idle: IdleWaiters,
     companion: companion::Slot,
+    pub(crate) watched: OfPool,
 }
 
 /// Threads in `wait_idle`.
@@ -136,7 +138,9 @@ impl Pool {
             grain: settings.grain,
             idle: IdleWaiters::default(),
             companion: companion::Slot::new(),
+            watched: OfPool::new(),
         });
+        OfPool::begins(&pool);
         if pool.handlers.start.is_some() {
             // The start handler is user code in the seat: no guest before it has run.
             pool.seats.iter().for_each(|seat| seat.occupancy.take());
@@ -200,6 +204,7 @@ impl Pool {
     /// Gives a task to the pool from a thread that has no seat in it.
     pub(crate) fn inject(&self, task: TaskRef) {
         let context = task.context();
+        self.watched.injected();
         self.put_aside(task);
         // SAFETY: whoever injects a task keeps its context alive: it waits for it (install), is inside of
         // it (scope), or the context is static or held by the caller (spawn).

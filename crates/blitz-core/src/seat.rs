@@ -11,6 +11,7 @@
 
 use crate::arena::Arena;
 use crate::companion::Companion;
+use crate::console::{self, OfSeat};
 use crate::context::{self, Context};
 use crate::join_stack::{Began, FIRST_BEAT, JoinStack, Stolen};
 use crate::occupancy::Occupancy;
@@ -120,6 +121,7 @@ pub(crate) struct Seat {
     is_rescue: AtomicBool,
     parker: Lease,
     pub(crate) stats: Counting,
+    pub(crate) watched: OfSeat,
 }
 
 // SAFETY: the fields that are not `Sync` (deque's owner end, arena, cells) are the occupant's, and the
@@ -157,6 +159,7 @@ impl Seat {
             is_rescue: AtomicBool::new(false),
             parker: Lease::new(),
             stats: Counting::default(),
+            watched: OfSeat::new(),
         }
     }
 
@@ -314,12 +317,14 @@ impl Seat {
         self.stats.stolen.one();
         trace::instant(Kind::Steal, victim.index);
         let run = trace::span(Kind::Run, 0);
+        let for_victim = console::adopt(victim);
         // SAFETY: passed on. `execute` does not unwind; the job is alive until we complete its slot.
         unsafe {
             self.run_at_level(stolen.level + 1, stolen.slot.context(), || {
                 ((*stolen.job).execute)(stolen.job)
             });
         }
+        for_victim.end();
         run.end();
         if stolen.slot.complete() {
             victim.parker().unpark();
@@ -459,6 +464,12 @@ impl Seat {
     /// Is the occupant parked, and will it stay so until somebody does something?
     fn is_parked(&self) -> bool {
         self.parked.load(Ordering::SeqCst) && !self.is_woken()
+    }
+
+    /// Is the occupant in the middle of something, and parked there?
+    #[cfg(feature = "console")]
+    pub(crate) fn is_parked_in_work(&self) -> bool {
+        self.parked.load(Ordering::Relaxed)
     }
 
     /// Is the seat's thread parked in an extra seat?

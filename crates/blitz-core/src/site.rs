@@ -7,6 +7,8 @@
 //!
 //! Without the feature all of this is empty types and empty functions, of which nothing remains.
 
+#[cfg(feature = "console")]
+use crate::console;
 #[cfg(feature = "sites")]
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -68,6 +70,8 @@ impl Site {
 pub struct Operation {
     #[cfg(feature = "sites")]
     outer: Option<Site>,
+    #[cfg(feature = "console")]
+    _call: console::Call,
     /// Not `Send`: it speaks about this thread.
     _here: PhantomData<*mut ()>,
 }
@@ -79,14 +83,25 @@ impl Operation {
     pub fn begin(site: Site, library: &str) -> Self {
         #[cfg(not(feature = "sites"))]
         let _ = (site, library);
+        #[cfg(feature = "sites")]
+        let (outer, is_new) = {
+            let outer = OPERATION.get();
+            let is_new = outer.is_none() || !site.is_beside(library);
+            if is_new {
+                OPERATION.set(Some(site));
+            }
+            (outer, is_new)
+        };
+        #[cfg(all(feature = "sites", not(feature = "console")))]
+        let _ = is_new;
         Operation {
             #[cfg(feature = "sites")]
-            outer: {
-                let outer = OPERATION.get();
-                if outer.is_none() || !site.is_beside(library) {
-                    OPERATION.set(Some(site));
-                }
-                outer
+            outer,
+            #[cfg(feature = "console")]
+            _call: if is_new {
+                console::call("loop", site)
+            } else {
+                console::Call::NONE
             },
             _here: PhantomData,
         }
@@ -97,6 +112,8 @@ impl Operation {
     pub fn resume(operation: Option<Site>) -> Self {
         Operation {
             outer: OPERATION.replace(operation),
+            #[cfg(feature = "console")]
+            _call: console::Call::NONE,
             _here: PhantomData,
         }
     }

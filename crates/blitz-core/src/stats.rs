@@ -56,6 +56,8 @@ stats! {
     searches,
     /// Times an outside thread took this worker's seat.
     guests,
+    /// Times this worker was woken, found nothing, and went back to sleep.
+    vain,
 }
 
 impl Sum for WorkerStats {

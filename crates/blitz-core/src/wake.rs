@@ -17,6 +17,7 @@
 //! Nothing here affects correctness: a fork that nobody is woken for is run by its owner.
 
 use crate::clock::{ticks, ticks_per_us};
+use crate::console::{self, Called};
 use crate::global;
 use crate::join_stack::{FIRST_BEAT, Job, Pushed};
 use crate::pool::without_unwinding;
@@ -50,8 +51,15 @@ pub(crate) fn outlasts_a_wake(expected: u64) -> bool {
 /// Does not unwind: the fork is in the caller's frame, where thieves see it.
 #[cold]
 #[inline(never)]
-pub(crate) fn after_push(seat: &Seat, pushed: Pushed, job: *const Job, expected: Option<u64>) {
+pub(crate) fn after_push(
+    seat: &Seat,
+    pushed: Pushed,
+    job: *const Job,
+    expected: Option<u64>,
+    called: Called,
+) {
     without_unwinding("a panic behind a fork", || {
+        console::join_begins(seat, pushed, called);
         look_around(seat, pushed, job, expected);
     });
 }
@@ -163,6 +171,7 @@ fn pace(seat: &Seat, now: u64, fewest: u32) {
 
 /// The join whose fork was at `depth` has ended. `shared`: a thief ran its right half.
 pub(crate) fn after_join(seat: &Seat, depth: usize, shared: bool) {
+    console::join_ends(seat, depth);
     let timed = seat.timed.get();
     if timed.depth != depth || depth == 0 {
         return;

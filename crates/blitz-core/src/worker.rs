@@ -49,6 +49,7 @@ pub(crate) fn run(pool: &Arc<Pool>, index: usize) {
     // SAFETY: this thread is the seat's own. While a guest occupies the seat, the thread runs no user code,
     // so nothing looks at its thread-local.
     let before = unsafe { seat.enter() };
+    seat.watched.thread_begins();
     if let Some(handler) = &pool.handlers.start {
         pool.catch_panic(|| handler(index));
         seat.occupancy.stop_running();
@@ -68,6 +69,7 @@ pub(crate) fn run(pool: &Arc<Pool>, index: usize) {
         asks_for_forks: true,
         expected: 0,
         vain: 0,
+        woken: false,
     }
     .main_loop();
     if let Some(handler) = &pool.handlers.exit {
@@ -100,6 +102,8 @@ struct Worker<'a> {
     /// Times that more of its work was expected, and how often in vain since it last came.
     expected: u32,
     vain: u32,
+    /// Has it slept, and run nothing since?
+    woken: bool,
 }
 
 impl<'a> Worker<'a> {
@@ -237,6 +241,7 @@ impl<'a> Worker<'a> {
         self.asks_for_forks = !self.companion_was_last;
         let mut force_at = self.force_after(patience, rate);
         let mut round = 0;
+        self.woken = false;
         loop {
             let now = ticks();
             if self.sees_work(now) {
@@ -492,6 +497,9 @@ impl<'a> Worker<'a> {
 
     /// Sleeps until there is work; with `leaves_crowd`, only if it leaves one.
     fn sleep(&mut self, leaves_crowd: bool) {
+        if self.woken {
+            self.seat.stats.vain.one();
+        }
         // A child of a fork on this thread that has come back here would sleep for ever.
         fork::assert_may_wait(self.pool.generation);
         self.meet_companion();
@@ -501,18 +509,19 @@ impl<'a> Worker<'a> {
             // Before the announcement: what it makes to do is seen.
             companion.falls_asleep(index);
         }
-        self.sleep_unless_needed(leaves_crowd);
+        self.woken = self.sleep_unless_needed(leaves_crowd);
         if let Some(companion) = &companion {
             companion.is_awake(index);
         }
     }
 
-    fn sleep_unless_needed(&mut self, leaves_crowd: bool) {
+    /// `false`: it was.
+    fn sleep_unless_needed(&mut self, leaves_crowd: bool) -> bool {
         let announced = self.pool.sleep.announce_sleepy();
         self.hesitation_us = 0;
         self.hesitate_until = 0;
         if self.must_stay_awake(leaves_crowd, false) {
-            return;
+            return false;
         }
         self.seat.occupancy.stand_up();
         let index = self.seat.index;
@@ -546,6 +555,7 @@ impl<'a> Worker<'a> {
         }
         asleep.end();
         self.seat.occupancy.sit_down();
+        slept
     }
 
     /// There is work, and a guest has the seat. On entry and on return the thread counts as searching.
@@ -571,6 +581,7 @@ impl<'a> Worker<'a> {
         self.seat.set_thread_beside(None);
         drop(beside);
         self.companion_was_last = true;
+        self.woken = false;
         self.pool.sleep.start_searching();
     }
 }

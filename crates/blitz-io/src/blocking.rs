@@ -17,6 +17,7 @@
 
 use crate::context;
 use crate::driver::{ClockHold, Handle};
+use crate::place::Place;
 use crate::runtime::hooks::{self, Hooks};
 use crate::task::{self, Failure, JoinHandle, Queued, Schedule, Task};
 use blitz_core::companion::{forks, start_thread};
@@ -152,13 +153,14 @@ impl BlockingPool {
     /// Runs `work` on one of the threads.
     pub(crate) fn spawn<T: Send + 'static>(
         self: &Arc<Self>,
+        place: Place,
         duty: Duty,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> JoinHandle<T> {
         let hold = context::try_driver().and_then(Handle::hold_clock);
         let future = RunOnce(Some(work));
         // SAFETY: closure and output are `Send` and `'static`.
-        let (listed, task, handle) = unsafe { task::new(future, Arc::clone(self)) };
+        let (listed, task, handle) = unsafe { task::new(place, future, Arc::clone(self)) };
         // There is no list: the queue, or the thread, has the job.
         drop(listed);
         self.push(Job { task, duty, hold });
@@ -443,5 +445,6 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    context::with(|shared| shared.blocking.spawn(Duty::MayBeCancelled, work))
+    let place = Place::here();
+    context::with(|shared| shared.blocking.spawn(place, Duty::MayBeCancelled, work))
 }

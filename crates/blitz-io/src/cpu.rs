@@ -2,6 +2,7 @@
 
 use crate::blocking::RunOnce;
 use crate::context;
+use crate::place::Place;
 use crate::scheduler::Shared;
 use crate::task::{self, JoinHandle, Queued, Schedule, Task};
 use blitz_core::companion::sleep_elsewhere;
@@ -33,10 +34,11 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    context::with(|shared| spawn_cpu_in(shared, work))
+    let place = Place::here();
+    context::with(|shared| spawn_cpu_in(place, shared, work))
 }
 
-pub(crate) fn spawn_cpu_in<F, T>(shared: &Arc<Shared>, work: F) -> JoinHandle<T>
+pub(crate) fn spawn_cpu_in<F, T>(place: Place, shared: &Arc<Shared>, work: F) -> JoinHandle<T>
 where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
@@ -55,7 +57,8 @@ where
         theirs.compute(|| timed(site, work))
     }));
     // SAFETY: closure and output are `Send` and `'static`.
-    let (listed, queued, handle) = unsafe { task::new(future, CpuSchedule(Arc::clone(shared))) };
+    let (listed, queued, handle) =
+        unsafe { task::new(place, future, CpuSchedule(Arc::clone(shared))) };
     let job = Job(Some(queued));
     // In the list, so that the end of the runtime cancels it, or waits for it if it runs.
     if shared.admit(listed) {

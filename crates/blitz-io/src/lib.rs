@@ -18,6 +18,9 @@
 // The model checker builds the protocols only: it has no statics, no thread-locals, no sockets.
 #[cfg(not(loom))]
 mod blocking;
+#[cfg(all(feature = "console", not(loom)))]
+#[doc(hidden)]
+pub mod console;
 #[cfg(not(loom))]
 mod context;
 #[cfg_attr(loom, allow(dead_code))]
@@ -43,6 +46,8 @@ mod modelling;
 pub mod net;
 #[cfg(not(loom))]
 mod parking;
+#[cfg_attr(loom, allow(dead_code))]
+mod place;
 mod primitives;
 #[cfg(all(any(unix, windows), not(loom)))]
 pub mod process;

@@ -8,6 +8,7 @@
 //! the task and its handle share; so nothing that borrows is left when the count is zero.
 
 use crate::context;
+use crate::place::Place;
 use crate::runtime::Handle;
 use crate::scheduler::Shared;
 use crate::task::{AbortHandle, JoinError, JoinHandle};
@@ -187,6 +188,7 @@ impl Drop for AbortOnUnwind {
 
 impl<'scope, 'env> Scope<'scope, 'env> {
     /// Runs a future as a task of the runtime that the scope was opened in.
+    #[track_caller]
     pub fn spawn<F>(&'scope self, future: F) -> ScopedJoinHandle<'scope, F::Output>
     where
         F: Future + Send + 'scope,
@@ -199,7 +201,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
             _part: Part::new(&self.parts),
         };
         // The task may outlive this call, but not the scope: see the beginning of the file. Its own output is `()`.
-        let task: JoinHandle<()> = JoinHandle::new(self.shared.spawn(future));
+        let task: JoinHandle<()> = JoinHandle::new(self.shared.spawn(Place::here(), future));
         self.parts.remember(task.abort_handle());
         ScopedJoinHandle {
             task,

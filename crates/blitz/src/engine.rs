@@ -17,6 +17,15 @@ pub(crate) fn operation() -> Operation {
     Operation::begin(Site::caller(), file!())
 }
 
+/// A loop over so many items begins, for those who look.
+#[inline(always)]
+pub(crate) fn items(len: usize) {
+    #[cfg(feature = "console")]
+    blitz_core::console::items(len);
+    #[cfg(not(feature = "console"))]
+    let _ = len;
+}
+
 /// Runs `op` in the current pool, on one of its threads if the caller may not take part, and waits for it.
 #[cold]
 pub(crate) fn hand_over<R: Send>(op: impl FnOnce() -> R + Send) -> R {

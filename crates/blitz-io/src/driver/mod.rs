@@ -209,6 +209,18 @@ impl Handle {
         !self.sources.is_empty() || self.timers.next_look() != u64::MAX
     }
 
+    /// For somebody who looks: timers that are armed, and how many have gone off.
+    #[cfg(all(feature = "console", not(loom)))]
+    pub(crate) fn timers_seen(&self) -> (u64, u64) {
+        self.timers.seen()
+    }
+
+    /// The same: how many sources there are.
+    #[cfg(all(feature = "console", not(loom)))]
+    pub(crate) fn sources_seen(&self) -> usize {
+        self.sources.len()
+    }
+
     /// The clock by which its timers go.
     pub(crate) fn clock(&self) -> &Clock {
         &self.clock

@@ -212,6 +212,12 @@ impl Sources {
         self.number.load(Ordering::Relaxed) == 0
     }
 
+    /// How many there are.
+    #[cfg(all(feature = "console", not(loom)))]
+    pub(super) fn len(&self) -> usize {
+        self.number.load(Ordering::Relaxed)
+    }
+
     /// A new source and its key; `None` if the driver is gone.
     pub(super) fn add(&self) -> Option<(usize, Arc<Source>)> {
         self.number.fetch_add(1, Ordering::Relaxed);

@@ -10,6 +10,7 @@ use super::immediate::{self, Attempt};
 use super::job::{self, Call, Found, Shared, State, Unread, Work};
 use crate::blocking::Duty;
 use crate::net::stream::{Incoming, Outgoing};
+use crate::place::Place;
 use crate::{context, coop};
 use std::fs::File;
 use std::io::{self, IoSlice, Read, Seek, SeekFrom, Write};
@@ -270,7 +271,9 @@ impl std::os::windows::io::AsHandle for Buffered {
 /// Sends a job to a thread. If there is none for it any more, it says so.
 fn start<F: Medium>(job: Job<F>, duty: Duty, run: impl FnOnce(Job<F>) + Send + 'static) {
     let run = move || run(job);
-    drop(context::with(|shared| shared.blocking.spawn(duty, run)));
+    drop(context::with(|shared| {
+        shared.blocking.spawn(Place::here(), duty, run)
+    }));
 }
 
 impl<F: Medium> Incoming for Buffered<F> {

@@ -3,6 +3,7 @@
 use super::{Id, RuntimeFlavor, RuntimeMetrics, block_on};
 use crate::blocking::Duty;
 use crate::context;
+use crate::place::Place;
 use crate::scheduler::Shared;
 use crate::task::JoinHandle;
 use std::fmt;
@@ -74,7 +75,16 @@ impl Handle {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        JoinHandle::new(self.shared.spawn(future))
+        self.spawn_at(Place::here(), future)
+    }
+
+    /// The same from somewhere else.
+    pub(crate) fn spawn_at<F>(&self, place: Place, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        JoinHandle::new(self.shared.spawn(place, future))
     }
 
     /// Runs a closure that blocks; see [`spawn_blocking`](crate::spawn_blocking).
@@ -86,15 +96,19 @@ impl Handle {
     {
         self.shared.assert_of_this_process();
         let _entered = context::enter(Arc::clone(&self.shared));
-        self.shared.blocking.spawn(Duty::MayBeCancelled, work)
+        let place = Place::here();
+        self.shared
+            .blocking
+            .spawn(place, Duty::MayBeCancelled, work)
     }
 
     /// Runs a computation; see [`spawn_cpu`](crate::spawn_cpu).
+    #[track_caller]
     pub fn spawn_cpu<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> JoinHandle<T> {
-        crate::cpu::spawn_cpu_in(&self.shared, work)
+        crate::cpu::spawn_cpu_in(Place::here(), &self.shared, work)
     }
 
     /// Makes this the calling thread's runtime until the guard is dropped, so that sockets and timers can be made.

@@ -35,7 +35,7 @@ impl Identity {
         self.id
     }
 
-    pub(super) fn name(&self) -> Option<&str> {
+    pub(crate) fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 }

@@ -10,6 +10,7 @@
 use super::injector::refuse;
 use super::outlook::Outlook;
 use super::ring::{Full, Ring};
+use crate::place::Now;
 use crate::primitives::AtomicU64;
 use crate::task::{Header, Queued};
 use blitz_core::demand::{ticks, ticks_per_us};
@@ -60,6 +61,7 @@ pub(crate) struct Core {
     random: Cell<u64>,
     pub(crate) outlook: Outlook,
     pub(crate) counts: Counts,
+    pub(crate) now: Now,
 }
 
 // SAFETY: the cells are the owner's, and the methods that use them are `unsafe` for that reason.
@@ -128,6 +130,7 @@ impl Core {
             random: Cell::new(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1),
             outlook: Outlook::new(),
             counts: Counts::default(),
+            now: Now::new(),
         };
         core.interval.set(interval_for(FIRST_GUESS_NS));
         core

@@ -7,6 +7,7 @@
 
 use super::injector::{self, Injector, refuse};
 use super::owned::{self, Owned};
+use crate::place::Place;
 use crate::primitives::{AtomicBool, Mutex, Ordering};
 use crate::task::{self, Queued, Schedule, StateFlaw, Task};
 use blitz_core::checking::Flaws;
@@ -142,8 +143,14 @@ impl World {
     fn spawn_and(self: &Rc<Self>, schedule: impl FnOnce(Queued)) {
         let future = Waiting(Rc::clone(self));
         // SAFETY: a model's threads are one thread.
-        let (listed, queued, handle) =
-            unsafe { task::new_with_flaws(future, Arc::clone(&self.home), self.wrong.state) };
+        let (listed, queued, handle) = unsafe {
+            task::new_with_flaws(
+                Place::here(),
+                future,
+                Arc::clone(&self.home),
+                self.wrong.state,
+            )
+        };
         if self.home.owned.admit(listed, 0, 0) {
             schedule(queued);
         }
@@ -348,7 +355,8 @@ fn looking_for_tasks(flaws: Flaws<owned::Flaw>) {
     /// Tasks that are only in a list.
     fn task() -> Task {
         // SAFETY: the future is `Send` and `'static`.
-        let (listed, queued, handle) = unsafe { task::new(std::future::ready(()), Alone) };
+        let (listed, queued, handle) =
+            unsafe { task::new(Place::here(), std::future::ready(()), Alone) };
         drop((queued, handle));
         listed
     }

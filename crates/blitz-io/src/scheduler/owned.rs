@@ -271,6 +271,25 @@ impl Owned {
             .sum()
     }
 
+    /// Shows tasks to somebody who looks; `most` of each shard.
+    #[cfg(all(feature = "console", not(loom)))]
+    pub(crate) fn look_at(&self, most: usize, show: &mut impl FnMut(crate::console::TaskView)) {
+        let mut seen = Vec::new();
+        for shard in &self.shards {
+            let list = shard.list();
+            let mut next = list.first;
+            while !next.is_null() && seen.len() < most {
+                // SAFETY: the list has a reference to each of its tasks, and we hold its lock.
+                unsafe {
+                    seen.extend(crate::console::TaskView::of(&*next));
+                    next = (*(*next).links.get()).next;
+                }
+            }
+            drop(list);
+            seen.drain(..).for_each(&mut *show);
+        }
+    }
+
     /// Refuses new tasks from now on, and shuts down those that are there. A task that is being polled stays in the list until
     /// its poll has ended.
     pub(crate) fn close_and_shut_down(&self) {

@@ -132,6 +132,17 @@ impl Threads {
 }
 
 impl Relief {
+    /// For somebody who looks.
+    #[cfg(feature = "console")]
+    pub(crate) fn doing(&self) -> crate::console::ReliefDoing {
+        use crate::console::ReliefDoing;
+        match self.state.load().does {
+            RESTING => ReliefDoing::Resting,
+            WORKING => ReliefDoing::Working,
+            _ => ReliefDoing::Attending,
+        }
+    }
+
     /// The cores from `first_core` on are those of relief threads.
     pub(crate) fn new(reserves: Reserves, first_core: usize) -> Self {
         Relief {
@@ -159,7 +170,9 @@ impl Relief {
             return self.relief_computes(scheduler);
         }
         // If this is inside of a task's poll, the next task has to wait.
-        scheduler.core(index).set_serving(false);
+        let core = scheduler.core(index);
+        core.set_serving(false);
+        core.now.says_so();
         let now = ticks();
         let last = &scheduler.core(index).last_beat;
         if now.saturating_sub(last.get()) >= BEAT_US * ticks_per_us() {

@@ -9,6 +9,7 @@ use super::owned::Owned;
 use super::{core, workers::Scheduler};
 use crate::blocking::BlockingPool;
 use crate::context;
+use crate::place::Place;
 use crate::runtime::Identity;
 use crate::runtime::metrics::PollTimes;
 use crate::task::{self, LocalTasks, Queued, Schedule, Task};
@@ -66,6 +67,8 @@ impl Shared {
             scheduler,
         });
         shared.add_runtime(Arc::downgrade(&shared));
+        #[cfg(feature = "console")]
+        crate::console::begins(&shared);
         shared
     }
 
@@ -74,14 +77,14 @@ impl Shared {
         self.is_alone
     }
 
-    pub(crate) fn spawn<F>(self: &Arc<Self>, future: F) -> Task
+    pub(crate) fn spawn<F>(self: &Arc<Self>, place: Place, future: F) -> Task
     where
         F: Future + Send,
         F::Output: Send,
     {
         self.assert_of_this_process();
         // SAFETY: both are `Send`; that they live long enough is the caller's business.
-        let (listed, queued, handle) = unsafe { task::new(future, Arc::clone(self)) };
+        let (listed, queued, handle) = unsafe { task::new(place, future, Arc::clone(self)) };
         if self.admit(listed) {
             match self.my_core() {
                 Some((core, _)) => self.push_own(core, queued),
@@ -170,6 +173,8 @@ impl Schedule for Arc<Shared> {
     }
 
     fn release(&self, task: &Task) -> bool {
+        #[cfg(feature = "console")]
+        crate::console::ends(self, task.header());
         self.owned.remove(task)
     }
 

@@ -489,6 +489,7 @@ impl Scheduler {
             if lonely {
                 self.driver.look();
             }
+            core.now.polls(task.task().header());
             task.run();
             if index >= self.workers && self.my_core().is_none() {
                 // The relief thread has blocked in there, and the core is another one's now.
@@ -607,6 +608,7 @@ impl Scheduler {
     fn loses_caller(&self, blocking: &Arc<BlockingPool>) {
         if let Some((core, index)) = self.my_core() {
             core.set_serving(false);
+            core.now.says_so();
             if index >= self.workers {
                 core.computes.set(false);
                 // From now on nothing of the core is touched by this thread.

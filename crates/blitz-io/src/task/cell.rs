@@ -14,6 +14,7 @@ use super::error::{Failure, JoinError};
 use super::id::Id;
 use super::state::{End, Flaw, Start, State};
 use crate::coop;
+use crate::place::{Place, Seen};
 use blitz_core::checking::Flaws;
 use std::cell::{Cell as StdCell, UnsafeCell};
 use std::future::Future;
@@ -61,6 +62,7 @@ pub(crate) struct Header {
     vtable: &'static VTable,
     /// Neighbours in the list of owned tasks; both null outside of it.
     pub(crate) links: UnsafeCell<Links>,
+    pub(crate) seen: Seen,
 }
 
 /// Neighbours in the list of owned tasks.
@@ -109,13 +111,13 @@ pub(crate) fn current() -> Option<NonNull<Header>> {
 /// # Safety
 /// If the future or its output is not `Send`, the scheduler polls and drops it on this thread only, and so does whoever
 /// takes the output.
-pub(crate) unsafe fn new<F, S>(future: F, scheduler: S) -> (Task, Queued, Task)
+pub(crate) unsafe fn new<F, S>(place: Place, future: F, scheduler: S) -> (Task, Queued, Task)
 where
     F: Future,
     S: Schedule,
 {
     // SAFETY: passed on.
-    unsafe { new_with_flaws(future, scheduler, Flaws::NONE) }
+    unsafe { new_with_flaws(place, future, scheduler, Flaws::NONE) }
 }
 
 /// As [`new`], for models.
@@ -123,6 +125,7 @@ where
 /// # Safety
 /// As for [`new`].
 pub(crate) unsafe fn new_with_flaws<F, S>(
+    place: Place,
     future: F,
     scheduler: S,
     flaws: Flaws<Flaw>,
@@ -147,6 +150,7 @@ where
                 previous: ptr::null(),
                 next: ptr::null(),
             }),
+            seen: Seen::at(place),
         },
         scheduler,
         join_waker: UnsafeCell::new(None),
@@ -411,6 +415,7 @@ unsafe fn poll_future<F: Future, S: Schedule>(
     header: NonNull<Header>,
 ) -> Poll<Result<F::Output, Failure>> {
     let _entered = Entered::enter(header);
+    cell.header.seen.polled();
     // SAFETY: the waker borrows the poll's reference; `ManuallyDrop` does not give it back.
     let waker = ManuallyDrop::new(unsafe {
         Waker::new(header.as_ptr().cast_const().cast(), waker_vtable::<F, S>())
@@ -579,6 +584,7 @@ unsafe fn wake_by_ref<F: Future, S: Schedule>(data: *const ()) {
     unsafe {
         let header = NonNull::new_unchecked(data.cast::<Header>().cast_mut());
         if header.as_ref().state.wake_by_ref() {
+            header.as_ref().seen.woken();
             schedule::<F, S>(header);
         }
     }
@@ -600,8 +606,9 @@ mod tests {
         fn size_for<F: Future>(_: fn() -> F) -> usize {
             size_of::<TaskCell<F, Nowhere>>()
         }
-        assert!(size_for(|| async {}) <= 72);
-        assert!(size_for(|| async { 7_usize }) <= 72);
-        assert!(size_for(std::future::pending::<Box<u8>>) <= 72);
+        let limit = 72 + size_of::<Seen>();
+        assert!(size_for(|| async {}) <= limit);
+        assert!(size_for(|| async { 7_usize }) <= limit);
+        assert!(size_for(std::future::pending::<Box<u8>>) <= limit);
     }
 }

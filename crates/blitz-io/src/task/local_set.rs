@@ -3,6 +3,7 @@
 use super::cell::{self, Queued, Schedule, Task};
 use super::join_handle::JoinHandle;
 use crate::context;
+use crate::place::Place;
 use crate::runtime::{Id, Identity, Runtime};
 use crate::scheduler::Owned;
 use crate::waker_place::leave;
@@ -165,7 +166,16 @@ impl LocalSet {
         F: Future + 'static,
         F::Output: 'static,
     {
-        spawn_into(&self.shared, future)
+        spawn_into(Place::here(), &self.shared, future)
+    }
+
+    /// The same from somewhere else.
+    pub(super) fn spawn_at<F>(&self, place: Place, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        spawn_into(place, &self.shared, future)
     }
 
     /// Runs the set's tasks until `future` is through, and returns its output.
@@ -248,14 +258,14 @@ impl fmt::Debug for LocalSet {
     }
 }
 
-fn spawn_into<F>(shared: &Arc<LocalShared>, future: F) -> JoinHandle<F::Output>
+fn spawn_into<F>(place: Place, shared: &Arc<LocalShared>, future: F) -> JoinHandle<F::Output>
 where
     F: Future + 'static,
     F::Output: 'static,
 {
     // SAFETY: the set polls and drops its tasks on its own thread only, and keeps each in its list until it is complete. A
     // handle to an output that is not `Send` is not `Send` either.
-    let (listed, queued, handle) = unsafe { cell::new(future, Arc::clone(shared)) };
+    let (listed, queued, handle) = unsafe { cell::new(place, future, Arc::clone(shared)) };
     if shared.owned.admit(listed, 0, 0) {
         shared.push(queued);
     }
@@ -273,6 +283,12 @@ impl LocalTasks {
         self.shared.owned.len()
     }
 
+    /// For the console.
+    #[cfg(feature = "console")]
+    pub(crate) fn look_at(&self, most: usize, show: &mut impl FnMut(crate::console::TaskView)) {
+        self.shared.owned.look_at(most, show);
+    }
+
     #[track_caller]
     fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
     where
@@ -283,7 +299,7 @@ impl LocalTasks {
             std::thread::current().id() == self.home,
             "Local tasks can only be spawned on a LocalRuntime from the thread the runtime was created on"
         );
-        spawn_into(&self.shared, future)
+        spawn_into(Place::here(), &self.shared, future)
     }
 }
 
@@ -299,7 +315,7 @@ where
     F::Output: 'static,
 {
     if let Some(shared) = CURRENT.with(|current| current.borrow().clone()) {
-        return spawn_into(&shared, future);
+        return spawn_into(Place::here(), &shared, future);
     }
     let runtime = context::current();
     match runtime.as_ref().and_then(|runtime| runtime.local.get()) {

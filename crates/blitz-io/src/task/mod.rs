@@ -1,5 +1,7 @@
 //! Tasks: futures that run on their own, and the handles to them.
 
+#[cfg(not(loom))]
+mod builder;
 mod cell;
 mod error;
 mod id;
@@ -17,6 +19,8 @@ mod state;
 #[cfg(not(loom))]
 mod yield_now;
 
+#[cfg(not(loom))]
+pub use self::builder::Builder;
 #[cfg(not(loom))]
 pub use crate::blocking::spawn_blocking;
 #[cfg(not(loom))]
@@ -68,6 +72,8 @@ pub mod futures {
 #[cfg(not(loom))]
 use crate::context;
 #[cfg(not(loom))]
+use crate::place::Place;
+#[cfg(not(loom))]
 use std::future::Future;
 
 /// Runs a future as a task of the current runtime.
@@ -92,5 +98,6 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    context::with(|shared| JoinHandle::new(shared.spawn(future)))
+    let place = Place::here();
+    context::with(|shared| JoinHandle::new(shared.spawn(place, future)))
 }

@@ -125,6 +125,20 @@ impl State {
         }
     }
 
+    /// For somebody who looks. `None`: it is through.
+    #[cfg(all(feature = "console", not(loom)))]
+    pub(crate) fn doing(&self) -> Option<crate::console::TaskDoing> {
+        use crate::console::TaskDoing;
+        let now = self.0.load(Ordering::Relaxed);
+        (now & COMPLETE == 0).then_some(if now & RUNNING != 0 {
+            TaskDoing::Running
+        } else if now & NOTIFIED != 0 {
+            TaskDoing::Ready
+        } else {
+            TaskDoing::Idle
+        })
+    }
+
     /// The holder of a queue's entry wants to poll.
     pub(crate) fn start_poll(&self) -> Start {
         self.update(|now| {

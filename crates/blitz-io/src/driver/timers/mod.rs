@@ -63,6 +63,13 @@ impl Timers {
         ticks.min().unwrap_or(u64::MAX)
     }
 
+    /// Timers that are armed, and how many have gone off.
+    #[cfg(all(feature = "console", not(loom)))]
+    pub(crate) fn seen(&self) -> (u64, u64) {
+        let all = self.shards.iter().map(|shard| shard.seen());
+        all.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
+    }
+
     /// Fires all that is due at tick `now` and returns how many wakers were called.
     pub(crate) fn fire(&self, now: u64, batch: &mut WakeBatch) -> usize {
         self.each(batch, |shard, batch| shard.fire(now, batch))

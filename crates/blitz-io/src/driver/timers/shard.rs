@@ -5,6 +5,7 @@
 
 use super::entry::{Entry, Flaw};
 use super::wheel::{LAST_TICK, Wheel};
+use crate::place::Tally;
 use crate::primitives::{AtomicU64, Mutex, Ordering};
 use crate::wake_batch::WakeBatch;
 use crate::waker_place::leave;
@@ -31,6 +32,7 @@ struct Guarded {
     wheel: Wheel,
     /// The runtime is going away: whoever waits is woken, and told so.
     closed: bool,
+    counts: Tally,
 }
 
 /// A part of the runtime's timers.
@@ -47,6 +49,7 @@ impl Shard {
             guarded: Mutex::new(Guarded {
                 wheel: Wheel::new(),
                 closed: false,
+                counts: Tally::new(),
             }),
             next_look: AtomicU64::new(u64::MAX),
         }
@@ -60,6 +63,12 @@ impl Shard {
     /// See the field.
     pub(super) fn next_look(&self) -> u64 {
         self.next_look.load(Ordering::Relaxed)
+    }
+
+    /// How many are armed, and how many have gone off.
+    #[cfg(all(feature = "console", not(loom)))]
+    pub(super) fn seen(&self) -> (u64, u64) {
+        self.locked(|guarded| guarded.counts.get())
     }
 
     /// Arms an entry that is not armed. The waker is the caller's still if it is due already.
@@ -79,6 +88,7 @@ impl Shard {
                 guarded.wheel.insert(entry, when)
             };
             entry.set_armed();
+            guarded.counts.armed();
             if look < self.next_look() {
                 self.next_look.store(look, Ordering::Relaxed);
                 Armed::First(look)
@@ -118,6 +128,7 @@ impl Shard {
                 entry.fields(|fields| (emptied, fields.when, fields.waker.take()))
             };
             entry.set_idle();
+            guarded.counts.cancelled();
             if emptied || when <= self.next_look() {
                 self.next_look
                     .store(guarded.wheel.next_look(), Ordering::Relaxed);
@@ -144,6 +155,7 @@ impl Shard {
                     self.next_look.store(next_look, Ordering::Relaxed);
                     return false;
                 };
+                guarded.counts.fired();
                 // SAFETY: just taken out of the wheel, still armed, and the lock is held.
                 unsafe { Self::release(entry, batch) };
             }
@@ -161,6 +173,7 @@ impl Shard {
                     self.next_look.store(u64::MAX, Ordering::Relaxed);
                     return false;
                 };
+                guarded.counts.cancelled();
                 // SAFETY: as in `fire`.
                 unsafe { Self::release(entry, batch) };
             }

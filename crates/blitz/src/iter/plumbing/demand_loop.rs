@@ -31,7 +31,7 @@ use super::{Consumer, Folder, Producer, UnindexedConsumer, UnindexedProducer};
 use crate::engine::demand::{Parts, Within, beat, join_context_within, ticks};
 pub(super) use crate::engine::rules::LOOP_LEVELS as LEVELS;
 use crate::engine::rules::LOOP_LEVELS_SHARED as LEVELS_SHARED;
-use crate::engine::{caller_may_take_part, hand_over};
+use crate::engine::{caller_may_take_part, hand_over, items};
 
 /// A loop of unknown cost that can be cut into no more than this many pieces is offered at once: the first of them would already be too
 /// large a part of it.
@@ -100,6 +100,7 @@ where
     P: Producer,
     C: Consumer<P::Item>,
 {
+    items(len);
     if !bounds.allow_a_cut(len) && !consumer.full() {
         return producer.fold_with(consumer.into_folder()).complete();
     }

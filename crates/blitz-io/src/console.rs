@@ -1,0 +1,211 @@
+//! What runtimes and their tasks do right now, for somebody who looks at them while they run: the page of `blitz-console`.
+//!
+//! Read from another thread, with plain loads, and with the locks that guard the lists of tasks, each for some hundred tasks at most.
+
+use crate::place::on::Place;
+use crate::runtime::Metrics;
+use crate::scheduler::Shared;
+use crate::task::Header;
+use blitz_core::console::{CallSite, ForkLock, is_looked_at};
+use std::panic::Location;
+use std::sync::{Arc, Weak};
+
+static RUNTIMES: ForkLock<Vec<Weak<Shared>>> = ForkLock::new(Vec::new());
+
+/// A runtime begins.
+pub(crate) fn begins(runtime: &Arc<Shared>) {
+    let mut runtimes = RUNTIMES.lock();
+    runtimes.retain(|runtime| runtime.strong_count() > 0);
+    runtimes.push(Arc::downgrade(runtime));
+}
+
+/// The name of the runtime that serves the page: what it does is not what somebody looks for.
+pub const OWN_NAME: &str = "blitz-console";
+
+/// A task is through.
+#[inline]
+pub(crate) fn ends(runtime: &Shared, task: &Header) {
+    if is_looked_at() && runtime.identity.name() != Some(OWN_NAME) {
+        let spawned = Spawned::of(task.seen.place());
+        let (polls, _) = task.seen.counts();
+        CallSite::named("task", spawned.name, spawned.line).add(u64::from(polls), 0);
+    }
+}
+
+/// All runtimes of this process but the one that serves the page, the oldest first.
+pub fn runtimes() -> Vec<RuntimeView> {
+    let runtimes: Vec<_> = RUNTIMES.lock().iter().filter_map(Weak::upgrade).collect();
+    let is_shown =
+        |runtime: &Arc<Shared>| !runtime.has_ended() && runtime.identity.name() != Some(OWN_NAME);
+    let shown = runtimes.into_iter().filter(is_shown);
+    shown.map(RuntimeView).collect()
+}
+
+/// A runtime, to be looked at.
+#[derive(Clone)]
+pub struct RuntimeView(Arc<Shared>);
+
+impl std::fmt::Debug for RuntimeView {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RuntimeView").finish_non_exhaustive()
+    }
+}
+
+/// Where a task was spawned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Spawned {
+    /// The line.
+    pub line: &'static Location<'static>,
+    /// The name that it was given.
+    pub name: Option<&'static str>,
+}
+
+impl Spawned {
+    fn of(place: Place) -> Self {
+        Spawned {
+            line: place.line(),
+            name: place.name(),
+        }
+    }
+}
+
+/// What a task does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TaskDoing {
+    /// A thread polls it.
+    Running,
+    /// It waits for a thread.
+    Ready,
+    /// It waits for something else.
+    Idle,
+}
+
+/// A task, as it was when it was looked at.
+#[derive(Clone, Copy, Debug)]
+pub struct TaskView {
+    /// Its number: its address. A later one may have the same.
+    pub id: usize,
+    /// Where it was spawned.
+    pub spawned: Spawned,
+    /// What it does.
+    pub doing: TaskDoing,
+    /// How often it has been polled; modulo 2^32.
+    pub polls: u32,
+    /// How often it has been woken, about; modulo 2^32.
+    pub wakes: u32,
+}
+
+impl TaskView {
+    pub(crate) fn of(task: &Header) -> Option<Self> {
+        let doing = task.state.doing()?;
+        let (polls, wakes) = task.seen.counts();
+        Some(TaskView {
+            id: std::ptr::from_ref(task) as usize,
+            spawned: Spawned::of(task.seen.place()),
+            doing,
+            polls,
+            wakes,
+        })
+    }
+}
+
+/// A worker in the middle of a poll, or between two of them.
+#[derive(Clone, Copy, Debug)]
+pub struct Polling {
+    /// As long as it stays the same, it is the same poll.
+    pub progress: u64,
+    /// Where the task was spawned.
+    pub spawned: Spawned,
+    /// Which task it is; see [`TaskView::id`].
+    pub task: usize,
+    /// Tasks that wait in the worker's own queue for the end of the poll.
+    pub behind: usize,
+    /// The worker has not said that it blocks or computes for long: nobody stands in for it.
+    pub holds_worker: bool,
+}
+
+/// What the relief thread does, which serves tasks while all workers compute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReliefDoing {
+    /// It sleeps, or there is none.
+    Resting,
+    /// It runs tasks.
+    Working,
+    /// It waits for sockets and timers.
+    Attending,
+}
+
+impl RuntimeView {
+    /// Its number.
+    pub fn id(&self) -> String {
+        self.0.identity.id().to_string()
+    }
+
+    /// Its name, if it was given one.
+    pub fn name(&self) -> Option<&str> {
+        self.0.identity.name()
+    }
+
+    /// Runtimes with the same one share their workers, and what is said of these.
+    pub fn scheduler(&self) -> usize {
+        std::ptr::from_ref(&**self.0) as usize
+    }
+
+    /// Do its tasks run on the global pool? `None`: on a thread that waits for it.
+    pub fn is_on_global_pool(&self) -> Option<bool> {
+        self.0.pool().map(|pool| pool.is_global())
+    }
+
+    /// Stands for its pool, as [`PoolView::key`](blitz_core::console::PoolView::key) does.
+    pub fn pool(&self) -> Option<usize> {
+        self.0.pool().map(|pool| pool.key())
+    }
+
+    /// How many workers it has. Relief threads come after these.
+    pub fn workers(&self) -> usize {
+        self.0.workers()
+    }
+
+    /// What it has counted.
+    pub fn metrics(&self) -> Metrics {
+        Metrics::of(&self.0)
+    }
+
+    /// For each worker and then for relief threads: what it polls, if it does.
+    pub fn polling(&self) -> impl Iterator<Item = Option<Polling>> {
+        self.0.cores().map(|core| {
+            let progress = core.progress();
+            let (place, task, said) = core.now.get()?;
+            (progress & 1 == 1).then(|| Polling {
+                progress,
+                spawned: Spawned::of(place),
+                task,
+                behind: core.ready(),
+                holds_worker: !said,
+            })
+        })
+    }
+
+    /// What the relief thread does.
+    pub fn relief(&self) -> ReliefDoing {
+        self.0.relief.doing()
+    }
+
+    /// Timers that are armed, and how many have gone off so far.
+    pub fn timers(&self) -> (u64, u64) {
+        self.0.driver.handle().timers_seen()
+    }
+
+    /// Sockets, pipes and the like that are registered.
+    pub fn sockets(&self) -> usize {
+        self.0.driver.handle().sources_seen()
+    }
+
+    /// Shows every task, or some of them if there are very many; `most` of each of some dozen lists.
+    pub fn tasks(&self, most: usize, mut show: impl FnMut(TaskView)) {
+        self.0.owned.look_at(most, &mut show);
+        if let Some(local) = self.0.local.get() {
+            local.look_at(most, &mut show);
+        }
+    }
+}
