@@ -1,0 +1,92 @@
+//! What the hooks cost: forks and tasks, nobody looking and somebody looking. Run it with and without `--features hooks`, in turns:
+//!
+//! ```sh
+//! cargo run --release -p blitz-console --example cost
+//! cargo run --release -p blitz-console --features hooks --example cost
+//! ```
+//!
+//! Each figure is the shortest of many short rounds, so that other programs disturb it little.
+
+use std::hint::black_box;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Instant;
+
+fn fib(n: u32) -> u64 {
+    if n < 2 {
+        return u64::from(n);
+    }
+    let (a, b) = blitz_core::join(|| fib(n - 1), || fib(n - 2));
+    a + b
+}
+
+/// Nanoseconds of one of `count`, in the best of `rounds`.
+fn best(rounds: u32, count: u64, mut run: impl FnMut()) -> f64 {
+    let round = |_| {
+        let start = Instant::now();
+        run();
+        start.elapsed().as_secs_f64() * 1e9 / count as f64
+    };
+    (0..rounds).map(round).fold(f64::INFINITY, f64::min)
+}
+
+fn measure(what: &str) {
+    let pool = blitz_core::ThreadPoolBuilder::new()
+        .num_threads(1)
+        .build()
+        .unwrap();
+    // fib(16) forks 1596 times.
+    let join = pool.install(|| {
+        best(20_000, 1596, || {
+            black_box(fib(16));
+        })
+    });
+    let runtime = blitz_io::Builder::new_multi_thread()
+        .worker_threads(1)
+        .build()
+        .unwrap();
+    let (spawn, turn) = runtime.block_on(async {
+        let tasks = blitz_io::spawn(async {
+            let mut shortest = (f64::INFINITY, f64::INFINITY);
+            for _ in 0..10_000 {
+                let start = Instant::now();
+                let tasks: Vec<_> = (0..100)
+                    .map(|n| blitz_io::spawn(async move { n }))
+                    .collect();
+                for task in tasks {
+                    black_box(task.await.unwrap());
+                }
+                let spawned = start.elapsed().as_secs_f64() * 1e9 / 100.0;
+                let start = Instant::now();
+                for _ in 0..100 {
+                    blitz_io::task::yield_now().await;
+                }
+                let turned = start.elapsed().as_secs_f64() * 1e9 / 100.0;
+                shortest = (shortest.0.min(spawned), shortest.1.min(turned));
+            }
+            shortest
+        });
+        tasks.await.unwrap()
+    });
+    println!("{what:<24} {join:>6.2} ns a join {spawn:>7.1} ns a task {turn:>6.1} ns a poll");
+}
+
+fn main() {
+    let hooks = cfg!(feature = "hooks");
+    let console = blitz_console::serve("127.0.0.1:0").unwrap();
+    measure(if hooks {
+        "hooks, nobody looks"
+    } else {
+        "no hooks"
+    });
+    if !hooks {
+        return;
+    }
+    let mut stream = TcpStream::connect(console.local_addr()).unwrap();
+    stream
+        .write_all(b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        .unwrap();
+    std::thread::spawn(move || while stream.read(&mut [0; 65536]).is_ok_and(|read| read > 0) {});
+    std::thread::sleep(std::time::Duration::from_millis(600));
+    measure("hooks, somebody looks");
+}

@@ -1,0 +1,126 @@
+//! Looks at the program: samples what everybody does while somebody looks at the page, and makes frames of it.
+//!
+//! Used by one thread, the server's. What there is to see of pools and tasks is in [`seen`]; without the feature `hooks` that is nothing.
+
+#[cfg(feature = "hooks")]
+#[path = "eye/hooks.rs"]
+mod seen;
+#[cfg(not(feature = "hooks"))]
+#[path = "eye/nothing.rs"]
+mod seen;
+
+use crate::frame::{Frame, Process};
+use crate::system::{self, ThreadTimes, Usage};
+use crate::warnings::Watch;
+use seen::Seen;
+use std::time::{Duration, Instant};
+
+/// A sample that comes late stands for this many milliseconds at most.
+const LONGEST_SAMPLE: f64 = 50.0;
+
+/// See the module's documentation.
+pub(crate) struct Eye {
+    name: String,
+    began: Instant,
+    last_sample: Instant,
+    frame_began: Instant,
+    used: Usage,
+    own: Option<ThreadTimes>,
+    seen: Seen,
+    watch: Watch,
+}
+
+impl Eye {
+    /// Between two samples.
+    pub(crate) const SAMPLE: Duration = Duration::from_millis(4);
+    /// Between two frames.
+    pub(crate) const FRAME: Duration = Duration::from_millis(250);
+
+    pub(crate) fn new() -> Self {
+        let now = Instant::now();
+        Eye {
+            name: system::program_name(),
+            began: now,
+            last_sample: now,
+            frame_began: now,
+            used: Usage::default(),
+            own: None,
+            seen: Seen::new(),
+            watch: Watch::default(),
+        }
+    }
+
+    /// Somebody begins to look.
+    pub(crate) fn open(&mut self) {
+        let now = Instant::now();
+        self.last_sample = now;
+        self.frame_began = now;
+        self.used = system::usage();
+        self.own = system::own_times();
+        self.seen.open();
+    }
+
+    /// Nobody looks any more.
+    pub(crate) fn close(&mut self) {
+        self.seen.close();
+    }
+
+    fn clock(&self, now: Instant) -> f64 {
+        milliseconds(now - self.began)
+    }
+
+    pub(crate) fn sample(&mut self) {
+        let now = Instant::now();
+        let passed = milliseconds(now - self.last_sample).min(LONGEST_SAMPLE);
+        self.last_sample = now;
+        self.seen.sample(self.clock(now), passed);
+    }
+
+    /// What has been seen since the last one.
+    pub(crate) fn frame(&mut self) -> String {
+        let mut frame = self.look();
+        frame.warnings = self.watch.look_at(&frame);
+        self.seen.frame_ends();
+        self.frame_began = Instant::now();
+        self.used = system::usage();
+        self.own = system::own_times();
+        frame.to_json()
+    }
+
+    /// The same as text for Prometheus; no frame ends.
+    pub(crate) fn metrics(&mut self) -> String {
+        crate::metrics::text(&self.look())
+    }
+
+    fn look(&mut self) -> Frame {
+        let now = Instant::now();
+        let length = milliseconds(now - self.frame_began).max(0.001);
+        let used = system::usage();
+        let part = |time: Duration| milliseconds(time) / length;
+        let own = match (self.own, system::own_times()) {
+            (Some(before), Some(now)) => part(now.ran.saturating_sub(before.ran)),
+            _ => 0.0,
+        };
+        let mut frame = Frame {
+            at: self.clock(now),
+            length,
+            process: Process {
+                name: self.name.clone(),
+                pid: std::process::id(),
+                cpus: system::cpus(),
+                threads: used.threads,
+                memory: used.memory,
+                arenas: 0,
+                cpu: part(used.cpu.saturating_sub(self.used.cpu)),
+                own_cpu: own,
+            },
+            ..Frame::default()
+        };
+        self.seen.fill(&mut frame);
+        frame
+    }
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}

@@ -1,0 +1,625 @@
+//! What is seen of pools, runtimes, tasks and call sites.
+
+use crate::frame::{
+    Counts, Frame, LongPoll, Pool, Runtime, STATES, Site, Spawn, Task, Times, Worker,
+};
+use crate::system::{self, InKernel, ThreadTimes};
+use crate::warnings::LONG_POLL;
+use blitz_core::console::{self as engine, CallSite, Doing, Looking, PoolView};
+use blitz_core::demand::ticks_per_us;
+use blitz_io::console::{self as io, Polling, ReliefDoing, RuntimeView, Spawned, TaskDoing};
+use std::collections::HashMap;
+use std::panic::Location;
+use std::time::Duration;
+
+/// Samples between two looks at where threads are in the kernel, and threads that are looked at each time.
+const KERNEL_EVERY: u64 = 10;
+const KERNEL_THREADS: usize = 16;
+/// Tasks that are looked at in each list of a runtime, of which there are some dozens; and tasks that are shown.
+const TASKS_LOOKED_AT: usize = 512;
+const TASKS_SHOWN: usize = 200;
+/// Lines that are shown.
+const LINES_SHOWN: usize = 200;
+/// Long polls that are remembered.
+const POLLS: usize = 32;
+
+const COMPUTING: usize = 0;
+const POLLING: usize = 1;
+const GUEST: usize = 2;
+const BLOCKED: usize = 3;
+const STUCK: usize = 4;
+const SEARCHING: usize = 5;
+const SLEEPING: usize = 6;
+
+/// See the module's documentation.
+#[derive(Default)]
+pub(crate) struct Seen {
+    looking: Option<Looking>,
+    samples: u64,
+    pools: HashMap<usize, PoolSeen>,
+    pools_met: usize,
+    /// By scheduler.
+    schedulers: HashMap<usize, SchedulerSeen>,
+    tasks: HashMap<usize, TaskSeen>,
+    spawns: HashMap<Spawned, SpawnSeen>,
+    sites: HashMap<usize, SiteSeen>,
+    polls: Vec<LongPoll>,
+}
+
+struct PoolSeen {
+    name: String,
+    workers: Vec<WorkerSeen>,
+    next_in_kernel: usize,
+}
+
+#[derive(Clone, Default)]
+struct WorkerSeen {
+    shares: Times,
+    totals: Times,
+    kernel: Option<InKernel>,
+    stuck: bool,
+    times: Option<ThreadTimes>,
+    at: String,
+}
+
+#[derive(Default)]
+struct SchedulerSeen {
+    cores: Vec<Option<CoreSeen>>,
+    relief: [f64; 3],
+}
+
+/// A poll that goes on.
+struct CoreSeen {
+    progress: u64,
+    since: f64,
+    behind: usize,
+    long: bool,
+    /// How long its thread had run when the poll began to look long.
+    ran: Option<Duration>,
+}
+
+impl CoreSeen {
+    /// A poll has taken long: has it, or has its thread waited for a CPU? Where the system does not say, it has.
+    fn is_at_fault(
+        &mut self,
+        runtime: &RuntimeView,
+        pool: Option<&PoolView>,
+        index: usize,
+    ) -> bool {
+        let worker = pool.filter(|_| index < runtime.workers());
+        let Some(thread) = worker.and_then(|pool| pool.thread(index)) else {
+            return true;
+        };
+        let Some(times) = system::thread_times(thread) else {
+            return true;
+        };
+        // What it does from now on, or that it sleeps.
+        let ran = times.ran.saturating_sub(*self.ran.get_or_insert(times.ran));
+        let sleeps = || {
+            let place = system::in_kernel(thread);
+            place.is_some_and(|place| place != InKernel::No)
+        };
+        ran.as_secs_f64() * 1e3 >= LONG_POLL / 2.0 || sleeps()
+    }
+}
+
+struct TaskSeen {
+    spawned: Spawned,
+    first: f64,
+    busy: f64,
+    polls: u32,
+    there: bool,
+}
+
+#[derive(Default)]
+struct SpawnSeen {
+    busy: f64,
+    longest: f64,
+}
+
+#[derive(Default)]
+struct SiteSeen {
+    wall: f64,
+    work: f64,
+    most: u64,
+}
+
+/// As people write it.
+fn line(location: &Location<'_>) -> String {
+    format!("{}:{}", location.file(), location.line())
+}
+
+/// One runtime for each scheduler.
+fn schedulers() -> Vec<RuntimeView> {
+    let mut found: Vec<RuntimeView> = Vec::new();
+    for runtime in io::runtimes() {
+        let known = |other: &RuntimeView| other.scheduler() == runtime.scheduler();
+        if !found.iter().any(known) {
+            found.push(runtime);
+        }
+    }
+    found
+}
+
+impl Seen {
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    pub(crate) fn open(&mut self) {
+        self.looking = Some(engine::look());
+    }
+
+    pub(crate) fn close(&mut self) {
+        self.looking = None;
+        // Polls that were seen going on are not followed any more.
+        self.schedulers.clear();
+        self.tasks.clear();
+    }
+
+    pub(crate) fn sample(&mut self, at: f64, passed: f64) {
+        self.samples += 1;
+        let pools = engine::pools();
+        let mut polling: HashMap<usize, Vec<Option<Polling>>> = HashMap::new();
+        for runtime in &schedulers() {
+            let cores: Vec<_> = runtime.polling().collect();
+            let pool = pools.iter().find(|pool| Some(pool.key()) == runtime.pool());
+            self.sample_polls(runtime, pool, &cores, at, passed);
+            if let Some(pool) = runtime.pool() {
+                polling.insert(pool, cores);
+            }
+        }
+        // Call sites, and how many threads work for each.
+        let mut sites: Vec<(&'static CallSite, u64)> = Vec::new();
+        for pool in &pools {
+            let cores = polling.get(&pool.key()).map_or(&[][..], |cores| cores);
+            self.sample_pool(pool, cores, passed, &mut sites);
+        }
+        for (site, threads) in sites {
+            let seen = self.sites.entry(key(site)).or_default();
+            seen.wall += passed;
+            seen.work += passed * threads as f64;
+            seen.most = seen.most.max(threads);
+        }
+    }
+
+    fn sample_polls(
+        &mut self,
+        runtime: &RuntimeView,
+        pool: Option<&PoolView>,
+        cores: &[Option<Polling>],
+        at: f64,
+        passed: f64,
+    ) {
+        let scheduler = self.schedulers.entry(runtime.scheduler()).or_default();
+        let relief = match runtime.relief() {
+            ReliefDoing::Working => 0,
+            ReliefDoing::Attending => 1,
+            ReliefDoing::Resting => 2,
+        };
+        scheduler.relief[relief] += passed;
+        scheduler.cores.resize_with(cores.len(), || None);
+        for (index, (polling, seen)) in cores.iter().zip(&mut scheduler.cores).enumerate() {
+            let Some(polling) = polling else {
+                *seen = None;
+                continue;
+            };
+            let spawn = self.spawns.entry(polling.spawned).or_default();
+            spawn.busy += passed;
+            if let Some(task) = self.tasks.get_mut(&polling.task) {
+                task.busy += passed;
+            }
+            let core = match seen {
+                Some(core) if core.progress == polling.progress => core,
+                _ => seen.insert(CoreSeen {
+                    progress: polling.progress,
+                    since: at,
+                    behind: 0,
+                    long: false,
+                    ran: None,
+                }),
+            };
+            core.behind = core.behind.max(polling.behind);
+            let time = at - core.since;
+            if !polling.holds_worker {
+                continue;
+            }
+            if time < LONG_POLL || !core.long && !core.is_at_fault(runtime, pool, index) {
+                continue;
+            }
+            spawn.longest = spawn.longest.max(time);
+            let worker = if index < runtime.workers() {
+                format!("worker {index}")
+            } else {
+                "relief thread".to_string()
+            };
+            let known = core
+                .long
+                .then(|| {
+                    self.polls
+                        .iter_mut()
+                        .find(|poll| poll.goes_on && poll.worker == worker)
+                })
+                .flatten();
+            let poll = match known {
+                Some(poll) => poll,
+                None => {
+                    core.long = true;
+                    if self.polls.len() == POLLS {
+                        forget_one(&mut self.polls);
+                    }
+                    self.polls.push(LongPoll {
+                        name: polling.spawned.name.unwrap_or_default().into(),
+                        at: line(polling.spawned.line),
+                        worker,
+                        goes_on: true,
+                        ..LongPoll::default()
+                    });
+                    self.polls.last_mut().expect("just pushed")
+                }
+            };
+            poll.time = time;
+            poll.behind = core.behind as u64;
+            poll.seen = at;
+        }
+        // Those that were not seen just now are over.
+        for poll in &mut self.polls {
+            poll.goes_on &= poll.seen == at;
+        }
+    }
+
+    fn sample_pool(
+        &mut self,
+        pool: &PoolView,
+        cores: &[Option<Polling>],
+        passed: f64,
+        sites: &mut Vec<(&'static CallSite, u64)>,
+    ) {
+        let met = &mut self.pools_met;
+        let seen = self
+            .pools
+            .entry(pool.key())
+            .or_insert_with(|| PoolSeen::new(pool, met));
+        seen.workers
+            .resize_with(pool.num_threads(), WorkerSeen::default);
+        if self.samples % KERNEL_EVERY == 0 {
+            seen.look_into_kernel(pool);
+        }
+        for (index, worker) in seen.workers.iter_mut().enumerate() {
+            let site = pool.site(index);
+            let polling = cores.get(index).and_then(Option::as_ref);
+            let state = match pool.doing(index) {
+                Doing::Running if worker.stuck => STUCK,
+                Doing::Running if polling.is_some() && site.is_none() => POLLING,
+                Doing::Running => COMPUTING,
+                Doing::Guest => GUEST,
+                Doing::Blocked => BLOCKED,
+                Doing::Searching => SEARCHING,
+                Doing::Sleeping => SLEEPING,
+            };
+            if state != STUCK {
+                worker.stuck = false;
+            }
+            worker.shares[state] += passed;
+            worker.totals[state] += passed;
+            let works = matches!(state, COMPUTING | GUEST);
+            if let (true, Some(site)) = (works, site) {
+                match sites.iter_mut().find(|known| std::ptr::eq(known.0, site)) {
+                    Some(known) => known.1 += 1,
+                    None => sites.push((site, 1)),
+                }
+            }
+            if works || state == POLLING || state == STUCK {
+                worker.at = match (site, polling) {
+                    (Some(site), _) => format!("{} {}", line(site.location), site.kind),
+                    (None, Some(polling)) => line(polling.spawned.line),
+                    (None, None) => String::new(),
+                };
+            }
+        }
+    }
+
+    /// Everything that has been seen.
+    pub(crate) fn fill(&mut self, frame: &mut Frame) {
+        frame.hooks = true;
+        frame.process.arenas = engine::arena_memory() as u64;
+        let views = engine::pools();
+        let alive: Vec<usize> = views.iter().map(PoolView::key).collect();
+        self.pools.retain(|key, _| alive.contains(key));
+        let runtimes = io::runtimes();
+        for pool in &views {
+            let met = &mut self.pools_met;
+            let seen = self
+                .pools
+                .entry(pool.key())
+                .or_insert_with(|| PoolSeen::new(pool, met));
+            if let Some(name) = runtimes
+                .iter()
+                .filter(|runtime| runtime.pool() == Some(pool.key()) && !pool.is_global())
+                .find_map(RuntimeView::name)
+            {
+                seen.name = name.to_string();
+            }
+            frame.pools.push(seen.show(pool, frame.length));
+        }
+        for runtime in &runtimes {
+            frame.runtimes.push(self.show_runtime(runtime));
+        }
+        self.look_at_tasks(&runtimes, frame);
+        self.show_sites(frame);
+        frame.polls.clone_from(&self.polls);
+        frame
+            .polls
+            .sort_by(|a, b| b.goes_on.cmp(&a.goes_on).then(b.time.total_cmp(&a.time)));
+    }
+
+    fn show_runtime(&self, runtime: &RuntimeView) -> Runtime {
+        let metrics = runtime.metrics();
+        let sum = |count: fn(&blitz_io::runtime::WorkerMetrics) -> u64| -> u64 {
+            metrics.workers.iter().map(count).sum()
+        };
+        let (timers, fired) = runtime.timers();
+        let pool = runtime.pool().and_then(|pool| self.pools.get(&pool));
+        let scheduler = self.schedulers.get(&runtime.scheduler());
+        Runtime {
+            name: name_of(runtime),
+            pool: pool.map(|pool| pool.name.clone()).unwrap_or_default(),
+            workers: runtime.workers() as u64,
+            alive: metrics.alive as u64,
+            spawned: metrics.spawned,
+            queued: metrics.queued as u64,
+            polls: sum(|worker| worker.polled),
+            stolen: sum(|worker| worker.stolen),
+            slot_hits: sum(|worker| worker.lifo_hits),
+            overflows: sum(|worker| worker.overflows),
+            timers,
+            fired,
+            sockets: runtime.sockets() as u64,
+            blocking: (
+                metrics.blocking_threads as u64,
+                metrics.blocking_idle as u64,
+                metrics.blocking_queued as u64,
+            ),
+            relief: scheduler.map(|seen| seen.relief).unwrap_or_default(),
+        }
+    }
+
+    fn look_at_tasks(&mut self, runtimes: &[RuntimeView], frame: &mut Frame) {
+        let mut spawns: HashMap<Spawned, Spawn> = HashMap::new();
+        let now = frame.at;
+        let (known, tasks) = (&mut self.tasks, &mut frame.tasks);
+        for runtime in runtimes {
+            let name = name_of(runtime);
+            runtime.tasks(TASKS_LOOKED_AT, |task| {
+                let spawn = spawns.entry(task.spawned).or_default();
+                spawn.alive += 1;
+                spawn.polls += u64::from(task.polls);
+                spawn.wakes += u64::from(task.wakes);
+                let state = match task.doing {
+                    TaskDoing::Running => {
+                        spawn.running += 1;
+                        "running"
+                    }
+                    TaskDoing::Ready => {
+                        spawn.ready += 1;
+                        "ready"
+                    }
+                    TaskDoing::Idle => {
+                        spawn.idle += 1;
+                        "idle"
+                    }
+                };
+                let fresh = || TaskSeen {
+                    spawned: task.spawned,
+                    first: now,
+                    busy: 0.0,
+                    polls: 0,
+                    there: true,
+                };
+                let seen = known.entry(task.id).or_insert_with(fresh);
+                // Another one in the memory of one that is through.
+                if seen.spawned != task.spawned || task.polls < seen.polls {
+                    *seen = fresh();
+                }
+                seen.polls = task.polls;
+                seen.there = true;
+                tasks.push(Task {
+                    id: task.id as u64,
+                    name: task.spawned.name.unwrap_or_default().into(),
+                    at: line(task.spawned.line),
+                    runtime: name.clone(),
+                    state,
+                    polls: u64::from(task.polls),
+                    wakes: u64::from(task.wakes),
+                    busy: seen.busy,
+                    age: now - seen.first,
+                });
+            });
+        }
+        self.tasks
+            .retain(|_, seen| std::mem::replace(&mut seen.there, false));
+        frame.tasks.sort_by(|a, b| {
+            let by_busy = b.busy.total_cmp(&a.busy);
+            by_busy.then(b.polls.cmp(&a.polls)).then(a.id.cmp(&b.id))
+        });
+        frame.looked_at = frame.tasks.len() as u64;
+        frame.tasks.truncate(TASKS_SHOWN);
+        for site in engine::sites().filter(|site| site.kind == "task") {
+            let numbers = site.numbers();
+            let spawn = spawns
+                .entry(Spawned {
+                    line: site.location,
+                    name: site.name,
+                })
+                .or_default();
+            spawn.done += numbers.calls;
+            spawn.polls += numbers.items;
+        }
+        for (spawned, mut spawn) in spawns {
+            spawn.name = spawned.name.unwrap_or_default().into();
+            spawn.at = line(spawned.line);
+            if let Some(seen) = self.spawns.get(&spawned) {
+                spawn.busy = seen.busy;
+                spawn.longest = seen.longest;
+            }
+            // The compiler may have made a line more than once.
+            let known = frame
+                .spawns
+                .iter_mut()
+                .find(|known| known.at == spawn.at && known.name == spawn.name);
+            match known {
+                Some(known) => add_spawn(known, &spawn),
+                None => frame.spawns.push(spawn),
+            }
+        }
+        frame.spawns.sort_by(|a, b| {
+            let by_busy = b.busy.total_cmp(&a.busy);
+            by_busy.then(b.polls.cmp(&a.polls)).then(a.at.cmp(&b.at))
+        });
+        frame.spawns.truncate(LINES_SHOWN);
+    }
+
+    fn show_sites(&self, frame: &mut Frame) {
+        let per_ms = ticks_per_us().max(1) as f64 * 1e3;
+        for site in engine::sites().filter(|site| site.kind != "task") {
+            let numbers = site.numbers();
+            let seen = self.sites.get(&key(site));
+            if numbers.calls == 0 && seen.is_none() {
+                continue;
+            }
+            let threads = seen.map_or(0.0, |seen| seen.work / seen.wall.max(1e-9));
+            frame.sites.push(Site {
+                kind: site.kind,
+                at: line(site.location),
+                calls: numbers.calls,
+                items: numbers.items,
+                time: numbers.ticks as f64 / per_ms,
+                longest: numbers.longest as f64 / per_ms,
+                threads,
+                most_threads: seen.map_or(0, |seen| seen.most),
+            });
+        }
+        frame
+            .sites
+            .sort_by(|a, b| b.time.total_cmp(&a.time).then(a.at.cmp(&b.at)));
+        frame.sites.truncate(LINES_SHOWN);
+    }
+
+    pub(crate) fn frame_ends(&mut self) {
+        for pool in engine::pools() {
+            if let Some(seen) = self.pools.get_mut(&pool.key()) {
+                for (index, worker) in seen.workers.iter_mut().enumerate() {
+                    worker.shares = Times::default();
+                    worker.times = pool.thread(index).and_then(system::thread_times);
+                }
+            }
+        }
+        for scheduler in self.schedulers.values_mut() {
+            scheduler.relief = [0.0; 3];
+        }
+    }
+}
+
+fn key(site: &'static CallSite) -> usize {
+    std::ptr::from_ref(site) as usize
+}
+
+fn name_of(runtime: &RuntimeView) -> String {
+    let number = || format!("#{}", runtime.id());
+    runtime.name().map_or_else(number, str::to_string)
+}
+
+/// The shortest of those that are over.
+fn forget_one(polls: &mut Vec<LongPoll>) {
+    let over = polls.iter().enumerate().filter(|(_, poll)| !poll.goes_on);
+    let shortest = over.min_by(|a, b| a.1.time.total_cmp(&b.1.time));
+    let index = shortest.map_or(0, |(index, _)| index);
+    polls.remove(index);
+}
+
+fn add_spawn(to: &mut Spawn, from: &Spawn) {
+    to.alive += from.alive;
+    to.idle += from.idle;
+    to.ready += from.ready;
+    to.running += from.running;
+    to.done += from.done;
+    to.polls += from.polls;
+    to.wakes += from.wakes;
+    to.busy += from.busy;
+    to.longest = to.longest.max(from.longest);
+}
+
+impl PoolSeen {
+    fn new(pool: &PoolView, met: &mut usize) -> Self {
+        let name = if pool.is_global() {
+            "global".to_string()
+        } else {
+            *met += 1;
+            format!("#{met}")
+        };
+        PoolSeen {
+            name,
+            workers: vec![WorkerSeen::default(); pool.num_threads()],
+            next_in_kernel: 0,
+        }
+    }
+
+    /// Where are the threads that should run something? One that waits for a word there waits for a lock.
+    fn look_into_kernel(&mut self, pool: &PoolView) {
+        let threads = self.workers.len();
+        for _ in 0..threads.min(KERNEL_THREADS) {
+            let index = self.next_in_kernel % threads;
+            self.next_in_kernel = index + 1;
+            let worker = &mut self.workers[index];
+            let before = worker.kernel.take();
+            if pool.doing(index) != Doing::Running {
+                worker.stuck = false;
+                continue;
+            }
+            worker.kernel = pool.thread(index).and_then(system::in_kernel);
+            worker.stuck = match worker.kernel {
+                Some(InKernel::Word(_)) => true,
+                // Many go in and out of calls all the time.
+                Some(InKernel::Call(_)) => worker.kernel == before,
+                _ => false,
+            };
+        }
+    }
+
+    fn show(&self, pool: &PoolView, length: f64) -> Pool {
+        let workers = self.workers.iter().enumerate().map(|(index, seen)| {
+            let now = pool.thread(index).and_then(system::thread_times);
+            let cpu = match (seen.times, now) {
+                (Some(before), Some(now)) => {
+                    let part = |now: std::time::Duration, before| {
+                        now.saturating_sub(before).as_secs_f64() * 1e3 / length
+                    };
+                    Some((part(now.ran, before.ran), part(now.waited, before.waited)))
+                }
+                _ => None,
+            };
+            Worker {
+                shares: seen.shares,
+                totals: seen.totals,
+                cpu,
+                at: seen.at.clone(),
+                tasks: pool.tasks_waiting(index) as u64,
+                forks: pool.has_forks(index),
+                waits_on: match (seen.stuck, seen.kernel) {
+                    (true, Some(InKernel::Word(word))) => Some(word),
+                    _ => None,
+                },
+                counts: Counts::of(&pool.stats(index)),
+            }
+        });
+        debug_assert_eq!(STATES[SLEEPING], "sleeping");
+        Pool {
+            name: self.name.clone(),
+            queued: pool.queued() as u64,
+            memory: pool.memory() as u64,
+            extra: pool.extra_seats() as u64,
+            injected: pool.injected(),
+            workers: workers.collect(),
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! A live page that shows what a Blitz program does: threads, tasks, loops and joins.
+//!
+//! ```no_run
+//! let console = blitz_console::serve("127.0.0.1:6670")?;
+//! println!("http://{}", console.local_addr());
+//! # std::io::Result::Ok(())
+//! ```
+//!
+//! Open the address in a browser, or `blitz top 127.0.0.1:6670` in a terminal. The page needs nothing from elsewhere; it changes nothing in the program.
+//!
+//! # In Cargo.toml
+//! ```toml
+//! blitz-console = { version = "0.1", features = ["hooks"] }
+//! ```
+//! The feature `hooks` is what there is to see: it adds a few stores to each poll of a task and sixteen bytes to each task. It is not on by default
+//! because all crates of a build share it. Without it the page shows the process only, and says so.
+//!
+//! # What it costs
+//! Without anybody looking: what the hooks cost, and a thread that sleeps. While somebody looks, the thread samples what everybody does 250 times a second. Times of
+//! tasks and shares of threads come from these samples; counts, and the times of loops and outermost joins, are exact.
+//!
+//! # Who may look
+//! On a loopback address everybody on this machine, under the machine's own names. On any other address only who knows the token ([`Console::token`]); without
+//! one, [`Console::serve`] refuses.
+
+mod eye;
+mod frame;
+pub mod json;
+mod metrics;
+mod request;
+mod server;
+mod system;
+pub mod top;
+mod warnings;
+
+use std::io;
+use std::net::{SocketAddr, ToSocketAddrs};
+
+/// Of the thread and the runtime that serve.
+#[cfg(feature = "hooks")]
+const NAME: &str = blitz_io::console::OWN_NAME;
+#[cfg(not(feature = "hooks"))]
+const NAME: &str = "blitz-console";
+
+/// Ports from 1024 on that browsers refuse to open (the "bad ports" of the fetch standard).
+const REFUSED_PORTS: [u16; 18] = [
+    1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669,
+    6679, 6697,
+];
+
+/// Serves the page at a loopback address, on a thread of its own.
+///
+/// # Errors
+/// If the address is taken, is not one of this machine's, or is not a loopback address.
+///
+/// ```
+/// let console = blitz_console::serve("127.0.0.1:0")?;
+/// assert!(console.local_addr().ip().is_loopback());
+/// # std::io::Result::Ok(())
+/// ```
+pub fn serve(address: impl ToSocketAddrs) -> io::Result<Serving> {
+    Console::new().serve(address)
+}
+
+/// Serves at the address in the environment variable `BLITZ_CONSOLE`, if there is one; with the token in `BLITZ_CONSOLE_TOKEN`, if there is one.
+///
+/// ```
+/// // Nothing happens if the variable is not set.
+/// let _console = blitz_console::from_env()?;
+/// # std::io::Result::Ok(())
+/// ```
+///
+/// # Errors
+/// As for [`serve`].
+pub fn from_env() -> io::Result<Option<Serving>> {
+    let Some(address) = std::env::var_os("BLITZ_CONSOLE") else {
+        return Ok(None);
+    };
+    let wrong = |why: String| io::Error::new(io::ErrorKind::InvalidInput, why);
+    let address = address
+        .into_string()
+        .map_err(|_| wrong("BLITZ_CONSOLE is not a text".into()))?;
+    let mut console = Console::new();
+    if let Ok(token) = std::env::var("BLITZ_CONSOLE_TOKEN") {
+        console = console.token(token);
+    }
+    let serving = console.serve(&*address).map_err(|error| {
+        io::Error::new(error.kind(), format!("BLITZ_CONSOLE={address}: {error}"))
+    })?;
+    Ok(Some(serving))
+}
+
+/// How to serve.
+///
+/// ```
+/// let refused = blitz_console::Console::new().serve("0.0.0.0:0").unwrap_err();
+/// assert!(refused.to_string().contains("token"));
+/// let console = blitz_console::Console::new().token("a long secret").serve("0.0.0.0:0")?;
+/// # console.stop();
+/// # std::io::Result::Ok(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Console {
+    token: Option<String>,
+}
+
+impl Console {
+    /// For loopback addresses, without a token.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Only who knows the token may look: as `?token=…` in the address, or in the header `Authorization: Bearer …`.
+    ///
+    /// The connection is not encrypted: whoever can listen to it learns the token and sees what the page shows.
+    #[must_use]
+    pub fn token(mut self, token: impl Into<String>) -> Self {
+        self.token = Some(token.into());
+        self
+    }
+
+    /// Serves the page, on a thread of its own.
+    ///
+    /// # Errors
+    /// If the address is taken or not one of this machine's, or if it is not a loopback address and there is no token.
+    pub fn serve(self, address: impl ToSocketAddrs) -> io::Result<Serving> {
+        let addresses: Vec<SocketAddr> = address.to_socket_addrs()?.collect();
+        let refused = |why: String| io::Error::new(io::ErrorKind::PermissionDenied, why);
+        let access = match self.token {
+            Some(token) if token.is_empty() => {
+                return Err(refused("the console's token is empty".into()));
+            }
+            Some(token) => server::Access::Token(token),
+            None => server::Access::Loopback,
+        };
+        let open = addresses.iter().find(|one| !one.ip().is_loopback());
+        if let (Some(open), server::Access::Loopback) = (open, &access) {
+            return Err(refused(format!(
+                "others could look at {open}, which is not a loopback address: give the console a token \
+                 (Console::token, or BLITZ_CONSOLE_TOKEN), or use 127.0.0.1"
+            )));
+        }
+        let (address, stop) = server::start(&addresses, access)?;
+        if REFUSED_PORTS.contains(&address.port()) {
+            blitz_core::companion::complain(format_args!(
+                "browsers do not open port {}, which once was for something else; 6670 would do",
+                address.port()
+            ));
+        }
+        Ok(Serving { address, stop })
+    }
+}
+
+/// A page that is served. Dropping this changes nothing: it is served until [`Serving::stop`] or the end of the program.
+pub struct Serving {
+    address: SocketAddr,
+    stop: server::Stop,
+}
+
+impl Serving {
+    /// Where.
+    pub fn local_addr(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Closes the page.
+    pub fn stop(self) {
+        self.stop.stop();
+    }
+}
+
+impl std::fmt::Debug for Serving {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Serving")
+            .field("address", &self.address)
+            .finish_non_exhaustive()
+    }
+}
+
+// The book's chapter, as a doc test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/console.md")]
+struct Chapter;

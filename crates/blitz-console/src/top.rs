@@ -1,0 +1,326 @@
+//! The page for a terminal: `blitz top ADDRESS`.
+
+use crate::json::Value;
+use std::fmt::Write as _;
+use std::io::{self, BufRead, BufReader, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+/// What to look at, and how.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Where a program serves its page.
+    pub address: String,
+    /// The token, if it wants one.
+    pub token: Option<String>,
+    /// One look, instead of one after the other until the program ends.
+    pub once: bool,
+    /// Width and height of the terminal.
+    pub size: (usize, usize),
+}
+
+/// Shows the program at an address, until it ends or the terminal is gone.
+///
+/// # Errors
+/// If nobody serves a page there, or wants a token.
+pub fn run(options: &Options, out: &mut impl Write) -> io::Result<()> {
+    let mut frames = Frames::connect(options)?;
+    let mut before = None;
+    loop {
+        let Some(frame) = frames.next_frame()? else {
+            return Ok(());
+        };
+        let shown = render(&frame, before.as_ref(), options.size);
+        // The first one has no rates yet.
+        let is_first = before.replace(frame).is_none();
+        if options.once {
+            if !is_first {
+                return out.write_all(shown.as_bytes());
+            }
+            continue;
+        }
+        // Home, each line to its end, and what is below.
+        let lines = shown.replace('\n', "\x1b[K\n");
+        write!(out, "\x1b[H{lines}\x1b[J")?;
+        out.flush()?;
+    }
+}
+
+struct Frames(BufReader<TcpStream>);
+
+impl Frames {
+    fn connect(options: &Options) -> io::Result<Self> {
+        let address = options.address.trim_start_matches("http://");
+        let address = address.trim_end_matches('/');
+        let stream = TcpStream::connect(address).map_err(|error| {
+            let why = format!(
+                "{address}: {error}; does a program serve its page there? (BLITZ_CONSOLE={address}, or blitz_console::serve)"
+            );
+            io::Error::new(error.kind(), why)
+        })?;
+        // Frames come four times a second.
+        stream.set_read_timeout(Some(Duration::from_secs(10)))?;
+        let mut request = format!("GET /events HTTP/1.1\r\nHost: {address}\r\n");
+        if let Some(token) = &options.token {
+            let _ = write!(request, "Authorization: Bearer {token}\r\n");
+        }
+        request.push_str("\r\n");
+        (&stream).write_all(request.as_bytes())?;
+        let mut lines = BufReader::new(stream);
+        let mut first = String::new();
+        lines.read_line(&mut first)?;
+        if first.split(' ').nth(1) != Some("200") {
+            let mut rest = String::new();
+            io::Read::read_to_string(&mut lines, &mut rest)?;
+            let why = rest.rsplit("\r\n\r\n").next().unwrap_or("").trim();
+            return Err(io::Error::other(format!(
+                "{address} says: {} {why}",
+                first.trim()
+            )));
+        }
+        Ok(Frames(lines))
+    }
+
+    /// `None`: the program has ended.
+    fn next_frame(&mut self) -> io::Result<Option<Value>> {
+        let mut line = String::new();
+        loop {
+            line.clear();
+            if self.0.read_line(&mut line)? == 0 {
+                return Ok(None);
+            }
+            if let Some(text) = line.strip_prefix("data: ") {
+                let frame = Value::read(text.trim_end());
+                return frame
+                    .map(Some)
+                    .ok_or_else(|| io::Error::other("this is not a frame of blitz-console"));
+            }
+        }
+    }
+}
+
+/// A frame as lines of text that fit.
+fn render(frame: &Value, before: Option<&Value>, (width, height): (usize, usize)) -> String {
+    let mut lines = Vec::new();
+    let process = frame.at("process");
+    let seconds = before.map_or(0.25, |before| {
+        (frame.at("at").number() - before.at("at").number()) / 1e3
+    });
+    let rate = |now: f64, before: f64| (now - before).max(0.0) / seconds.max(1e-3);
+    lines.push(format!(
+        "{} (process {})   {:.2} of {} CPUs   {} threads   {}",
+        process.at("name").text(),
+        process.at("pid").number(),
+        process.at("cpu").number(),
+        process.at("cpus").number(),
+        process.at("threads").number(),
+        memory(process.at("memory").number()),
+    ));
+    if !frame.at("hooks").flag() {
+        lines.push(
+            "built without the feature `hooks` of blitz-console: there is nothing more to see"
+                .into(),
+        );
+        return fitted(&lines, width, height);
+    }
+    for warning in frame.at("warnings").items() {
+        lines.push(format!(
+            "! {} {}",
+            warning.at("text").text(),
+            warning.at("at").text()
+        ));
+    }
+    for (position, pool) in frame.at("pools").items().iter().enumerate() {
+        let past = before.map(|before| before.at("pools").items());
+        let past = past.and_then(|pools| pools.get(position));
+        let of_workers = |pool: &Value, field: &str| -> f64 {
+            let workers = pool.at("workers").items().iter();
+            workers.map(|worker| worker.at(field).number()).sum()
+        };
+        let per_second = |field: &str| {
+            let past = past.map_or(of_workers(pool, field), |past| of_workers(past, field));
+            rate(of_workers(pool, field), past)
+        };
+        let injected = past.map_or(0.0, |past| {
+            rate(pool.at("injected").number(), past.at("injected").number())
+        });
+        lines.push(String::new());
+        lines.push(format!(
+            "pool {}: {:.0} jobs/s, {:.0} steals/s, {:.0} wakes/s ({:.0} in vain), {:.0} forced/s, {injected:.0} injected/s, {} queued",
+            pool.at("name").text(),
+            per_second("executed"),
+            per_second("stolen"),
+            per_second("woken"),
+            per_second("vain"),
+            per_second("forced"),
+            pool.at("queued").number(),
+        ));
+        for (index, worker) in pool.at("workers").items().iter().enumerate() {
+            lines.push(worker_line(index, worker));
+        }
+    }
+    for runtime in frame.at("runtimes").items() {
+        lines.push(String::new());
+        let blocking = runtime.at("blocking").items();
+        lines.push(format!(
+            "runtime {}: {} tasks, {} queued, {} timers, {} sockets, {} blocking threads",
+            runtime.at("name").text(),
+            runtime.at("alive").number(),
+            runtime.at("queued").number(),
+            runtime.at("timers").number(),
+            runtime.at("sockets").number(),
+            blocking.first().map_or(0.0, Value::number),
+        ));
+    }
+    let sites = frame.at("sites").items();
+    if !sites.is_empty() {
+        lines.push(String::new());
+        lines.push(format!(
+            "{:>9} {:>10} {:>10} {:>8} {:>10}  loops and joins",
+            "calls", "items", "time", "threads", "alone"
+        ));
+    }
+    for site in sites.iter().take(8) {
+        let (total, threads) = (site.at("time").number(), site.at("threads").number());
+        lines.push(format!(
+            "{:>9} {:>10} {:>10} {:>8.1} {:>10}  {} {}",
+            count(site.at("calls").number()),
+            count(site.at("items").number()),
+            time(total),
+            threads,
+            time(total * threads),
+            site.at("at").text(),
+            site.at("kind").text(),
+        ));
+    }
+    let spawns = frame.at("spawns").items();
+    if !spawns.is_empty() {
+        lines.push(String::new());
+        lines.push(format!(
+            "{:>9} {:>10} {:>10} {:>8} {:>10}  tasks",
+            "alive", "done", "polls", "ready", "busy"
+        ));
+    }
+    for spawn in spawns.iter().take(10) {
+        lines.push(format!(
+            "{:>9} {:>10} {:>10} {:>8} {:>10}  {} {}",
+            count(spawn.at("alive").number()),
+            count(spawn.at("done").number()),
+            count(spawn.at("polls").number()),
+            count(spawn.at("ready").number()),
+            time(spawn.at("busy").number()),
+            spawn.at("name").text(),
+            spawn.at("at").text(),
+        ));
+    }
+    fitted(&lines, width, height)
+}
+
+/// A bar of twenty letters, and where the worker is.
+fn worker_line(index: usize, worker: &Value) -> String {
+    const LETTERS: [char; 7] = ['#', '=', '%', 'w', '!', '.', ' '];
+    let shares: Vec<f64> = worker
+        .at("shares")
+        .items()
+        .iter()
+        .map(Value::number)
+        .collect();
+    let all: f64 = shares.iter().sum::<f64>().max(1e-9);
+    let mut bar = String::new();
+    let mut reached = 0.0;
+    for (share, letter) in shares.iter().zip(LETTERS) {
+        reached += share / all * 20.0;
+        while (bar.len() as f64) < reached - 0.5 {
+            bar.push(letter);
+        }
+    }
+    let used: f64 = shares.iter().take(3).sum::<f64>() / all;
+    format!(
+        "  {index:>3} [{bar:<20}] {:>3.0} %  {}",
+        used * 100.0,
+        worker.at("at").text()
+    )
+}
+
+fn fitted(lines: &[String], width: usize, height: usize) -> String {
+    let mut out = String::new();
+    for line in lines.iter().take(height.saturating_sub(1).max(1)) {
+        out.extend(line.chars().take(width.max(20)));
+        out.push('\n');
+    }
+    out
+}
+
+fn memory(bytes: f64) -> String {
+    format!("{:.1} MiB", bytes / f64::from(1 << 20))
+}
+
+fn count(number: f64) -> String {
+    match number {
+        n if n >= 1e9 => format!("{:.1} G", n / 1e9),
+        n if n >= 1e6 => format!("{:.1} M", n / 1e6),
+        n if n >= 1e4 => format!("{:.0} k", n / 1e3),
+        n => format!("{n:.0}"),
+    }
+}
+
+fn time(ms: f64) -> String {
+    match ms {
+        ms if ms >= 1e3 => format!("{:.1} s", ms / 1e3),
+        ms if ms >= 1.0 => format!("{ms:.1} ms"),
+        ms => format!("{:.0} us", ms * 1e3),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::{Frame, Pool, Site, Spawn, Worker};
+
+    fn frame(at: f64, stolen: u64) -> Value {
+        let mut worker = Worker {
+            shares: [125.0, 62.5, 0.0, 0.0, 0.0, 0.0, 62.5],
+            at: "src/main.rs:7 for_each".into(),
+            ..Worker::default()
+        };
+        worker.counts.stolen = stolen;
+        let frame = Frame {
+            at,
+            hooks: true,
+            pools: vec![Pool {
+                name: "global".into(),
+                workers: vec![worker],
+                ..Pool::default()
+            }],
+            sites: vec![Site {
+                kind: "for_each",
+                at: "src/main.rs:7".into(),
+                calls: 3,
+                time: 1500.0,
+                threads: 2.0,
+                ..Site::default()
+            }],
+            spawns: vec![Spawn {
+                name: "server".into(),
+                at: "src/main.rs:9".into(),
+                alive: 4,
+                ..Spawn::default()
+            }],
+            ..Frame::default()
+        };
+        Value::read(&frame.to_json()).unwrap()
+    }
+
+    #[test]
+    fn a_frame_becomes_lines_that_fit() {
+        let (before, now) = (frame(1000.0, 10), frame(2000.0, 60));
+        let text = render(&now, Some(&before), (100, 40));
+        assert!(text.contains("50 steals/s"), "{text}");
+        assert!(text.contains("[##########=====     ]  75 %"), "{text}");
+        assert!(text.contains("3.0 s  src/main.rs:7 for_each"), "{text}");
+        assert!(text.contains("server src/main.rs:9"), "{text}");
+        let small = render(&now, Some(&before), (30, 5));
+        assert_eq!(small.lines().count(), 4);
+        assert!(small.lines().all(|line| line.chars().count() <= 30));
+    }
+}

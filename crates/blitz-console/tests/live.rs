@@ -1,0 +1,411 @@
+//! A program with known behaviour, and what is seen of it.
+
+mod common;
+
+use blitz_console::json::Value;
+use blitz_io::task::Builder;
+use common::Events;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+/// One test at a time: they look at the same process.
+fn alone() -> (MutexGuard<'static, ()>, SocketAddr) {
+    static ALONE: Mutex<()> = Mutex::new(());
+    static PAGE: OnceLock<SocketAddr> = OnceLock::new();
+    let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let page = PAGE.get_or_init(|| blitz_console::serve("127.0.0.1:0").unwrap().local_addr());
+    (alone, *page)
+}
+
+fn runtime(name: &str) -> blitz_io::Runtime {
+    let builder = blitz_io::Builder::new_multi_thread()
+        .worker_threads(2)
+        .name(name)
+        .build();
+    builder.unwrap()
+}
+
+/// The one with this name.
+fn named<'a>(list: &'a Value, name: &str) -> &'a Value {
+    let found = list
+        .items()
+        .iter()
+        .find(|item| item.at("name").text() == name);
+    found.unwrap_or(&Value::Null)
+}
+
+/// The one of this line.
+fn of_line(list: &Value, line: u32) -> &Value {
+    let place = format!("live.rs:{line}");
+    let found = list
+        .items()
+        .iter()
+        .find(|item| item.at("at").text().ends_with(&place));
+    found.unwrap_or(&Value::Null)
+}
+
+/// Until it is told to stop.
+struct Going(Arc<AtomicBool>);
+
+impl Going {
+    fn new() -> (Self, Arc<AtomicBool>) {
+        let going = Arc::new(AtomicBool::new(true));
+        (Going(Arc::clone(&going)), going)
+    }
+}
+
+impl Drop for Going {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn tasks_are_shown_with_name_line_state_and_polls() {
+    let (_alone, page) = alone();
+    let runtime = runtime("counted");
+    for _ in 0..3 {
+        drop(
+            Builder::new()
+                .name("sleeper")
+                .spawn_on(std::future::pending::<()>(), runtime.handle()),
+        );
+    }
+    let line = line!() + 1;
+    runtime.spawn(async {
+        for _ in 0..9 {
+            blitz_io::task::yield_now().await;
+        }
+        std::future::pending::<()>().await;
+    });
+    let mut events = Events::open(page);
+    let frame = events.until("idle tasks", |frame| {
+        of_line(frame.at("spawns"), line).at("idle").number() == 1.0
+    });
+    let sleepers = named(frame.at("spawns"), "sleeper");
+    assert_eq!(sleepers.at("alive").number(), 3.0);
+    assert_eq!(sleepers.at("idle").number(), 3.0);
+    assert_eq!(sleepers.at("polls").number(), 3.0);
+    assert_eq!(of_line(frame.at("spawns"), line).at("polls").number(), 10.0);
+    let tasks = frame.at("tasks").items();
+    let mine = tasks
+        .iter()
+        .filter(|task| task.at("runtime").text() == "counted");
+    assert_eq!(mine.count(), 4);
+    let seen = named(frame.at("runtimes"), "counted");
+    assert_eq!(seen.at("alive").number(), 4.0);
+    drop(runtime);
+    events.until("the end of the runtime", |frame| {
+        *named(frame.at("runtimes"), "counted") == Value::Null
+            && named(frame.at("spawns"), "sleeper").at("alive").number() == 0.0
+    });
+}
+
+#[test]
+fn tasks_that_are_through_are_counted_while_somebody_looks() {
+    let (_alone, page) = alone();
+    let runtime = runtime("done");
+    let mut events = Events::open(page);
+    drop(events.next_frame());
+    let line = line!() + 1;
+    let tasks: Vec<_> = (0..50).map(|_| runtime.spawn(async {})).collect();
+    for task in tasks {
+        runtime.block_on(task).unwrap();
+    }
+    let frame = events.until("fifty tasks", |frame| {
+        of_line(frame.at("spawns"), line).at("done").number() == 50.0
+    });
+    assert_eq!(of_line(frame.at("spawns"), line).at("polls").number(), 50.0);
+}
+
+#[test]
+fn timers_sockets_and_blocking_threads_are_counted() {
+    let (_alone, page) = alone();
+    let runtime = runtime("waits");
+    runtime.block_on(async {
+        for _ in 0..5 {
+            blitz_io::spawn(blitz_io::time::sleep(Duration::from_secs(3600)));
+        }
+    });
+    let listener = runtime
+        .block_on(blitz_io::net::TcpListener::bind("127.0.0.1:0"))
+        .unwrap();
+    let (going, stop) = Going::new();
+    let blocking = runtime.spawn_blocking(move || {
+        while stop.load(Ordering::Relaxed) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    });
+    let mut events = Events::open(page);
+    events.until("five timers, a socket, a thread", |frame| {
+        let seen = named(frame.at("runtimes"), "waits");
+        let blocking = seen.at("blocking").items();
+        seen.at("timers").number() == 5.0
+            && seen.at("sockets").number() == 1.0
+            && blocking
+                .first()
+                .is_some_and(|threads| threads.number() >= 1.0)
+    });
+    drop(listener);
+    drop(going);
+    runtime.block_on(blocking).unwrap();
+}
+
+/// Until it is known that somebody looks.
+fn looked_at(page: SocketAddr) -> Events {
+    let mut events = Events::open(page);
+    drop(events.next_frame());
+    events
+}
+
+#[test]
+fn loops_are_shown_at_the_users_line_with_calls_and_items() {
+    use blitz::prelude::*;
+    let (_alone, page) = alone();
+    let pool = blitz_core::ThreadPoolBuilder::new()
+        .num_threads(2)
+        .build()
+        .unwrap();
+    let mut events = looked_at(page);
+    let mut list: Vec<u64> = (0..1000).collect();
+    let (mut loop_line, mut inner_line, mut sort_line) = (0, 0, 0);
+    pool.install(|| {
+        for _ in 0..7 {
+            loop_line = line!() + 1;
+            list.par_iter_mut().for_each(|n| *n += 1);
+            sort_line = line!() + 1;
+            list.par_sort_unstable();
+        }
+        // A loop in a loop is a call of its own.
+        (0..10).into_par_iter().for_each(|_| {
+            let sum: u64 = list.par_iter().sum();
+            assert!(sum > 0);
+        });
+        inner_line = line!() - 3;
+    });
+    let frame = events.until("all calls", |frame| {
+        of_line(frame.at("sites"), inner_line).at("calls").number() == 10.0
+    });
+    let site = of_line(frame.at("sites"), loop_line);
+    assert_eq!(site.at("calls").number(), 7.0, "{site:?}");
+    assert_eq!(site.at("items").number(), 7000.0, "{site:?}");
+    assert!(site.at("time").number() > 0.0);
+    assert_eq!(
+        of_line(frame.at("sites"), sort_line).at("calls").number(),
+        7.0
+    );
+    let inner = of_line(frame.at("sites"), inner_line);
+    assert_eq!(inner.at("items").number(), 10_000.0, "{inner:?}");
+}
+
+static FIB_LINE: AtomicU32 = AtomicU32::new(0);
+
+fn fib(n: u32) -> u64 {
+    if n < 2 {
+        return u64::from(n);
+    }
+    FIB_LINE.store(line!() + 1, Ordering::Relaxed);
+    let (a, b) = blitz::join(|| fib(n - 1), || fib(n - 2));
+    a + b
+}
+
+#[test]
+fn joins_are_shown_by_the_outermost_one_and_threads_that_took_part() {
+    let (_alone, page) = alone();
+    let pool = blitz_core::ThreadPoolBuilder::new()
+        .num_threads(2)
+        .build()
+        .unwrap();
+    let mut events = looked_at(page);
+    fib(2);
+    let line = FIB_LINE.load(Ordering::Relaxed);
+    let (going, stop) = Going::new();
+    let calls = Arc::new(std::sync::atomic::AtomicU64::new(0));
+    let counted = Arc::clone(&calls);
+    let thread = std::thread::spawn(move || {
+        while stop.load(Ordering::Relaxed) {
+            pool.install(|| fib(22));
+            counted.fetch_add(1, Ordering::Relaxed);
+        }
+    });
+    events.until("two threads", |frame| {
+        of_line(frame.at("sites"), line).at("most_threads").number() == 2.0
+    });
+    drop(going);
+    thread.join().unwrap();
+    // And the first one.
+    let calls = 1.0 + calls.load(Ordering::Relaxed) as f64;
+    let frame = events.until("all calls", |frame| {
+        of_line(frame.at("sites"), line).at("calls").number() == calls
+    });
+    let site = of_line(frame.at("sites"), line);
+    assert_eq!(site.at("kind").text(), "join");
+    let threads = site.at("threads").number();
+    assert!((1.0..=2.0).contains(&threads), "{site:?}");
+}
+
+#[test]
+fn a_loop_that_panics_leaves_no_thread_at_its_line() {
+    use blitz::prelude::*;
+    let (_alone, page) = alone();
+    let pool = blitz_core::ThreadPoolBuilder::new()
+        .num_threads(2)
+        .build()
+        .unwrap();
+    let mut events = looked_at(page);
+    let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        pool.install(|| {
+            (0..1000).into_par_iter().for_each(|n| {
+                if n == 500 {
+                    std::panic::resume_unwind(Box::new(()));
+                }
+            });
+        });
+    }));
+    assert!(panicked.is_err());
+    let (going, stop) = Going::new();
+    // Not the loop's any more.
+    pool.spawn(move || {
+        while stop.load(Ordering::Relaxed) {
+            std::hint::spin_loop();
+        }
+    });
+    let of_two = |frame: &Value| {
+        let pools = frame.at("pools").items().iter();
+        let mine = pools.filter(|pool| pool.at("name").text().starts_with('#'));
+        mine.flat_map(|pool| pool.at("workers").items().to_vec())
+            .find(|worker| worker.at("shares").items()[0].number() > 100.0)
+    };
+    let frame = events.until("a worker that computes", |frame| of_two(frame).is_some());
+    assert_eq!(of_two(&frame).unwrap().at("at").text(), "");
+    drop(going);
+}
+
+#[test]
+fn a_long_poll_is_named_and_warned_of() {
+    let (_alone, page) = alone();
+    let runtime = runtime("held");
+    let mut events = Events::open(page);
+    drop(events.next_frame());
+    let (going, stop) = Going::new();
+    let rude = Builder::new().name("rude").spawn_on(
+        async move {
+            while stop.load(Ordering::Relaxed) {
+                std::hint::spin_loop();
+            }
+        },
+        runtime.handle(),
+    );
+    let frame = events.until("a long poll", |frame| {
+        named(frame.at("polls"), "rude").at("time").number() >= 50.0
+    });
+    let poll = named(frame.at("polls"), "rude");
+    assert!(poll.at("goes_on").flag());
+    assert!(poll.at("worker").text().starts_with("worker "));
+    let is_about_it = |warning: &&Value| {
+        warning.at("kind").text() == "poll" && warning.at("text").text().contains("“rude”")
+    };
+    assert!(
+        frame
+            .at("warnings")
+            .items()
+            .iter()
+            .any(|warning| is_about_it(&warning))
+    );
+    let busy = named(frame.at("spawns"), "rude").at("busy").number();
+    assert!(busy >= 40.0, "{busy}");
+    drop(going);
+    runtime.block_on(rude.unwrap()).unwrap();
+    events.until("its end", |frame| {
+        !named(frame.at("polls"), "rude").at("goes_on").flag()
+    });
+}
+
+#[test]
+fn workers_are_shown_at_what_they_do() {
+    let (_alone, page) = alone();
+    let pool = blitz_core::ThreadPoolBuilder::new()
+        .num_threads(3)
+        .build()
+        .unwrap();
+    let mut events = Events::open(page);
+    let (going, stop) = Going::new();
+    // One computes, the others have nothing to do.
+    pool.spawn(move || {
+        while stop.load(Ordering::Relaxed) {
+            std::hint::spin_loop();
+        }
+    });
+    let of_three = |frame: &Value| {
+        let pools = frame.at("pools").items().iter();
+        let mut mine = pools.filter(|pool| pool.at("workers").items().len() == 3);
+        mine.next().cloned()
+    };
+    let share = |worker: &Value, state: usize| {
+        let shares = worker.at("shares").items();
+        let all: f64 = shares.iter().map(Value::number).sum();
+        shares.get(state).map_or(0.0, Value::number) / all.max(1e-9)
+    };
+    events.until("one that computes and two that sleep", |frame| {
+        of_three(frame).is_some_and(|pool| {
+            let workers = pool.at("workers").items();
+            let count = |state| {
+                workers
+                    .iter()
+                    .filter(|worker| share(worker, state) > 0.8)
+                    .count()
+            };
+            count(0) == 1 && count(6) == 2
+        })
+    });
+    drop(going);
+    drop(pool);
+    events.until("the pool's end", |frame| of_three(frame).is_none());
+}
+
+/// Needs to know where threads are in the kernel.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_lock_that_all_workers_wait_for_is_warned_of() {
+    if std::fs::read_to_string("/proc/thread-self/syscall").is_err() {
+        println!("skipped: this system does not say where threads are in the kernel");
+        return;
+    }
+    let (_alone, page) = alone();
+    let pool = blitz_core::ThreadPoolBuilder::new()
+        .num_threads(2)
+        .build()
+        .unwrap();
+    let lock = Arc::new(Mutex::new(()));
+    let held = lock.lock().unwrap();
+    for _ in 0..2 {
+        let lock = Arc::clone(&lock);
+        pool.spawn(move || drop(lock.lock().unwrap()));
+    }
+    let mut events = Events::open(page);
+    let is_lock = |frame: &Value| {
+        let warnings = frame.at("warnings").items();
+        warnings
+            .iter()
+            .any(|warning| warning.at("kind").text() == "lock")
+    };
+    events.until("a warning about the lock", is_lock);
+    drop(held);
+    pool.wait_idle();
+}
+
+#[test]
+fn when_nobody_looks_any_more_nothing_is_recorded() {
+    let (_alone, page) = alone();
+    let mut events = Events::open(page);
+    drop(events.next_frame());
+    assert!(blitz_core::console::is_looked_at());
+    drop(events);
+    let end = Instant::now() + common::LONG;
+    while blitz_core::console::is_looked_at() {
+        assert!(Instant::now() < end, "still looked at");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
