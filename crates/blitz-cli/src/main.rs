@@ -1,7 +1,7 @@
 //! `blitz`: see what Blitz does on this machine.
 //!
-//! One file per subcommand: [`tour`], [`doctor`], [`simulate`]; `bench` and `stress` are the library of `blitz-bench`; [`second`] passes on what
-//! this program does not have (profiles, traces, benchmarks against everybody). [`words`] reads the command line, [`terminal`] writes to a person or to a file, [`machine`] collects facts.
+//! One file per subcommand: [`tour`], [`doctor`], [`simulate`], [`top`]; `bench` and `stress` are the library of `blitz-bench`; [`second`] passes on what
+//! this program does not have (profiles, traces, the console's demo, benchmarks against everybody). [`words`] reads the command line, [`terminal`] writes to a person or to a file, [`machine`] collects facts.
 
 mod chart;
 mod doctor;
@@ -11,6 +11,7 @@ mod second;
 mod simulate;
 mod svg;
 mod terminal;
+mod top;
 mod tour;
 mod words;
 
@@ -35,6 +36,8 @@ fn main() -> ExitCode {
         Ok(Command::Tool(options)) => second::tool(&options),
         Ok(Command::ProfileProgram(options)) => second::profile_program(&options),
         Ok(Command::Simulate(options)) => simulate::run(&options),
+        Ok(Command::Top(options)) => top::run(&options),
+        Ok(Command::Console(words)) => second::console(&words),
         Err(message) => {
             eprintln!("blitz: {message}");
             ExitCode::from(2)

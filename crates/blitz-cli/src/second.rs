@@ -109,6 +109,19 @@ fn try_profile_program(options: &ProgramOptions) -> Result<ExitCode, String> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Runs a program to look at while it runs.
+pub fn console(words: &[String]) -> ExitCode {
+    let program = Program {
+        package: "blitz-console",
+        flags: &["--features", "hooks"],
+        why: "a program to look at, with hooks for the console",
+        takes: "half a minute to a minute on two cores",
+    };
+    program.run(|cargo| {
+        cargo.args(words);
+    })
+}
+
 /// Runs groups of benchmarks with everything there is to compare with.
 pub fn full_bench(words: &[String]) -> ExitCode {
     let program = Program {

@@ -40,7 +40,7 @@ pub fn terminal() -> &'static Terminal {
         Terminal {
             live,
             colour: live && std::env::var_os("NO_COLOR").is_none(),
-            width: columns().unwrap_or(80).clamp(48, 110),
+            width: size().map_or(80, |(columns, _)| columns).clamp(48, 110),
         }
     })
 }
@@ -56,6 +56,11 @@ pub fn print(text: &str) {
 }
 
 impl Terminal {
+    /// Is it one that can be painted over?
+    pub fn is_live(&self) -> bool {
+        self.live
+    }
+
     /// How many columns a line may have.
     pub fn width(&self) -> usize {
         self.width
@@ -189,17 +194,19 @@ impl Drop for Progress {
     }
 }
 
+/// Columns and lines of the terminal, now.
 #[cfg(unix)]
-fn columns() -> Option<usize> {
+pub fn size() -> Option<(usize, usize)> {
     // SAFETY: `winsize` is plain integers, for which zero bits are a valid value.
     let mut size: libc::winsize = unsafe { std::mem::zeroed() };
     // SAFETY: `size` is writable and of the type this request fills in.
     let rc = unsafe { libc::ioctl(libc::STDOUT_FILENO, libc::TIOCGWINSZ, &mut size) };
-    (rc == 0 && size.ws_col > 0).then_some(usize::from(size.ws_col))
+    (rc == 0 && size.ws_col > 0).then_some((usize::from(size.ws_col), usize::from(size.ws_row)))
 }
 
+/// See above.
 #[cfg(not(unix))]
-fn columns() -> Option<usize> {
+pub fn size() -> Option<(usize, usize)> {
     None
 }
 

@@ -23,6 +23,10 @@ pub enum Command {
     ProfileProgram(ProgramOptions),
     /// Simulate a recorded computation on other machines.
     Simulate(SimulateOptions),
+    /// Show a running program in the terminal.
+    Top(TopOptions),
+    /// Hand these words to the console's program.
+    Console(Vec<String>),
 }
 
 /// Which program.
@@ -62,6 +66,17 @@ pub struct SimulateOptions {
     pub check: bool,
     /// Where the curves go.
     pub out: Option<PathBuf>,
+}
+
+/// Which program to show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TopOptions {
+    /// Where it serves its page.
+    pub address: String,
+    /// The token that it was given.
+    pub token: Option<String>,
+    /// Show it once, instead of until it ends.
+    pub once: bool,
 }
 
 /// How to run the tour.
@@ -177,6 +192,23 @@ const SUBS: &[Sub] = &[
                   hooks, the first time.",
         example: "blitz trace scope",
     },
+    Sub {
+        name: "console",
+        what: "a program to look at: a server and a computation share a pool, and a page shows it, live",
+        usage: "blitz console demo [ADDRESS] [--seconds N]",
+        details: "  ADDRESS      where the page is served (127.0.0.1:6670 without it)\n  --seconds N  how long (until Ctrl-C without it)\n\n\
+                  Builds a second program, with hooks for the page, the first time. Your own program gets such a page by one line: \
+                  blitz_console::serve.",
+        example: "blitz console demo",
+    },
+    Sub {
+        name: "top",
+        what: "the same in the terminal, for any program that serves such a page",
+        usage: "blitz top ADDRESS [--token TOKEN] [--once]",
+        details: "  --token TOKEN  what the program was given (or BLITZ_CONSOLE_TOKEN)\n  --once         one look; so it is if the output is not a terminal\n\n\
+                  # computing, = polling tasks, % a guest computes, w waits for others' work, ! waits for a lock, . searching",
+        example: "blitz top 127.0.0.1:6670",
+    },
 ];
 
 /// Reads the words after the program's name.
@@ -213,6 +245,8 @@ pub fn parse(words: &[String]) -> Result<Command, String> {
                     words.extend_from_slice(rest);
                     Ok(Command::Bench(words))
                 }
+                "console" => console(rest),
+                "top" => top(rest),
                 "profile" if rest.iter().any(|word| word.starts_with("--bin")) => program(rest),
                 "profile" => tool(Tool::Profile, rest),
                 "simulate" => simulate(rest),
@@ -235,6 +269,47 @@ fn tour(words: &[String]) -> Result<Command, String> {
         }
     }
     Ok(Command::Tour(options))
+}
+
+fn console(words: &[String]) -> Result<Command, String> {
+    let wrong = |message: &str| Err(format!("console: {message}\n\n{}", usage_of("console")));
+    match words {
+        [first, rest @ ..] if first == "demo" => {
+            let is_number = |word: &String| word.parse::<u64>().is_ok();
+            match rest {
+                [] | [_] if rest.iter().all(|word| !word.starts_with('-')) => {}
+                [flag, number] | [_, flag, number] if flag == "--seconds" && is_number(number) => {}
+                _ => return wrong(&format!("unexpected '{}'", rest.join(" "))),
+            }
+            Ok(Command::Console(words.to_vec()))
+        }
+        [] => wrong("what? There is 'demo'"),
+        [first, ..] => wrong(&format!("there is no '{first}'; there is 'demo'")),
+    }
+}
+
+fn top(words: &[String]) -> Result<Command, String> {
+    let wrong = |message: String| format!("top: {message}\n\n{}", usage_of("top"));
+    let said = |error: lexopt::Error| wrong(error.to_string());
+    let (mut address, mut token, mut once) = (None, None, false);
+    let mut parser = lexopt::Parser::from_args(words);
+    while let Some(argument) = parser.next().map_err(said)? {
+        match argument {
+            Long("token") => {
+                let value = parser.value().map_err(said)?;
+                token = Some(value.string().map_err(said)?);
+            }
+            Long("once") => once = true,
+            Value(word) if address.is_none() => address = Some(word.string().map_err(said)?),
+            other => return Err(said(other.unexpected())),
+        }
+    }
+    let address = address.ok_or_else(|| wrong("which address? The program says it".into()))?;
+    Ok(Command::Top(TopOptions {
+        address,
+        token,
+        once,
+    }))
 }
 
 fn tool(tool: Tool, words: &[String]) -> Result<Command, String> {
@@ -595,6 +670,42 @@ mod tests {
             "fib --costs steal",
         ] {
             assert!(read(&format!("simulate {wrong}")).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn top_needs_an_address_and_may_have_a_token() {
+        let expected = TopOptions {
+            address: "127.0.0.1:1".into(),
+            token: Some("t".into()),
+            once: true,
+        };
+        assert_eq!(
+            read("top 127.0.0.1:1 --once --token t"),
+            Ok(Command::Top(expected))
+        );
+        assert!(read("top").unwrap_err().contains("which address"));
+        assert!(read("top a b").unwrap_err().contains('b'));
+    }
+
+    #[test]
+    fn the_console_has_a_demo_and_nothing_else() {
+        for line in [
+            "console demo",
+            "console demo 127.0.0.1:0",
+            "console demo --seconds 3",
+            "console demo [::1]:7 --seconds 3",
+        ] {
+            assert!(matches!(read(line), Ok(Command::Console(_))), "{line}");
+        }
+        for line in [
+            "console",
+            "console page",
+            "console demo --fast",
+            "console demo a b",
+            "console demo --seconds many",
+        ] {
+            assert!(read(line).unwrap_err().contains("demo"), "{line}");
         }
     }
 

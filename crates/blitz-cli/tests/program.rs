@@ -18,6 +18,8 @@ fn wrong_words_get_a_short_message_and_a_code_of_their_own() {
         (&["doctor", "now"], "now"),
         (&["trace"], "fib"),
         (&["profile", "nothing"], "queens"),
+        (&["top"], "which address"),
+        (&["console", "page"], "demo"),
         (&["bench"], "join"),
         (&["bench", "jion"], "join"),
         (&["bench", "join", "--fast"], "--fast"),
@@ -35,7 +37,9 @@ fn wrong_words_get_a_short_message_and_a_code_of_their_own() {
 
 #[test]
 fn every_help_shows_an_example() {
-    for sub in ["tour", "bench", "doctor", "stress", "profile", "trace"] {
+    for sub in [
+        "tour", "bench", "doctor", "stress", "profile", "trace", "console", "top",
+    ] {
         let output = blitz(&[sub, "--help"]);
         let text = String::from_utf8_lossy(&output.stdout);
         assert!(output.status.success(), "{sub}");
