@@ -9,7 +9,6 @@ use crate::primitives::{BackoffMode, fence};
 use crate::rescue;
 use crate::seat;
 use crate::thread_attributes::ThreadAttributes;
-#[cfg(windows)]
 use crate::thread_latch::ThreadLatch;
 use crate::thread_pool::ThreadPool;
 use crate::worker;
@@ -73,8 +72,10 @@ impl<F> private::Sealed for CustomSpawn<F> {}
 
 impl ThreadSpawn for DefaultSpawn {
     fn spawn(&mut self, thread: ThreadBuilder) -> io::Result<()> {
-        let builder = thread.std_builder();
-        fork::start_thread(builder, || thread.run()).map(drop)
+        let (builder, pool) = (thread.std_builder(), Arc::clone(&thread.pool));
+        let handle = fork::start_thread(builder, || thread.run())?;
+        pool.keep_handle(handle);
+        Ok(())
     }
 
     const CUSTOM: bool = false;
@@ -103,7 +104,7 @@ impl ThreadBuilder {
         self.index
     }
 
-    /// The name asked for, if any.
+    /// The name asked for, if any. Without one, the pool calls the threads that it starts itself `blitz-0`, `blitz-1` and so on.
     pub fn name(&self) -> Option<&str> {
         self.pool.attributes.name(self.index)
     }
@@ -178,6 +179,9 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
     /// # Errors
     /// If a thread cannot be started, if there are to be more than [`max_num_threads`](crate::max_num_threads),
     /// or if [`ThreadPoolBuilder::use_current_thread`] is asked of a thread that is in a pool already.
+    ///
+    /// If some threads have been started and another cannot, these end. They have ended when this returns, unless they are the user's
+    /// ([`spawn_handler`](Self::spawn_handler)) or run the user's [`start_handler`](Self::start_handler), which may wait for the others.
     pub fn build(self) -> Result<ThreadPool, ThreadPoolBuildError> {
         self.build_pool(false).map(ThreadPool::new)
     }
@@ -197,6 +201,24 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
         let pool = global::start(self)?;
         pool.wait_until_started();
         Ok(())
+    }
+
+    /// The global pool: as it is, or made from this builder if there is none.
+    ///
+    /// # Errors
+    /// As [`ThreadPoolBuilder::build`].
+    ///
+    /// ```
+    /// let builder = || blitz_core::ThreadPoolBuilder::new();
+    /// let first = builder().num_threads(3).global_or_init().unwrap();
+    /// let second = builder().num_threads(5).global_or_init().unwrap();
+    /// assert_eq!((first.current_num_threads(), second.current_num_threads()), (3, 3));
+    /// ```
+    pub fn global_or_init(self) -> Result<&'static ThreadPool, ThreadPoolBuildError> {
+        match self.build_global() {
+            Err(error) if !matches!(error.kind, ErrorKind::GlobalPoolExists) => Err(error),
+            _ => Ok(ThreadPool::global()),
+        }
     }
 
     pub(crate) fn build_pool(mut self, global: bool) -> Result<Arc<Pool>, ThreadPoolBuildError> {
@@ -237,7 +259,22 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
                 pool: Arc::clone(&pool),
                 index,
             };
-            self.spawn.spawn(thread).map_err(ErrorKind::Io)?;
+            if let Err(error) = self.spawn.spawn(thread) {
+                drop(guard);
+                // Nobody is there whose end could be waited for.
+                let own = usize::from(self.use_current_thread);
+                let never = pool.stopped[..own].iter().chain(&pool.stopped[index..]);
+                never.for_each(ThreadLatch::set);
+                if !S::CUSTOM && pool.handlers.start.is_none() {
+                    pool.join_threads(None);
+                }
+                return Err(ErrorKind::Start {
+                    started: index,
+                    threads,
+                    error,
+                }
+                .into());
+            }
         }
         std::mem::forget(guard);
         // Those that the user starts may begin whenever the user likes.
@@ -292,7 +329,13 @@ pub(crate) fn revive(old: &Pool) -> Result<Arc<Pool>, ThreadPoolBuildError> {
     for index in 0..threads {
         let pool = Arc::clone(&pool);
         let thread = ThreadBuilder { pool, index };
-        DefaultSpawn.spawn(thread).map_err(ErrorKind::Io)?;
+        DefaultSpawn
+            .spawn(thread)
+            .map_err(|error| ErrorKind::Start {
+                started: index,
+                threads,
+                error,
+            })?;
     }
     std::mem::forget(guard);
     Ok(pool)
@@ -302,7 +345,7 @@ struct EndPool<'a>(&'a Arc<Pool>);
 
 impl Drop for EndPool<'_> {
     fn drop(&mut self) {
-        self.0.release();
+        self.0.release_handle();
     }
 }
 
@@ -314,6 +357,9 @@ fn adopt_current_thread(pool: &Arc<Pool>) {
     std::mem::forget(Arc::clone(pool));
     // SAFETY: the seat is this thread's from now on.
     unsafe { seat.enter() };
+    pool.adopted
+        .set(thread::current().id())
+        .expect("a pool adopts one thread");
     pool.started[0].set();
     pool.stopped[0].set();
 }
@@ -350,7 +396,7 @@ impl ThreadPoolBuilder {
                 })
                 .build()?;
             let result = catch_unwind(AssertUnwindSafe(|| with_pool(&pool)));
-            pool.end_and_wait();
+            pool.shutdown();
             Ok(result.unwrap_or_else(|payload| resume_unwind(payload)))
         })
     }
@@ -390,7 +436,12 @@ impl<S> ThreadPoolBuilder<S> {
         }
     }
 
-    /// Names the threads, by index.
+    /// Names the threads, by index. Without this they are called `blitz-0`, `blitz-1` and so on.
+    ///
+    /// ```
+    /// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    /// pool.install(|| assert_eq!(std::thread::current().name(), Some("blitz-0")));
+    /// ```
     pub fn thread_name<F>(mut self, closure: F) -> Self
     where
         F: FnMut(usize) -> String + 'static,
@@ -441,7 +492,7 @@ impl<S> ThreadPoolBuilder<S> {
     ///
     /// In the global pool, this means that calls from outside are handed over: see [`caller_participates`](Self::caller_participates).
     ///
-    /// A thread that stands in for another, while all threads of the pool wait for another pool, is set up in the same way: then
+    /// A thread that stands in for another, while threads of the pool wait for another pool or are in [`block_in_place`](crate::block_in_place), is set up in the same way: then
     /// the handler is called once more with the same index, as is the exit handler when that thread ends.
     pub fn start_handler<H>(mut self, start_handler: H) -> Self
     where
@@ -505,9 +556,10 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// The most threads that are started beside the pool's own when all of these wait for something that is still queued: 512 by default.
+    /// The most threads that are started beside the pool's own when all of these wait for something that is still queued, or some of them are in
+    /// [`block_in_place`](crate::block_in_place): 512 by default.
     ///
-    /// That happens when pools wait for each other in circles, or when computations of an async runtime block on each other. Beyond that many, what is
+    /// The former happens when pools wait for each other in circles, or when computations of an async runtime block on each other. Beyond that many, what is
     /// queued waits until one of the threads comes back.
     ///
     /// ```
@@ -580,13 +632,17 @@ pub(crate) enum ErrorKind {
     GlobalPoolExists,
     CurrentThreadInPool,
     TooManyThreads(usize),
-    Io(io::Error),
+    Start {
+        started: usize,
+        threads: usize,
+        error: io::Error,
+    },
 }
 
 impl ThreadPoolBuildError {
     /// This platform has no threads at all.
     pub(crate) fn is_unsupported(&self) -> bool {
-        matches!(&self.kind, ErrorKind::Io(error) if error.kind() == io::ErrorKind::Unsupported)
+        matches!(&self.kind, ErrorKind::Start { error, .. } if error.kind() == io::ErrorKind::Unsupported)
     }
 }
 
@@ -610,7 +666,15 @@ impl fmt::Display for ThreadPoolBuildError {
                 "num_threads is {threads}, but a pool can have at most {} threads",
                 MAX_SEATS - 1
             ),
-            ErrorKind::Io(error) => error.fmt(f),
+            ErrorKind::Start {
+                started,
+                threads,
+                error,
+            } => write!(
+                f,
+                "thread {started} of the {threads} of a pool could not be started: {error}; ask for fewer threads (num_threads) or for smaller stacks \
+                 (stack_size), or raise the limit for threads of this user or container"
+            ),
         }
     }
 }
@@ -618,7 +682,7 @@ impl fmt::Display for ThreadPoolBuildError {
 impl Error for ThreadPoolBuildError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match &self.kind {
-            ErrorKind::Io(error) => Some(error),
+            ErrorKind::Start { error, .. } => Some(error),
             _ => None,
         }
     }

@@ -76,6 +76,10 @@ pub trait Companion: Send + Sync + 'static {
 
     /// The thread waits for others' work, in such a frame, and is about to block.
     fn blocked(&self, index: usize);
+
+    /// The global pool is to end. If the companion has nothing to run there, and gets nothing any more, it calls `replace`, after which the global pool is another one.
+    /// `false`: it has, and the pool stays.
+    fn leaves(&self, replace: &mut dyn FnMut()) -> bool;
 }
 
 /// A companion's hold on its pool. It keeps no thread alive.
@@ -96,11 +100,11 @@ impl PoolHandle {
     pub fn global() -> Result<Self, ThreadPoolBuildError> {
         let pool = global::get_or_start()?;
         Ok(Self::new(
-            pool.arc().expect("the global pool is never freed"),
+            pool.arc().expect("a global pool is never freed"),
         ))
     }
 
-    /// Gives the pool its companion, for life. `false`: it has one.
+    /// Gives the pool its companion, for life. `false`: it has one, or [is ending](PoolHandle::is_ending).
     pub fn attach(&self, companion: &Arc<dyn Companion>) -> bool {
         self.pool.attach(companion)
     }
@@ -151,16 +155,7 @@ impl PoolHandle {
     /// Waits until the pool's threads have ended, which they do when its handle is dropped and its tasks are through; until
     /// `deadline` at most. `false`: some have not.
     pub fn wait_until_stopped(&self, deadline: Option<Instant>) -> bool {
-        match deadline {
-            None => {
-                self.pool.wait_until_stopped();
-                true
-            }
-            Some(deadline) => {
-                let stopped = &self.pool.stopped;
-                stopped.iter().all(|latch| latch.wait_until(deadline))
-            }
-        }
+        self.pool.wait_until_stopped(deadline)
     }
 
     /// The pool's number of threads.
@@ -177,6 +172,11 @@ impl PoolHandle {
     #[cfg(feature = "console")]
     pub fn key(&self) -> usize {
         self.pool.address()
+    }
+
+    /// Has it been stopped, or shut down? Its threads may still be there.
+    pub fn is_ending(&self) -> bool {
+        self.pool.is_closed()
     }
 
     /// Is the calling thread in the pool, in a seat of whatever kind?

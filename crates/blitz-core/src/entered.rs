@@ -28,10 +28,10 @@ pub(crate) unsafe fn set(pool: *const Pool) {
     ENTERED.set(pool);
 }
 
-/// A pool that does not end while this value is there.
+/// A pool that a call goes to; from [`current`], one that does not end while this value is there.
 pub(crate) struct Current<'a> {
     pool: &'a Pool,
-    _visit: Option<Visit<'a>>,
+    visit: Option<Visit<'a>>,
 }
 
 impl Deref for Current<'_> {
@@ -43,28 +43,48 @@ impl Deref for Current<'_> {
     }
 }
 
-/// The pool that the calling thread's calls go to.
-#[inline]
-pub(crate) fn current<'a>() -> Current<'a> {
-    if let Some(seat) = seat::current() {
-        return seated(seat.pool());
+impl<'a> Current<'a> {
+    /// The pool as it is for the calling thread: kept going by something else, or by nothing.
+    #[inline]
+    fn unvisited(pool: &'a Pool) -> Self {
+        Current { pool, visit: None }
     }
-    match entered() {
-        Some(pool) => match pool.visit() {
-            Some(visit) => Current {
-                pool,
-                _visit: Some(visit),
-            },
-            None => seated(global::pool()),
-        },
-        None => seated(global::pool()),
+
+    /// The pool with the calling thread in it, for a while. `None`: it has been closed.
+    pub(crate) fn visiting(pool: &'a Pool) -> Option<Self> {
+        if pool.current_seat().is_some() {
+            return Some(Self::unvisited(pool));
+        }
+        let visit = Some(pool.admit()?);
+        Some(Current { pool, visit })
     }
 }
 
-/// Kept alive by something else.
+/// The pool that the calling thread's calls go to.
+pub(crate) fn current<'a>() -> Current<'a> {
+    let found = found();
+    if found.visit.is_some() || seat::current().is_some() {
+        return found;
+    }
+    loop {
+        // If it has been stopped meanwhile, there is another one.
+        if let Some(current) = Current::visiting(global::pool()) {
+            return current;
+        }
+    }
+}
+
+/// The same for those who take a seat there or ask it something, and do not mind if it is closed before they do.
 #[inline]
-fn seated(pool: &Pool) -> Current<'_> {
-    Current { pool, _visit: None }
+pub(crate) fn found<'a>() -> Current<'a> {
+    if let Some(seat) = seat::current() {
+        return Current::unvisited(seat.pool());
+    }
+    let entered = entered().and_then(|pool| {
+        let visit = Some(pool.visit()?);
+        Some(Current { pool, visit })
+    });
+    entered.unwrap_or_else(|| Current::unvisited(global::pool()))
 }
 
 /// The same pool, if it has been started; it may end at any time.

@@ -271,7 +271,7 @@ mod tests {
         });
         assert_eq!((joined, scoped.into_inner()), ((0..10_000).sum(), 100));
         drop(held);
-        pool.end_and_wait();
+        pool.shutdown();
         assert_eq!(*lock.lock().unwrap(), 2);
     }
 
@@ -333,7 +333,7 @@ mod tests {
     fn work_of_a_stand_in_whose_pool_has_ended_runs_outside() {
         let pool = pool(1);
         let stand_in = pool.handle().stand_in();
-        pool.end_and_wait();
+        pool.shutdown();
         assert!(stand_in.run(|| seat::current().is_none()));
     }
 }

@@ -165,6 +165,11 @@ impl ThreadHandle {
         self.handle.thread()
     }
 
+    /// Is it past its work?
+    pub(crate) fn is_finished(&self) -> bool {
+        self.handle.is_finished()
+    }
+
     /// Waits until it has ended. What it was to do is not needed any more, whether or not it has begun.
     ///
     /// On Windows it may still be on its way out afterwards, or in.

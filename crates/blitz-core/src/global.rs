@@ -1,6 +1,7 @@
-//! The pool that everybody uses who has not made one: started on first use, never stopped.
+//! The pool that everybody uses who has not made one: started on first use.
 //!
-//! A child of a process with a global pool gets one of its own, with the same settings, on first use ([`crate::fork`]).
+//! It can be stopped, and is started again on the next use, with the same settings. So it is in a child of a process with a global pool ([`crate::fork`]).
+//! A pool that was the global one is never freed, since somebody may just have looked it up; it lets nobody in, and whoever is turned away takes the next one.
 //!
 //! An async runtime may start it before anybody computes. A program that then asks for a global pool with settings of its own gets it, as long as no computation has
 //! used the first: programs configure it at the beginning of `main`, which may be inside of the runtime. The runtime stays on the first.
@@ -9,14 +10,16 @@ use crate::builder::{ErrorKind, ThreadPoolBuildError, ThreadPoolBuilder, ThreadS
 use crate::fork::{self, ForkLock};
 use crate::pool::Pool;
 use crate::seat;
+use crate::thread_pool;
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::time::Instant;
 
-/// Holds a reference for ever.
+/// Holds a reference for ever, also to those before.
 static GLOBAL: AtomicPtr<Pool> = AtomicPtr::new(ptr::null_mut());
-/// The parent's, after a fork.
-static INHERITED: AtomicPtr<Pool> = AtomicPtr::new(ptr::null_mut());
+/// The one before, if there is none now: the parent's, after a fork, or one that has been stopped.
+static FORMER: AtomicPtr<Pool> = AtomicPtr::new(ptr::null_mut());
 /// Somebody has computed in the global pool, or asked for it to be as it is.
 static SETTLED: AtomicBool = AtomicBool::new(false);
 /// Decides who builds: a pool that fails to start must leave `GLOBAL` empty. Taken when forks are noticed: a child that does not know that it is one would wait
@@ -65,8 +68,8 @@ pub(crate) fn get_or_start() -> Result<&'static Pool, ThreadPoolBuildError> {
         return Ok(pool);
     }
     // SAFETY: as in `started`.
-    let pool = match unsafe { INHERITED.load(Ordering::Relaxed).as_ref() } {
-        Some(parents) => revive(parents)?,
+    let pool = match unsafe { FORMER.load(Ordering::Relaxed).as_ref() } {
+        Some(former) => revive(former)?,
         None => with_defaults()?,
     };
     Ok(publish(pool))
@@ -110,6 +113,47 @@ fn publish(pool: Arc<Pool>) -> &'static Pool {
 pub(crate) fn forget() {
     let parents = GLOBAL.swap(ptr::null_mut(), Ordering::Relaxed);
     if !parents.is_null() {
-        INHERITED.store(parents, Ordering::Relaxed);
+        FORMER.store(parents, Ordering::Relaxed);
     }
+}
+
+/// Where work goes that a closed pool has turned away.
+///
+/// # Panics
+/// If that was not the global pool.
+#[track_caller]
+pub(crate) fn instead_of(closed: &Pool) -> &'static Pool {
+    if !closed.global {
+        closed.refuse_work();
+    }
+    pool()
+}
+
+/// Stops the global pool, if it has been started, and waits for its threads, until `deadline` at most. `false`: some have not ended.
+///
+/// # Panics
+/// If the calling thread is in it, or if a runtime lives there.
+#[track_caller]
+pub(crate) fn stop(deadline: Option<Instant>) -> bool {
+    let Some(pool) = started() else { return true };
+    pool.assert_outside();
+    let mut replace = || {
+        let _building = BUILDING.lock();
+        let this = ptr::from_ref(pool).cast_mut();
+        let (order, none) = (Ordering::Relaxed, ptr::null_mut());
+        if GLOBAL.compare_exchange(this, none, order, order).is_ok() {
+            FORMER.store(this, order);
+            SETTLED.store(false, order);
+        }
+    };
+    match pool.companion() {
+        Some(companion) => assert!(
+            companion.leaves(&mut replace),
+            "the global pool cannot be stopped while an async runtime lives on it: \
+             drop the runtime first, or give it threads of its own (worker_threads)"
+        ),
+        None => replace(),
+    }
+    pool.close();
+    thread_pool::wait_for_end(pool, deadline)
 }

@@ -22,6 +22,7 @@ use crate::console;
 use crate::context::{self, Context};
 use crate::extra::Beside;
 use crate::fork;
+use crate::global;
 use crate::pool::{Pool, without_unwinding};
 use crate::primitives::CoreLatch;
 use crate::primitives::parker::{Lease, Parker};
@@ -49,11 +50,10 @@ const PATIENCE: u32 = 5;
 pub(crate) fn in_pool<R: Send>(pool: &Pool, op: impl FnOnce(&Seat, bool) -> R + Send) -> R {
     match seat::current() {
         Some(seat) if pool.owns(seat) => op(seat, false),
-        Some(seat) => hand_over_from(seat, pool, for_site(op)),
+        Some(seat) => from_elsewhere(seat, pool, op),
         None => match Guest::enter(pool) {
             Some(guest) => op(guest.seat, false),
-            None if pool.guests && pool.is_known_blocked() => op(Beside::enter(pool).seat(), false),
-            None => hand_over(pool, for_site(op)),
+            None => without_seat(pool, op),
         },
     }
 }
@@ -63,6 +63,31 @@ pub(crate) fn in_pool<R: Send>(pool: &Pool, op: impl FnOnce(&Seat, bool) -> R + 
 fn for_site<R>(op: impl FnOnce(&Seat, bool) -> R + Send) -> impl FnOnce(&Seat, bool) -> R + Send {
     let carried = console::Carried::away();
     move |seat, moved| carried.run(|| op(seat, moved))
+}
+
+/// The caller sits in another pool.
+#[cold]
+fn from_elsewhere<R: Send>(
+    seat: &Seat,
+    pool: &Pool,
+    op: impl FnOnce(&Seat, bool) -> R + Send,
+) -> R {
+    match pool.admit() {
+        Some(_visit) => hand_over_from(seat, pool, for_site(op)),
+        None => in_pool(global::instead_of(pool), op),
+    }
+}
+
+/// The pool has no seat for the caller, which is in no other one.
+#[cold]
+fn without_seat<R: Send>(pool: &Pool, op: impl FnOnce(&Seat, bool) -> R + Send) -> R {
+    let Some(_visit) = pool.admit() else {
+        return in_pool(global::instead_of(pool), op);
+    };
+    if pool.guests && pool.is_known_blocked() {
+        return op(Beside::enter(pool).seat(), false);
+    }
+    hand_over(pool, for_site(op))
 }
 
 thread_local! {
@@ -100,10 +125,10 @@ impl<'a> Guest<'a> {
         let here = pool.placement.seat_of_caller();
         let usual = here.unwrap_or_else(|| USUAL_SEAT.with(Cell::get));
         match pool.seats.get(usual) {
-            Some(seat) if seat.occupancy.try_enter_vacant() => Some(Self::sit(seat)),
+            Some(seat) if seat.occupancy.try_enter_vacant() => Self::sit(pool, seat),
             // If the thread of another CPU's seat had to wait for us, the one of this CPU would have to share it with us.
             Some(seat) if here.is_some() && seat.occupancy.try_enter_searching() => {
-                Some(Self::sit(seat))
+                Self::sit(pool, seat)
             }
             _ => Self::enter_elsewhere(pool),
         }
@@ -116,20 +141,31 @@ impl<'a> Guest<'a> {
         let seat = pool.seats.iter().find(vacant);
         let seat = seat.or_else(|| pool.seats.iter().find(searching))?;
         USUAL_SEAT.with(|usual| usual.set(seat.index));
-        Some(Self::sit(seat))
+        Self::sit(pool, seat)
     }
 
+    /// The caller has taken the seat. It does not stay in a pool that is closed: see [`crate::life`].
     #[inline]
-    fn sit(seat: &'a Seat) -> Self {
+    fn sit(pool: &'a Pool, seat: &'a Seat) -> Option<Self> {
+        if pool.is_closed() {
+            Self::stand_up(seat);
+            return None;
+        }
         // SAFETY: the seat is ours until `drop`.
         let before = unsafe { seat.enter() };
         seat.stats.guests.one();
         seat.watched.guest(true);
-        Guest {
+        Some(Guest {
             seat,
             before,
             _visit: trace::span(Kind::Guest, seat.index),
-        }
+        })
+    }
+
+    #[inline]
+    fn stand_up(seat: &Seat) {
+        let wanted = seat.occupancy.leave();
+        seat.pool().seat_vacated(seat, wanted);
     }
 }
 
@@ -139,8 +175,7 @@ impl Drop for Guest<'_> {
         self.seat.running_since.set(0);
         self.seat.watched.guest(false);
         seat::leave(self.before);
-        let wanted = self.seat.occupancy.leave();
-        self.seat.pool().seat_vacated(self.seat, wanted);
+        Self::stand_up(self.seat);
     }
 }
 

@@ -352,7 +352,7 @@ where
     if seated {
         return both_here(a, b);
     }
-    guest::in_pool(&entered::current(), |_, moved| fork(known, moved, a, b))
+    guest::in_pool(&entered::found(), |_, moved| fork(known, moved, a, b))
 }
 
 /// Runs both halves on this thread, with the same promise about panics.

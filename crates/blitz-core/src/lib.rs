@@ -58,6 +58,8 @@ mod arena;
 #[cfg(not(loom))]
 mod bell;
 #[cfg(not(loom))]
+mod block_in_place;
+#[cfg(not(loom))]
 mod broadcast;
 #[cfg(not(loom))]
 mod builder;
@@ -142,6 +144,8 @@ mod wake;
 #[cfg(not(loom))]
 mod worker;
 
+#[cfg(not(loom))]
+pub use block_in_place::block_in_place;
 #[cfg(not(loom))]
 pub use broadcast::{BroadcastContext, broadcast, spawn_broadcast};
 #[cfg(not(loom))]

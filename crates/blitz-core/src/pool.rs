@@ -9,7 +9,7 @@ use crate::companion::{self, Companion};
 use crate::console::OfPool;
 use crate::context::{self, Context, TaskContext};
 use crate::extra::ExtraSeats;
-use crate::fork;
+use crate::fork::{self, ThreadHandle};
 use crate::life::Life;
 use crate::placement::Placement;
 use crate::primitives::BackoffMode;
@@ -25,10 +25,13 @@ use crate::thread_attributes::ThreadAttributes;
 use crate::thread_latch::ThreadLatch;
 use crate::trace::{self, Kind};
 use crate::wait::{self, Awaited};
+use crate::worker;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
-use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::thread::ThreadId;
+use std::time::{Duration, Instant};
 
 type PanicHandler = dyn Fn(Box<dyn Any + Send>) + Send + Sync;
 
@@ -67,7 +70,7 @@ pub(crate) struct Pool {
     pub(crate) sleep: Sleep,
     /// There are more threads than CPUs.
     pub(crate) oversubscribed: bool,
-    /// Occupants that are parked in a wait, or about to.
+    /// Occupants that are parked in a wait, or about to, or away.
     blocked: AtomicUsize,
     /// Orders announcements of waits and returns of tasks; see [`Pool::return_strangers`].
     announcements: Mutex<()>,
@@ -94,6 +97,10 @@ pub(crate) struct Pool {
     idle: IdleWaiters,
     companion: companion::Slot,
     pub(crate) watched: OfPool,
+    /// The thread that was there before the pool and is its first one, if any.
+    pub(crate) adopted: OnceLock<ThreadId>,
+    /// Of the threads that the user has not started.
+    handles: Mutex<Vec<ThreadHandle>>,
 }
 
 /// Threads in `wait_idle`.
@@ -139,6 +146,8 @@ impl Pool {
             idle: IdleWaiters::default(),
             companion: companion::Slot::new(),
             watched: OfPool::new(),
+            adopted: OnceLock::new(),
+            handles: Mutex::default(),
         });
         OfPool::begins(&pool);
         if pool.handlers.start.is_some() {
@@ -175,7 +184,7 @@ impl Pool {
 
     // ---- the companion ----------------------------------------------------------------------
 
-    /// Gives the pool its companion, for life. `false`: it has one.
+    /// Gives the pool its companion, for life. `false`: it has one, or has been closed.
     pub(crate) fn attach(&self, companion: &Arc<dyn Companion>) -> bool {
         let interrupt = Arc::downgrade(companion);
         // First: a thread that sees the companion may sleep in it at once, and has to be got out of there.
@@ -189,6 +198,10 @@ impl Pool {
         }
         let set = self.companion.set(Arc::downgrade(companion));
         debug_assert!(set.is_ok(), "whoever sets the interrupt sets the companion");
+        if self.is_closed() {
+            // Whoever has closed it may not have seen the companion.
+            return false;
+        }
         // Threads that sleep learn of it now; the others before they sleep.
         self.sleep.wake_all();
         true
@@ -244,8 +257,8 @@ impl Pool {
     /// There is work that nobody may know of: makes sure that somebody looks.
     pub(crate) fn wake_if_nobody_searches(&self) {
         let counters = self.sleep.post();
-        if counters.searching() == 0 && counters.sleeping() > 0 {
-            self.wake_one();
+        if counters.searching() == 0 && (counters.sleeping() == 0 || !self.wake_one()) {
+            self.stand_in_if_short();
         }
     }
 
@@ -383,7 +396,7 @@ impl Pool {
         });
     }
 
-    /// Is any occupant parked in a wait?
+    /// Is any occupant parked in a wait, or away?
     pub(crate) fn has_blocked(&self) -> bool {
         self.blocked.load(Ordering::SeqCst) > 0
     }
@@ -412,6 +425,47 @@ impl Pool {
         if self.is_stuck() {
             rescue::start(self);
         }
+    }
+
+    /// Is there work that nobody takes, since somebody is away and all others are busy?
+    pub(crate) fn is_short(&self) -> bool {
+        fence(Ordering::SeqCst);
+        if !self.rescue.is_short() || self.sleep.counters().searching() > 0 {
+            return false;
+        }
+        // A guest has its seat until it leaves.
+        let could_come = |thread: usize| !self.seats[thread].occupancy.has_guest();
+        !self.sleep.any_asleep(could_come) && self.offers_work()
+    }
+
+    /// If it is so, somebody is called to stand in.
+    #[inline]
+    pub(crate) fn stand_in_if_short(&self) {
+        if self.rescue.is_short() && self.is_short() {
+            rescue::start(self);
+        }
+    }
+
+    /// The occupant of a seat goes to sleep elsewhere, or is back.
+    pub(crate) fn is_away(&self, seat: &Seat, away: bool) {
+        if seat.is_extra() {
+            // Rescue threads are counted by themselves, and nobody stands in for others.
+            return;
+        }
+        self.rescue.is_away(away);
+        // Whoever forks looks at it.
+        if away {
+            self.blocked.fetch_add(1, Ordering::SeqCst);
+        } else {
+            self.blocked.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+
+    /// Makes somebody's private forks public.
+    pub(crate) fn force_somebody(&self) -> bool {
+        // The next one if somebody else is at it, or the owner was faster: the caller may be the last to search.
+        let mut hidden = self.victims(0).filter(|seat| seat.hides_work());
+        hidden.any(|seat| seat.stack.thief().force())
     }
 
     /// Calls `look_at` with every seat, extra ones included.
@@ -445,6 +499,9 @@ impl Pool {
                 self.starved.store(false, Ordering::SeqCst);
                 self.wake_thread(seat.index);
             }
+        }
+        if self.life.guest_left(|| self.has_guests()) {
+            self.end();
         }
         if seat.thread_beside().is_some() {
             // Whoever posted something meanwhile, or parked, has relied on us; and our seat's thread may be parked.
@@ -503,9 +560,18 @@ impl Pool {
         self.life.try_add_task()
     }
 
-    /// A detached task has ended, or the pool's handle is dropped.
+    /// A detached task has ended.
     pub(crate) fn release(&self) {
-        if self.life.remove_task() {
+        self.share_given_up(self.life.remove_task());
+    }
+
+    /// The pool's handle is dropped, or has been before.
+    pub(crate) fn release_handle(&self) {
+        self.share_given_up(self.life.drop_handle());
+    }
+
+    fn share_given_up(&self, is_over: bool) {
+        if is_over {
             self.end();
         }
         if self.idle.count.load(Ordering::SeqCst) > 0 {
@@ -513,11 +579,61 @@ impl Pool {
         }
     }
 
-    /// The calling thread works in the pool for a while; the pool's threads stay until the value is dropped. `None`: the pool is over.
+    /// The calling thread works in the pool for a while, as a part of the companion; the pool's threads stay until the value is dropped. `None`: the pool is over.
     pub(crate) fn visit(&self) -> Option<Visit<'_>> {
-        // The global pool never is.
+        if self.global {
+            // It is not closed before its companion agrees.
+            return (!self.is_closed()).then_some(Visit { counted: None });
+        }
         // Made only then: dropping one takes a visitor out.
-        (self.global || self.life.try_enter()).then(|| Visit(self))
+        self.life.try_enter().then(|| Visit {
+            counted: Some(self),
+        })
+    }
+
+    /// The same for a thread from outside, which a closed pool does not let in.
+    pub(crate) fn admit(&self) -> Option<Visit<'_>> {
+        let visit = self.life.try_enter().then(|| Visit {
+            counted: Some(self),
+        });
+        visit.filter(|_| !self.is_closed())
+    }
+
+    /// Does the pool let nobody in any more?
+    #[inline]
+    pub(crate) fn is_closed(&self) -> bool {
+        self.life.is_closed()
+    }
+
+    /// Lets nobody in any more. When everything in here is through, the pool is over.
+    pub(crate) fn close(&self) {
+        self.share_given_up(self.life.close(|| self.has_guests()));
+    }
+
+    fn has_guests(&self) -> bool {
+        self.seats.iter().any(|seat| seat.occupancy.has_guest())
+    }
+
+    /// # Panics
+    /// If the calling thread is in the pool, and is about to wait for the pool's end.
+    #[track_caller]
+    pub(crate) fn assert_outside(&self) {
+        assert!(
+            self.current_seat().is_none() || self.adopted_seat().is_some(),
+            "a thread pool cannot be shut down from inside: the calling thread runs a task of that pool, or is inside of its `install`, and \
+             would wait for itself. Call shutdown from outside, or drop the pool, which waits for nobody"
+        );
+    }
+
+    /// # Panics
+    /// For the caller's work there is no pool any more.
+    #[cold]
+    #[track_caller]
+    pub(crate) fn refuse_work(&self) -> ! {
+        panic!(
+            "this thread pool has been shut down (ThreadPool::shutdown), and takes no work any more: \
+             shut it down after its last use, or build another one"
+        )
     }
 
     fn end(&self) {
@@ -537,8 +653,59 @@ impl Pool {
         self.started.iter().for_each(ThreadLatch::wait);
     }
 
-    pub(crate) fn wait_until_stopped(&self) {
-        self.stopped.iter().for_each(ThreadLatch::wait);
+    /// Waits until its threads are through, until `deadline` at most. `false`: some are not.
+    pub(crate) fn wait_until_stopped(&self, deadline: Option<Instant>) -> bool {
+        self.stopped.iter().all(|stopped| stopped.wait_within(deadline))
+    }
+
+    /// A thread of the pool has been started.
+    pub(crate) fn keep_handle(&self, handle: ThreadHandle) {
+        let mut handles = self.handles();
+        // Those of rescue threads, which come and go.
+        handles.retain(|handle| !handle.is_finished());
+        handles.push(handle);
+    }
+
+    fn handles(&self) -> MutexGuard<'_, Vec<ThreadHandle>> {
+        self.handles.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The seat of the calling thread, if that is the one that was there before the pool, and runs no task of it.
+    pub(crate) fn adopted_seat(&self) -> Option<&Seat> {
+        let adopted = self.adopted.get()?;
+        let seat = self.current_seat()?;
+        let at_rest = std::ptr::eq(seat.context(), &raw const context::ROOT);
+        (at_rest && *adopted == std::thread::current().id()).then_some(seat)
+    }
+
+    /// For the thread in `seat`, which was there before the pool: runs what there is until the others have ended.
+    pub(crate) fn run_until_stopped(&self, seat: &Seat, deadline: Option<Instant>) -> bool {
+        loop {
+            // SAFETY: the caller occupies the seat.
+            while unsafe { worker::run_anything(seat) } {}
+            // They may still have something for this thread: a broadcast. Nobody wakes it for that here.
+            let soon = Instant::now() + Duration::from_millis(1);
+            let look = deadline.map_or(soon, |deadline| deadline.min(soon));
+            if self.wait_until_stopped(Some(look)) && self.is_over() {
+                return true;
+            }
+            if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
+                return false;
+            }
+        }
+    }
+
+    /// As [`Pool::wait_until_stopped`], and joins those that were not started by the user.
+    pub(crate) fn join_threads(&self, deadline: Option<Instant>) -> bool {
+        if !self.wait_until_stopped(deadline) {
+            return false;
+        }
+        let me = std::thread::current().id();
+        let handles = std::mem::take(&mut *self.handles());
+        // The destructor of a thread-local may run on the last steps of one of them.
+        let others = handles.into_iter().filter(|handle| handle.thread().id() != me);
+        others.for_each(ThreadHandle::join);
+        true
     }
 
     /// Blocks until no detached task is left. A caller that is a part of one does not wait for it, nor for others that are in this call: they would wait
@@ -674,9 +841,9 @@ impl Awaited for Idle<'_> {
     fn is_done(&self) -> bool {
         let excused = || self.pool.idle.excused.load(Ordering::SeqCst);
         let before = if self.in_task { excused() } else { 0 };
-        // One for the pool's own handle. The second look: one of the excused may have left the call and ended meanwhile, and would count on
+        // The second look: one of the excused may have left the call and ended meanwhile, and would count on
         // one side only.
-        self.pool.life.tasks() <= 1 + before && (!self.in_task || excused() == before)
+        self.pool.life.tasks() <= before && (!self.in_task || excused() == before)
     }
 
     fn announce_parked(&self) -> bool {
@@ -686,13 +853,17 @@ impl Awaited for Idle<'_> {
     fn announce_awake(&self) {}
 }
 
-/// See [`Pool::visit`].
-pub(crate) struct Visit<'a>(&'a Pool);
+/// See [`Pool::visit`] and [`Pool::admit`].
+pub(crate) struct Visit<'a> {
+    counted: Option<&'a Pool>,
+}
 
 impl Drop for Visit<'_> {
     fn drop(&mut self) {
-        if !self.0.global && self.0.life.leave() {
-            self.0.end();
+        if let Some(pool) = self.counted {
+            if pool.life.leave() {
+                pool.end();
+            }
         }
     }
 }

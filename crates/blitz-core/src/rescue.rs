@@ -12,6 +12,12 @@
 //! stuck again, another one is started: as many as the program is deep, but no more than
 //! [`max_rescue_threads`](crate::ThreadPoolBuilder::max_rescue_threads).
 //!
+//! # Somebody is away
+//! A thread that blocks in something that is not the engine's, and says so ([`block_in_place`](crate::block_in_place)), is not stuck as long as others go on; but it is missing. If there is
+//! work that nobody takes, because all others are busy, the same kind of thread *stands in* for it, also if that work is a fork, whose owner would get to it. There are never more
+//! of them taking forks than threads are away; when these are back, the forks are for them. So a pool has as many threads that compute as it was made with, and for a moment a few more.
+//! Nothing here is needed for anybody to get on: a call for a stand-in that comes to nothing costs time.
+//!
 //! One that has run everything waits for more: a pool that is stuck once mostly is again soon. It ends after a second without work.
 //!
 //! Whatever a task may expect of a thread of this pool, it finds here: a stack as large as the others', what the start handler
@@ -26,7 +32,6 @@ use crate::extra::Beside;
 use crate::fork;
 use crate::pool::{Pool, complain};
 use crate::seat::Seat;
-use crate::task::TaskRef;
 use crate::worker;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -42,8 +47,10 @@ pub(crate) const MOST: usize = 512;
 pub(crate) struct Rescue {
     /// Those that run tasks, or are about to: occupants of the pool.
     active: AtomicUsize,
-    /// Those of them that have looked at everything and found nothing.
+    /// Those of them that have looked at everything and found nothing, or sleep elsewhere.
     parked: AtomicUsize,
+    /// Occupants of the pool's own seats that sleep elsewhere.
+    away: AtomicUsize,
     waiting: Mutex<Waiting>,
     called: Condvar,
     most: usize,
@@ -64,6 +71,7 @@ impl Rescue {
         Rescue {
             active: AtomicUsize::new(0),
             parked: AtomicUsize::new(0),
+            away: AtomicUsize::new(0),
             waiting: Mutex::default(),
             called: Condvar::new(),
             most,
@@ -89,6 +97,32 @@ impl Rescue {
         self.active() <= self.parked.load(Ordering::SeqCst)
     }
 
+    /// The occupant of one of the pool's own seats goes to sleep elsewhere, or is back.
+    pub(crate) fn is_away(&self, away: bool) {
+        if away {
+            self.away.fetch_add(1, Ordering::SeqCst);
+        } else {
+            self.away.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+
+    /// Are fewer rescue threads at work than others are away?
+    #[inline]
+    pub(crate) fn is_short(&self) -> bool {
+        let away = self.away.load(Ordering::SeqCst);
+        away > 0 && self.at_work() < away
+    }
+
+    /// May one that is at work take forks? For it.
+    fn stands_in(&self) -> bool {
+        self.at_work() <= self.away.load(Ordering::SeqCst)
+    }
+
+    fn at_work(&self) -> usize {
+        let parked = self.parked.load(Ordering::SeqCst);
+        self.active().saturating_sub(parked)
+    }
+
     /// The most threads there may be.
     pub(crate) fn most(&self) -> usize {
         self.most
@@ -109,7 +143,7 @@ impl Rescue {
         let mut waiting = self.waiting();
         // It is no occupant any more, and somebody may have relied on it in the moment before: so it asks after that.
         self.active.fetch_sub(1, Ordering::SeqCst);
-        if pool.is_stuck() {
+        if pool.is_stuck() || pool.is_short() {
             self.active.fetch_add(1, Ordering::SeqCst);
             return true;
         }
@@ -138,13 +172,14 @@ impl Rescue {
     }
 }
 
-/// Gets somebody to run what is in the queues of a pool, if it is stuck.
+/// Gets somebody to run what is in the queues of a pool, if it is stuck or short of threads.
 #[cold]
 pub(crate) fn start(pool: &Pool) {
     let rescue = &pool.rescue;
     let mut waiting = rescue.waiting();
     // Several may have noticed at the same time; one thread will do.
-    if !pool.is_stuck() {
+    let stuck = pool.is_stuck();
+    if !stuck && !pool.is_short() {
         return;
     }
     if waiting.threads > waiting.called {
@@ -154,6 +189,10 @@ pub(crate) fn start(pool: &Pool) {
         return;
     }
     if rescue.active() + waiting.threads >= rescue.most {
+        if !stuck {
+            // Others get to it.
+            return;
+        }
         let most = rescue.most;
         return rescue.complain(
             &mut waiting,
@@ -162,15 +201,21 @@ pub(crate) fn start(pool: &Pool) {
     }
     let Some(pool) = pool.arc() else { return };
     rescue.active.fetch_add(1, Ordering::SeqCst);
-    let stand_in_for = pool.seats.iter().find(|seat| !seat.waits_for().is_null());
+    let is_away = |seat: &&Seat| !seat.waits_for().is_null() || seat.sleeps_elsewhere();
+    let stand_in_for = pool.seats.iter().find(is_away);
     let index = stand_in_for.map_or(0, |seat| seat.index);
     let run = {
         let pool = Arc::clone(&pool);
         move || main(&pool, index)
     };
-    if let Err(error) = fork::start_thread(pool.attributes.rescue_builder(index), run) {
-        rescue.active.fetch_sub(1, Ordering::SeqCst);
-        rescue.complain(&mut waiting, format_args!("{error}"));
+    match fork::start_thread(pool.attributes.rescue_builder(index), run) {
+        Ok(handle) => pool.keep_handle(handle),
+        Err(error) => {
+            rescue.active.fetch_sub(1, Ordering::SeqCst);
+            if stuck {
+                rescue.complain(&mut waiting, format_args!("{error}"));
+            }
+        }
     }
 }
 
@@ -210,20 +255,19 @@ fn main(pool: &Pool, index: usize) {
 /// # Safety
 /// The caller occupies the seat.
 unsafe fn run_everything(pool: &Pool, seat: &Seat) {
+    let mut forced = false;
     loop {
         // SAFETY: passed on.
-        let task = unsafe { worker::take_local(seat, &mut 0) };
-        let task = task.or_else(|| pool.take_injected());
-        match task.or_else(|| steal(pool)) {
-            // SAFETY: passed on.
-            Some(task) => unsafe { seat.run_task(task) },
-            None => return,
+        unsafe {
+            if worker::run_task(seat) || pool.rescue.stands_in() && worker::run_fork(seat) {
+                forced = false;
+                continue;
+            }
         }
+        // Once: what is shown is taken by us or by somebody else.
+        if forced || !pool.rescue.stands_in() || !pool.force_somebody() {
+            return;
+        }
+        forced = true;
     }
-}
-
-/// A task from anybody's deque.
-fn steal(pool: &Pool) -> Option<TaskRef> {
-    pool.victims(0)
-        .find_map(|seat| seat.stealer().steal_until_settled())
 }

@@ -7,7 +7,7 @@
 
 use crate::broadcast::{self, BroadcastContext};
 use crate::context::{self, Context};
-use crate::entered::current;
+use crate::entered::{current, found};
 use crate::guest::{self, outsider_parker};
 use crate::handle::{ScopedHandle, Shared, UnclaimedPanic};
 use crate::pool::{Pool, without_unwinding};
@@ -85,7 +85,7 @@ where
     R: Send,
 {
     let site = Site::caller();
-    guest::in_pool(&current(), |seat, _| scope_in(site, seat, op))
+    guest::in_pool(&found(), |seat, _| scope_in(site, seat, op))
 }
 
 /// Like [`scope`], with tasks that run in the order in which a thread spawned them.
@@ -109,7 +109,7 @@ where
     R: Send,
 {
     let site = Site::caller();
-    guest::in_pool(&current(), |seat, _| scope_fifo_in(site, seat, op))
+    guest::in_pool(&found(), |seat, _| scope_fifo_in(site, seat, op))
 }
 
 /// Like [`scope`], but `op` runs on the calling thread and outside of the pool if the caller is: it needs

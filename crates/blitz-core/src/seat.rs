@@ -49,8 +49,7 @@ pub(crate) fn current<'a>() -> Option<&'a Seat> {
     unsafe { Seat::from_stack(current_stack()) }
 }
 
-/// The calling thread sits nowhere: its pool is its parent's.
-#[cfg(unix)]
+/// The calling thread sits nowhere: its pool is its parent's, or has been shut down.
 pub(crate) fn forget() {
     CURRENT.set(&raw const UNSEATED);
 }
@@ -182,6 +181,11 @@ impl Seat {
     pub(crate) fn end_rescue(&self) {
         self.is_rescue.store(false, Ordering::SeqCst);
         self.rescues.set(None);
+    }
+
+    /// Is it one of those beside the pool's threads' own?
+    pub(crate) fn is_extra(&self) -> bool {
+        self.is_extra
     }
 
     /// Does its occupant rescue the pool?
@@ -455,6 +459,11 @@ impl Seat {
         before
     }
 
+    /// Is it so?
+    pub(crate) fn sleeps_elsewhere(&self) -> bool {
+        self.sleeps_elsewhere.load(Ordering::Relaxed)
+    }
+
     /// Does what the occupant spawns go to the shared queue? Others do not look into an extra seat's deque; and somebody who counts as parked does not get to
     /// its own, and everybody else may be parked, too: the shared queue's posters ask.
     pub(crate) fn spawns_to_all(&self) -> bool {
@@ -485,7 +494,7 @@ impl Seat {
 
     /// Has the parked occupant been told to wake up, and will it look around?
     pub(crate) fn is_woken(&self) -> bool {
-        self.parker().has_token() && !self.sleeps_elsewhere.load(Ordering::Relaxed)
+        self.parker().has_token() && !self.sleeps_elsewhere()
     }
 
     /// What the parked occupant waits for, or null. Only good for comparing.

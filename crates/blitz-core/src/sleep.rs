@@ -289,6 +289,12 @@ impl Sleep {
         Some(woken)
     }
 
+    /// Does any thread sleep for want of work that `wanted` accepts?
+    #[cfg(not(loom))]
+    pub(crate) fn any_asleep(&self, wanted: impl Fn(usize) -> bool) -> bool {
+        self.parked.from(0).any(wanted)
+    }
+
     /// Wakes this thread if it sleeps for want of work.
     pub(crate) fn wake_thread(&self, thread: usize) -> bool {
         let claimed = self.claim(thread);

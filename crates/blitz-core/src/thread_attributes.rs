@@ -1,5 +1,7 @@
 //! What the threads of a pool look like to the system: their names and the size of their stacks.
 //!
+//! A thread that nobody has named is called by its index, `blitz-0`, so that debuggers, `top` and panic messages say whose it is.
+//!
 //! The builder decides it once, for each thread before that is started; the pool remembers it, because a thread that stands in for one of them
 //! ([`crate::rescue`]) must be able to run whatever that one could.
 
@@ -37,21 +39,19 @@ impl ThreadAttributes {
 
     /// Starts the thread of that index.
     pub(crate) fn builder(&self, index: usize) -> thread::Builder {
-        self.named(self.name(index).map(str::to_owned))
+        let name = self.name(index).map(str::to_owned);
+        self.named(name.unwrap_or_else(|| format!("blitz-{index}")))
     }
 
     /// Starts a thread that stands in for it.
     pub(crate) fn rescue_builder(&self, index: usize) -> thread::Builder {
         // Programs recognise their threads by how the name begins, so that stays.
         let name = self.name(index).map(|name| format!("{name}-rescue"));
-        self.named(name.or_else(|| Some("blitz-rescue".into())))
+        self.named(name.unwrap_or_else(|| "blitz-rescue".into()))
     }
 
-    fn named(&self, name: Option<String>) -> thread::Builder {
-        let mut builder = thread::Builder::new();
-        if let Some(name) = name {
-            builder = builder.name(name);
-        }
+    fn named(&self, name: String) -> thread::Builder {
+        let mut builder = thread::Builder::new().name(name);
         if let Some(size) = self.stack_size {
             builder = builder.stack_size(size);
         }

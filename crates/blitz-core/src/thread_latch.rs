@@ -30,8 +30,12 @@ impl ThreadLatch {
         }
     }
 
-    /// Waits no longer than until `deadline`. `false`: not set by then.
-    pub(crate) fn wait_until(&self, deadline: Instant) -> bool {
+    /// Waits no longer than until `deadline`, if there is one. `false`: not set by then.
+    pub(crate) fn wait_within(&self, deadline: Option<Instant>) -> bool {
+        let Some(deadline) = deadline else {
+            self.wait();
+            return true;
+        };
         let left = deadline.saturating_duration_since(Instant::now());
         let set = self.set.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = self.changed.wait_timeout_while(set, left, |set| !*set);

@@ -2,7 +2,10 @@
 
 use crate::broadcast::{self, BroadcastContext};
 use crate::builder::revive;
+use crate::companion::sleep_elsewhere;
+use crate::entered::Current;
 use crate::fork::{self, ForkLock};
+use crate::global;
 use crate::guest::in_pool;
 use crate::handle::JoinHandle;
 use crate::join;
@@ -14,13 +17,15 @@ use crate::spawn;
 use crate::stats::PoolStats;
 use crate::worker;
 use std::fmt;
+use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, Ordering};
+use std::time::{Duration, Instant};
 
 /// A pool of threads of one's own.
 ///
 /// Made by [`ThreadPoolBuilder`](crate::ThreadPoolBuilder). Dropping it lets its threads finish what has
-/// been spawned and then end; it does not wait for them.
+/// been spawned and then end; it does not wait for them. [`shutdown`](ThreadPool::shutdown) does.
 ///
 /// ```
 /// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
@@ -28,11 +33,25 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 /// assert_eq!((a, b), (2, 4));
 /// ```
 pub struct ThreadPool {
-    /// Owns a reference.
+    /// Owns a reference; null: the global pool, whichever that is.
     pool: AtomicPtr<Pool>,
 }
 
+static GLOBAL: ThreadPool = ThreadPool {
+    pool: AtomicPtr::new(ptr::null_mut()),
+};
+
 impl ThreadPool {
+    /// The global pool, as if it were one of one's own. It is started when it is first needed.
+    ///
+    /// ```
+    /// let global = blitz_core::ThreadPool::global();
+    /// assert_eq!(global.current_num_threads(), blitz_core::current_num_threads());
+    /// ```
+    pub fn global() -> &'static ThreadPool {
+        &GLOBAL
+    }
+
     pub(crate) fn new(pool: Arc<Pool>) -> Self {
         ThreadPool {
             pool: AtomicPtr::new(Arc::into_raw(pool).cast_mut()),
@@ -42,11 +61,27 @@ impl ThreadPool {
     #[inline]
     pub(crate) fn pool(&self) -> &Pool {
         // SAFETY: the reference is ours, and what it leads to is replaced, but not freed, before we are dropped. Acquire: one that somebody else has made.
-        let pool = unsafe { &*self.pool.load(Ordering::Acquire) };
-        if pool.generation == fork::generation() {
-            return pool;
+        let pool = unsafe { self.pool.load(Ordering::Acquire).as_ref() };
+        match pool {
+            Some(pool) if pool.generation == fork::generation() => pool,
+            Some(_) => self.revive(),
+            None => global::pool(),
         }
-        self.revive()
+    }
+
+    /// The same with the calling thread in it, so that it does not end meanwhile.
+    ///
+    /// # Panics
+    /// If it has been shut down.
+    #[track_caller]
+    fn open(&self) -> Current<'_> {
+        loop {
+            let pool = self.pool();
+            if let Some(current) = Current::visiting(pool) {
+                return current;
+            }
+            global::instead_of(pool);
+        }
     }
 
     /// In a child of the process that made the pool: makes it anew.
@@ -102,7 +137,7 @@ impl ThreadPool {
         OP: Fn(BroadcastContext<'_>) -> R + Sync,
         R: Send,
     {
-        broadcast::broadcast_in(self.pool(), op)
+        broadcast::broadcast_in(&self.open(), op)
     }
 
     /// How many threads this pool has.
@@ -163,7 +198,7 @@ impl ThreadPool {
     where
         OP: FnOnce(&Scope<'scope>) -> R,
     {
-        scope::in_place_scope_on(Site::caller(), self.pool(), op)
+        scope::in_place_scope_on(Site::caller(), &self.open(), op)
     }
 
     /// [`in_place_scope_fifo`](crate::in_place_scope_fifo), with tasks that run in this pool.
@@ -172,7 +207,7 @@ impl ThreadPool {
     where
         OP: FnOnce(&ScopeFifo<'scope>) -> R,
     {
-        scope::in_place_scope_fifo_on(Site::caller(), self.pool(), op)
+        scope::in_place_scope_fifo_on(Site::caller(), &self.open(), op)
     }
 
     /// [`spawn`](crate::spawn) in this pool.
@@ -180,7 +215,7 @@ impl ThreadPool {
     where
         OP: FnOnce() + Send + 'static,
     {
-        spawn::spawn_in(self.pool(), op);
+        spawn::spawn_in(&self.open(), op);
     }
 
     /// [`spawn_fifo`](crate::spawn_fifo) in this pool.
@@ -188,7 +223,7 @@ impl ThreadPool {
     where
         OP: FnOnce() + Send + 'static,
     {
-        spawn::spawn_fifo_in(self.pool(), op);
+        spawn::spawn_fifo_in(&self.open(), op);
     }
 
     /// [`spawn_handle`](crate::spawn_handle) in this pool.
@@ -203,7 +238,7 @@ impl ThreadPool {
         OP: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        spawn::spawn_handle_in(self.pool(), op)
+        spawn::spawn_handle_in(&self.open(), op)
     }
 
     /// [`spawn_broadcast`](crate::spawn_broadcast) in this pool.
@@ -211,7 +246,7 @@ impl ThreadPool {
     where
         OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static,
     {
-        broadcast::spawn_broadcast_in(self.pool(), op);
+        broadcast::spawn_broadcast_in(&self.open(), op);
     }
 
     /// [`yield_now`](crate::yield_now), if the calling thread is in this pool.
@@ -275,21 +310,100 @@ impl ThreadPool {
         self.pool().reset_stats();
     }
 
-    /// For scoped pools: ends the pool and waits for its threads.
-    pub(crate) fn end_and_wait(self) {
-        let pool = self.arc();
-        drop(self);
-        pool.wait_until_stopped();
+    /// Ends the pool and joins its threads, which first finish everything that has been spawned and installed.
+    ///
+    /// Tasks of the pool may still spawn others, and these are run. From outside nothing gets in any more: see below.
+    ///
+    /// The [global](ThreadPool::global) pool is started again by whoever needs it next, with the settings that it had, or by
+    /// [`build_global`](crate::ThreadPoolBuilder::build_global) with others. Each stop costs the memory of a pool, which is not freed: some kilobytes for each thread.
+    ///
+    /// A thread that the pool was made with ([`use_current_thread`](crate::ThreadPoolBuilder::use_current_thread)) may call this outside of the pool's tasks, and is in no pool
+    /// afterwards.
+    ///
+    /// # Panics
+    /// If the calling thread is in the pool: it would wait for itself. Dropping the handle there is fine, and waits for nobody.
+    ///
+    /// If the pool is an async runtime's: end the runtime.
+    ///
+    /// A pool that has been shut down takes no work: `install`, `spawn` and the others panic.
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicU32, Ordering};
+    /// static COUNT: AtomicU32 = AtomicU32::new(0);
+    ///
+    /// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// for _ in 0..10 {
+    ///     pool.spawn(|| { COUNT.fetch_add(1, Ordering::Relaxed); });
+    /// }
+    /// pool.shutdown();
+    /// assert_eq!(COUNT.load(Ordering::Relaxed), 10);
+    /// ```
+    #[track_caller]
+    pub fn shutdown(&self) {
+        self.end_within(None);
     }
+
+    /// As [`ThreadPool::shutdown`], but waits no longer than `limit`. `false`: something still runs, and the threads end when it is through.
+    ///
+    /// It may be called again, to go on waiting.
+    ///
+    /// # Panics
+    /// As [`ThreadPool::shutdown`].
+    ///
+    /// ```
+    /// # use std::{sync::mpsc, time::Duration};
+    /// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    /// let (go_on, wait) = mpsc::channel::<()>();
+    /// pool.spawn(move || wait.recv().unwrap());
+    /// assert!(!pool.shutdown_timeout(Duration::from_millis(1)));
+    /// go_on.send(()).unwrap();
+    /// assert!(pool.shutdown_timeout(Duration::from_secs(60)));
+    /// ```
+    #[track_caller]
+    pub fn shutdown_timeout(&self, limit: Duration) -> bool {
+        // A time beyond all clocks is none.
+        self.end_within(Instant::now().checked_add(limit))
+    }
+
+    #[track_caller]
+    fn end_within(&self, deadline: Option<Instant>) -> bool {
+        if self.pool.load(Ordering::Relaxed).is_null() {
+            return global::stop(deadline);
+        }
+        let pool = self.pool();
+        assert!(
+            pool.companion().is_none(),
+            "this thread pool belongs to an async runtime: drop the runtime, or call its shutdown_timeout, instead of ThreadPool::shutdown"
+        );
+        pool.assert_outside();
+        pool.close();
+        wait_for_end(pool, deadline)
+    }
+}
+
+/// Waits until the threads of a pool that has been closed have ended, until `deadline` at most. `false`: some have not.
+pub(crate) fn wait_for_end(pool: &Pool, deadline: Option<Instant>) -> bool {
+    if let Some(seat) = pool.adopted_seat() {
+        if !pool.run_until_stopped(seat, deadline) {
+            return false;
+        }
+        // The thread is its own again.
+        seat::forget();
+    }
+    // A thread of another pool does not keep what is queued there.
+    sleep_elsewhere(|| pool.join_threads(deadline))
 }
 
 impl Drop for ThreadPool {
     fn drop(&mut self) {
         let pool = *self.pool.get_mut();
+        if pool.is_null() {
+            return;
+        }
         // SAFETY: made by `Arc::into_raw`, and ours.
         let pool = unsafe { Arc::from_raw(pool) };
         if pool.generation == fork::generation() {
-            pool.release();
+            pool.release_handle();
         } else {
             std::mem::forget(pool);
         }
@@ -353,7 +467,7 @@ pub fn yield_local() -> Option<Yield> {
 /// The calling thread's index in its pool; `None` if it is in none.
 ///
 /// It is below [`current_num_threads`], and no other thread of the pool has the same at the same time, with one
-/// exception: a thread that had to be started because all others wait for another pool shares the index of one
+/// exception: a thread that had to be started because others wait for another pool, or are in [`block_in_place`](crate::block_in_place), shares the index of one
 /// of those. A thread that works for a pool beside all of its threads has no index: one from outside that nobody has served for a while, or one that
 /// serves an async runtime's tasks while all others compute.
 ///
@@ -379,7 +493,7 @@ pub fn current_thread_has_pending_tasks() -> Option<bool> {
 /// ```
 #[inline]
 pub fn current_num_threads() -> usize {
-    crate::entered::current().num_threads()
+    crate::entered::found().num_threads()
 }
 
 /// The largest number of threads a pool can have.

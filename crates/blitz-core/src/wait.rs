@@ -297,22 +297,34 @@ impl Drop for CountedParked<'_> {
 }
 
 /// The occupant of `seat` sleeps in `sleep`, which is not the engine's, in the middle of something that it runs. It helps nobody
-/// meanwhile, also not with what it waits for: that may be a task in a queue of this pool. If everybody does so, the pool is stuck. (If `sleep`
-/// computes in the pool after all, a rescue thread too many may be started.)
+/// meanwhile, also not with what it waits for: that may be a task in a queue of this pool. If everybody does so, the pool is stuck; if others are busy, it is short of a
+/// thread ([`crate::rescue`]). (If `sleep` computes in the pool after all, it has a thread too many.)
 pub(crate) fn sleep_elsewhere<R>(seat: &Seat, sleep: impl FnOnce() -> R) -> R {
     struct Elsewhere<'a>(&'a Seat, bool);
     impl Drop for Elsewhere<'_> {
         fn drop(&mut self) {
+            if !self.1 {
+                self.0.pool().is_away(self.0, false);
+            }
             self.0.set_sleeps_elsewhere(self.1);
         }
     }
     let _waiting_is_no_work = profile::pause();
-    if seat.offers_work() || seat.stack.thief().sees_private() {
-        // The tasks may have come without a word, and the forks may have been too short to wake anybody for.
-        seat.pool().wake_if_nobody_searches();
+    let pool = seat.pool();
+    let elsewhere = Elsewhere(seat, seat.set_sleeps_elsewhere(true));
+    if !elsewhere.1 {
+        pool.is_away(seat, true);
     }
-    let _elsewhere = Elsewhere(seat, seat.set_sleeps_elsewhere(true));
-    asleep(seat, sleep)
+    asleep(seat, || {
+        if seat.offers_work() || seat.stack.thief().sees_private() {
+            // The tasks may have come without a word, and the forks may have been too short to wake anybody for.
+            pool.wake_if_nobody_searches();
+        } else {
+            // Others' work may have relied on us.
+            pool.stand_in_if_short();
+        }
+        sleep()
+    })
 }
 
 struct Wait<'a, A: ?Sized> {

@@ -100,6 +100,7 @@ fn look_around(seat: &Seat, pushed: Pushed, job: *const Job, expected: Option<u6
         _ => is_probably_long(seat, pushed, job),
     };
     if worth_it && !pool.wake_one() {
+        pool.stand_in_if_short();
         // SAFETY: the seat's own context is alive: the occupant, our caller, runs in it.
         unsafe { pool.wake_waiters_for(seat.context()) };
     }

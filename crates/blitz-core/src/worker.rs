@@ -485,9 +485,7 @@ impl<'a> Worker<'a> {
     }
 
     fn force_somebody(&self) -> bool {
-        // The next one if somebody else is at it, or the owner was faster: we may be the last to search.
-        let mut hidden = self.pool.victims(0).filter(|seat| seat.hides_work());
-        let forced = hidden.any(|seat| seat.stack.thief().force());
+        let forced = self.pool.force_somebody();
         if forced {
             self.seat.stats.forced.one();
             trace::instant(Kind::Force, 0);
@@ -608,31 +606,51 @@ pub(crate) unsafe fn take_local(seat: &Seat, since_fairness: &mut u32) -> Option
 /// # Safety
 /// The caller occupies the seat.
 pub(crate) unsafe fn run_anything(seat: &Seat) -> bool {
+    // In the order of `Worker::take_from_pool`.
     // SAFETY: passed on.
-    unsafe {
-        if let Some(task) = take_local(seat, &mut 0) {
-            seat.run_task(task);
-            return true;
-        }
-        let others = seat.pool().victims(seat.index);
-        let others = others.filter(|other| !std::ptr::eq(*other, seat));
-        // In the order of `Worker::take_from_pool`.
-        let mut stolen = others.clone().map(|victim| victim.stealer());
-        if let Some(task) = stolen.find_map(|stealer| stealer.steal_until_settled()) {
+    unsafe { run_task(seat) || run_fork(seat) }
+}
+
+/// The same for a task.
+///
+/// # Safety
+/// The caller occupies the seat.
+pub(crate) unsafe fn run_task(seat: &Seat) -> bool {
+    let steal = || {
+        let mut others = others(seat);
+        let stolen = others.find_map(|victim| victim.stealer().steal_until_settled());
+        if stolen.is_some() {
             seat.stats.stolen.one();
-            seat.run_task(task);
-            return true;
         }
-        if let Some(task) = seat.pool().take_injected() {
-            seat.run_task(task);
+        stolen
+    };
+    // SAFETY: passed on.
+    let task = unsafe { take_local(seat, &mut 0) };
+    let task = task.or_else(steal).or_else(|| seat.pool().take_injected());
+    match task {
+        // SAFETY: passed on.
+        Some(task) => unsafe { seat.run_task(task) },
+        None => return false,
+    }
+    true
+}
+
+/// The same for a fork of somebody else's.
+///
+/// # Safety
+/// The caller occupies the seat.
+pub(crate) unsafe fn run_fork(seat: &Seat) -> bool {
+    for victim in others(seat) {
+        if let Some(stolen) = victim.stack.thief().steal(seat.index, |_| true) {
+            // SAFETY: passed on; stolen just now.
+            unsafe { seat.run_stolen(stolen, victim) };
             return true;
-        }
-        for victim in others {
-            if let Some(stolen) = victim.stack.thief().steal(seat.index, |_| true) {
-                seat.run_stolen(stolen, victim);
-                return true;
-            }
         }
     }
     false
+}
+
+fn others(seat: &Seat) -> impl Iterator<Item = &Seat> {
+    let others = seat.pool().victims(seat.index);
+    others.filter(|other| !std::ptr::eq(*other, seat))
 }

@@ -61,6 +61,10 @@ impl Companion for Jobs {
     }
 
     fn blocked(&self, _: usize) {}
+
+    fn leaves(&self, _: &mut dyn FnMut()) -> bool {
+        unreachable!("the pool is not the global one")
+    }
 }
 
 /// A pool of one thread, which admits guests, and its companion.

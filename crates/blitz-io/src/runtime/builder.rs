@@ -360,8 +360,8 @@ impl Builder {
         let shared =
             |scheduler, alone| Shared::new(scheduler, alone, blocking, identity, self.poll_times);
         if !self.current_thread && !self.asks_for_own_threads() {
-            let scheduler = Scheduler::global()?;
-            return Ok(Runtime::new_with(shared(scheduler, false), None));
+            let shared = Scheduler::global(|scheduler| shared(scheduler, false))?;
+            return Ok(Runtime::new_with(shared, None));
         }
         let clock = driver::Clock::new(self.current_thread);
         if self.paused {

@@ -29,7 +29,7 @@ use crossbeam_utils::CachePadded;
 use std::cell::Cell;
 use std::io;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 /// Tasks in a slice, and its length; the engine's work gets its turn afterwards.
 const SLICE_TASKS: u32 = 256;
@@ -122,6 +122,12 @@ impl Global {
             }
         }
     }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Arc<Scheduler>>> {
+        self.scheduler
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Scheduler {
@@ -155,13 +161,18 @@ impl Scheduler {
         })
     }
 
-    /// The one of the global pool, made now if there is none in this process. It is never shut.
-    pub(crate) fn global() -> io::Result<Arc<Self>> {
-        let global = &Global::get().scheduler;
-        let mut global = global.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(scheduler) = &*global {
-            return Ok(Arc::clone(scheduler));
-        }
+    /// Calls `move_in` with the one of the global pool, made now if there is none in this process. That pool is not stopped meanwhile, nor while a runtime is in there.
+    pub(crate) fn global<R>(move_in: impl FnOnce(Arc<Self>) -> R) -> io::Result<R> {
+        let mut global = Global::get().lock();
+        let scheduler = match &*global {
+            Some(scheduler) => Arc::clone(scheduler),
+            None => Self::of_global_pool()?,
+        };
+        *global = Some(Arc::clone(&scheduler));
+        Ok(move_in(scheduler))
+    }
+
+    fn of_global_pool() -> io::Result<Arc<Self>> {
         let pool = PoolHandle::global().map_err(|error| {
             io::Error::other(format!("the global pool cannot be started: {error}"))
         })?;
@@ -175,13 +186,16 @@ impl Scheduler {
         );
         let companion: Arc<dyn Companion> = scheduler.clone();
         scheduler.set_pool(pool.clone());
-        if !pool.attach(&companion) {
-            return Err(io::Error::other(
-                "the global pool has a companion that is not a runtime of this crate",
-            ));
+        if pool.attach(&companion) {
+            return Ok(scheduler);
         }
-        *global = Some(Arc::clone(&scheduler));
-        Ok(scheduler)
+        if pool.is_ending() {
+            // It has been stopped just now, and there is another one.
+            return Self::of_global_pool();
+        }
+        Err(io::Error::other(
+            "the global pool has a companion that is not a runtime of this crate",
+        ))
     }
 
     pub(crate) fn is_of_this_process(&self) -> bool {
@@ -211,7 +225,7 @@ impl Scheduler {
         runtimes.push(runtime);
     }
 
-    fn runtimes(&self) -> std::sync::MutexGuard<'_, Vec<Weak<Shared>>> {
+    fn runtimes(&self) -> MutexGuard<'_, Vec<Weak<Shared>>> {
         self.runtimes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -734,6 +748,24 @@ impl Companion for Scheduler {
         if index >= self.workers {
             return self.relief.relief_blocks();
         }
+        // If this is inside of a task's poll, the next task has to wait.
+        self.core(index).set_serving(false);
         self.relief.worker_blocks(self);
+    }
+
+    fn leaves(&self, replace: &mut dyn FnMut()) -> bool {
+        let mut global = Global::get().lock();
+        if self.home().is_some() {
+            return false;
+        }
+        replace();
+        let ours = |scheduler: &mut Arc<Self>| std::ptr::eq(&**scheduler, self);
+        let before = global.take_if(ours);
+        drop(global);
+        if before.is_some() {
+            // The share of the runtimes that might have come. The workers have theirs until they end.
+            self.leave();
+        }
+        true
     }
 }
