@@ -126,6 +126,7 @@ where
     R: Send,
 {
     let seat = seat::current();
+    let shape = pool.shape();
     let threads = pool.num_threads();
     let mut outcomes: Vec<Outcome<R>> = (0..threads).map(|_| None).collect();
     let waiting = Waiting {
@@ -139,7 +140,7 @@ where
     let address = (&raw const waiting).expose_provenance();
     // From the first post on, others use this frame.
     let abort = AbortOnDrop("a panic in a broadcast");
-    for target in &pool.seats {
+    for target in pool.seats.iter().take(threads) {
         let index = target.index;
         let run = move || {
             let waiting = std::ptr::with_exposed_provenance::<Waiting<'_, OP, R>>(address);
@@ -162,6 +163,7 @@ where
             task::allocate_boxed(&raw const waiting.context, run)
         });
     }
+    drop(shape);
     let wait = LatchWait {
         latch: &waiting.latch,
         context: &raw const waiting.context,
@@ -185,7 +187,8 @@ where
     OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static,
 {
     let op = Arc::new(op);
-    for seat in &pool.seats {
+    let _shape = pool.shape();
+    for seat in pool.seats.iter().take(pool.num_threads()) {
         let op = Arc::clone(&op);
         let run = detached(pool, move || BroadcastContext::with(|context| op(context)));
         // SAFETY: the root lives for ever, and `op` is `Send` and `'static`.

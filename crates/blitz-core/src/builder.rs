@@ -9,6 +9,7 @@ use crate::primitives::{BackoffMode, fence};
 use crate::rescue;
 use crate::seat;
 use crate::thread_attributes::ThreadAttributes;
+#[cfg(windows)]
 use crate::thread_latch::ThreadLatch;
 use crate::thread_pool::ThreadPool;
 use crate::worker;
@@ -232,6 +233,7 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
         // Before any thread of ours exists: light fences must not change under a running owner.
         fence::mode();
         fork::notice();
+        let plain = self.is_plain();
         // A name is nothing that a closure could need of its thread.
         let differ = self.stack_size.is_some()
             || self.handlers.start.is_some()
@@ -248,6 +250,8 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
             grain: self.grain,
             max_rescue_threads: self.max_rescue_threads,
             global,
+            resizable: !S::CUSTOM,
+            plain,
         });
         // If a thread cannot be started, or the user's spawn handler panics, those that run must end.
         let guard = EndPool(&pool);
@@ -263,8 +267,9 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
                 drop(guard);
                 // Nobody is there whose end could be waited for.
                 let own = usize::from(self.use_current_thread);
-                let never = pool.stopped[..own].iter().chain(&pool.stopped[index..]);
-                never.for_each(ThreadLatch::set);
+                let stopped = pool.stopped.iter().enumerate();
+                let never = stopped.filter(|&(other, _)| other < own || other >= index);
+                never.for_each(|(_, stopped)| stopped.set());
                 if !S::CUSTOM && pool.handlers.start.is_none() {
                     pool.join_threads(None);
                 }
@@ -281,7 +286,7 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
         #[cfg(windows)]
         if !S::CUSTOM {
             let own = usize::from(self.use_current_thread);
-            pool.begun[own..].iter().for_each(ThreadLatch::wait);
+            pool.begun.iter().skip(own).for_each(ThreadLatch::wait);
         }
         if self.use_current_thread {
             // Last: a pool that could not be built must leave the thread as it was.
@@ -290,7 +295,21 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
         Ok(pool)
     }
 
-    fn resolve_num_threads(&self) -> usize {
+    /// Does it ask for nothing but a number of threads?
+    pub(crate) fn is_plain(&self) -> bool {
+        let handlers = &self.handlers;
+        let handled =
+            handlers.panic.is_some() || handlers.start.is_some() || handlers.exit.is_some();
+        let named = self.thread_name.is_some() || self.stack_size.is_some();
+        let placed = self.use_current_thread || self.pin_workers;
+        let tuned = self.grain != 1
+            || self.backoff != BackoffMode::default()
+            || self.caller_participates.is_some()
+            || self.max_rescue_threads != rescue::MOST;
+        !(handled || named || placed || tuned || S::CUSTOM)
+    }
+
+    pub(crate) fn resolve_num_threads(&self) -> usize {
         if self.num_threads > 0 {
             return self.num_threads;
         }
@@ -311,6 +330,22 @@ pub(crate) fn available_cpus() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
+/// Starts thread `index` of a pool whose threads are not the user's.
+pub(crate) fn start_thread(pool: Arc<Pool>, index: usize) -> Result<(), ThreadPoolBuildError> {
+    let threads = pool.num_threads();
+    let thread = ThreadBuilder { pool, index };
+    let started = DefaultSpawn.spawn(thread);
+    started.map_err(|error| {
+        let started = index;
+        ErrorKind::Start {
+            started,
+            threads,
+            error,
+        }
+        .into()
+    })
+}
+
 /// A pool like `old`, whose threads are those of this process's parent.
 pub(crate) fn revive(old: &Pool) -> Result<Arc<Pool>, ThreadPoolBuildError> {
     let threads = old.num_threads();
@@ -318,24 +353,19 @@ pub(crate) fn revive(old: &Pool) -> Result<Arc<Pool>, ThreadPoolBuildError> {
         threads,
         backoff: old.backoff,
         guests: old.guests,
-        placement: old.placement.again(),
+        placement: old.placement.again(threads),
         handlers: Arc::clone(&old.handlers),
         attributes: old.attributes.clone(),
         grain: old.grain,
         max_rescue_threads: old.rescue.most(),
         global: old.global,
+        // From now on it is the engine that starts them.
+        resizable: true,
+        plain: old.plain,
     });
     let guard = EndPool(&pool);
     for index in 0..threads {
-        let pool = Arc::clone(&pool);
-        let thread = ThreadBuilder { pool, index };
-        DefaultSpawn
-            .spawn(thread)
-            .map_err(|error| ErrorKind::Start {
-                started: index,
-                threads,
-                error,
-            })?;
+        start_thread(Arc::clone(&pool), index)?;
     }
     std::mem::forget(guard);
     Ok(pool)
@@ -632,6 +662,9 @@ pub(crate) enum ErrorKind {
     GlobalPoolExists,
     CurrentThreadInPool,
     TooManyThreads(usize),
+    NoThreads,
+    UsersThreads,
+    Leaving,
     Start {
         started: usize,
         threads: usize,
@@ -665,6 +698,15 @@ impl fmt::Display for ThreadPoolBuildError {
                 f,
                 "num_threads is {threads}, but a pool can have at most {} threads",
                 MAX_SEATS - 1
+            ),
+            ErrorKind::NoThreads => {
+                f.write_str("a pool needs at least one thread: to end it, call ThreadPool::shutdown")
+            }
+            ErrorKind::UsersThreads => f.write_str(
+                "the threads of this pool are started by a spawn_handler, or inside of build_scoped, and there can be no others later: build it with as many as it needs",
+            ),
+            ErrorKind::Leaving => f.write_str(
+                "the calling thread is about to leave the pool, in its exit handler: change the number of threads elsewhere",
             ),
             ErrorKind::Start {
                 started,

@@ -99,9 +99,7 @@ impl PoolHandle {
     /// If its threads cannot be started.
     pub fn global() -> Result<Self, ThreadPoolBuildError> {
         let pool = global::get_or_start()?;
-        Ok(Self::new(
-            pool.arc().expect("a global pool is never freed"),
-        ))
+        Ok(Self::new(pool.arc().expect("a global pool is never freed")))
     }
 
     /// Gives the pool its companion, for life. `false`: it has one, or [is ending](PoolHandle::is_ending).

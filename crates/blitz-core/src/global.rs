@@ -4,7 +4,8 @@
 //! A pool that was the global one is never freed, since somebody may just have looked it up; it lets nobody in, and whoever is turned away takes the next one.
 //!
 //! An async runtime may start it before anybody computes. A program that then asks for a global pool with settings of its own gets it, as long as no computation has
-//! used the first: programs configure it at the beginning of `main`, which may be inside of the runtime. The runtime stays on the first.
+//! used the first: programs configure it at the beginning of `main`, which may be inside of the runtime. If it is just another number of threads, the first
+//! pool gets that; otherwise there is a second one, and the runtime stays on the first.
 
 use crate::builder::{ErrorKind, ThreadPoolBuildError, ThreadPoolBuilder, ThreadSpawn, revive};
 use crate::fork::{self, ForkLock};
@@ -93,12 +94,21 @@ pub(crate) fn start<S: ThreadSpawn>(
 ) -> Result<&'static Pool, ThreadPoolBuildError> {
     fork::notice();
     let _building = BUILDING.lock();
-    if SETTLED.load(Ordering::Relaxed) && started().is_some() {
-        return Err(ErrorKind::GlobalPoolExists.into());
+    let settled = SETTLED.load(Ordering::Relaxed);
+    match started() {
+        Some(_) if settled => Err(ErrorKind::GlobalPoolExists.into()),
+        Some(pool) if pool.plain && builder.is_plain() => {
+            // What a runtime has started will do, with another number of threads.
+            pool.resize(builder.resolve_num_threads())?;
+            settle();
+            Ok(pool)
+        }
+        _ => {
+            let pool = builder.build_pool(true)?;
+            settle();
+            Ok(publish(pool))
+        }
     }
-    let pool = builder.build_pool(true)?;
-    SETTLED.store(true, Ordering::Relaxed);
-    Ok(publish(pool))
 }
 
 fn publish(pool: Arc<Pool>) -> &'static Pool {

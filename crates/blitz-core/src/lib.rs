@@ -45,6 +45,9 @@ mod join_stack;
 mod life;
 #[cfg_attr(loom, allow(dead_code))]
 mod occupancy;
+#[doc(hidden)]
+#[cfg_attr(loom, allow(dead_code))]
+pub mod rows;
 #[cfg_attr(loom, allow(dead_code))]
 mod shared_queue;
 #[cfg_attr(loom, allow(dead_code))]
@@ -112,6 +115,8 @@ mod profile;
 mod rescue;
 #[doc(hidden)]
 pub mod rules;
+#[cfg(not(loom))]
+mod resize;
 #[cfg(not(loom))]
 mod scope;
 #[cfg(not(loom))]

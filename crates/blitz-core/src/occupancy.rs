@@ -54,9 +54,15 @@ impl Occupancy {
         Occupancy(AtomicU32::new(VACANT), flaws)
     }
 
-    /// The seat's thread has it from the start: until its start handler has run, or for ever.
+    /// The seat's thread has it from the start: until its start handler has run, or for ever; or it has no thread, and nobody is to sit there.
     pub(crate) fn take(&self) {
         self.0.store(RUNNING, Ordering::Release);
+    }
+
+    /// The seat gets a thread again, after that has been its last state for a while.
+    #[cfg(not(loom))]
+    pub(crate) fn vacate(&self) {
+        self.0.store(VACANT, Ordering::Release);
     }
 
     /// The seat's thread wakes up. If a guest sits there, nothing changes.

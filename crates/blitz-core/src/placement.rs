@@ -24,6 +24,7 @@ pub use other::Steering;
 
 #[cfg(target_os = "linux")]
 mod linux {
+    use crate::rows::Rows;
     use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
     use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -32,8 +33,8 @@ mod linux {
         /// The CPUs to bind threads to, in turn; none if they are not to be bound.
         cpus: Vec<usize>,
         /// The kernel's ids of the pool's threads; 0 before the thread has started.
-        threads: Box<[AtomicI32]>,
-        steering: Box<[Steering]>,
+        threads: Rows<AtomicI32>,
+        steering: Rows<Steering>,
     }
 
     /// What `thread` may use; 0 is the caller.
@@ -232,9 +233,15 @@ mod linux {
             self.cpus.is_empty()
         }
 
-        /// For another pool like this one's.
-        pub(crate) fn again(&self) -> Self {
-            Self::new(self.threads.len(), !self.cpus.is_empty())
+        /// For another pool like this one's, of so many threads.
+        pub(crate) fn again(&self, threads: usize) -> Self {
+            Self::new(threads, !self.cpus.is_empty())
+        }
+
+        /// The pool gets more threads. For one caller at a time.
+        pub(crate) fn grow_to(&self, threads: usize) {
+            self.threads.grow_to(threads, |_| AtomicI32::new(0));
+            self.steering.grow_to(threads, |_| Steering::default());
         }
 
         /// How to send a thread of the pool elsewhere while it sleeps.
@@ -292,9 +299,11 @@ mod other {
             &self.0
         }
 
-        pub(crate) fn again(&self) -> Self {
+        pub(crate) fn again(&self, _threads: usize) -> Self {
             Placement(Steering::default())
         }
+
+        pub(crate) fn grow_to(&self, _threads: usize) {}
 
         pub(crate) fn thread_started(&self, _thread: usize) {}
 

@@ -15,10 +15,11 @@ use crate::placement::Placement;
 use crate::primitives::BackoffMode;
 use crate::primitives::parker::Parker;
 use crate::rescue::{self, Rescue};
+use crate::rows::Rows;
 use crate::seat::{self, Seat};
 use crate::shared_queue::SharedQueue;
 use crate::sleep::Sleep;
-use crate::stats::{PoolStats, WorkerStats};
+use crate::stats::PoolStats;
 use crate::sync::AtomicU64;
 use crate::task::TaskRef;
 use crate::thread_attributes::ThreadAttributes;
@@ -55,6 +56,10 @@ pub(crate) struct Settings {
     pub(crate) max_rescue_threads: usize,
     /// It is the global pool, or was until a child of this process got its own.
     pub(crate) global: bool,
+    /// See [`Pool::resizable`].
+    pub(crate) resizable: bool,
+    /// See [`Pool::plain`].
+    pub(crate) plain: bool,
 }
 
 /// See the module's documentation.
@@ -64,12 +69,21 @@ pub(crate) struct Pool {
     pub(crate) generation: u64,
     /// It never ends.
     pub(crate) global: bool,
-    pub(crate) seats: Box<[Seat]>,
+    /// Those of threads that have left are retired.
+    pub(crate) seats: Rows<Seat>,
+    /// How many threads there are to be.
+    threads: AtomicUsize,
+    /// Held while that changes, and while something is done for each thread.
+    pub(crate) shape: Mutex<()>,
+    /// The engine starts the threads, and may start more.
+    pub(crate) resizable: bool,
+    /// Nobody has asked for anything but a number of threads.
+    pub(crate) plain: bool,
     /// Tasks from threads without a seat here, and tasks that a waiting thread had to put aside.
     queue: SharedQueue<TaskRef>,
     pub(crate) sleep: Sleep,
     /// There are more threads than CPUs.
-    pub(crate) oversubscribed: bool,
+    oversubscribed: AtomicBool,
     /// Occupants that are parked in a wait, or about to, or away.
     blocked: AtomicUsize,
     /// Orders announcements of waits and returns of tasks; see [`Pool::return_strangers`].
@@ -84,9 +98,9 @@ pub(crate) struct Pool {
     life: Life,
     /// The threads are there. On Windows a pool is not before they are: its end may have to be waited for where no thread can begin, see [`crate::fork`].
     #[cfg(windows)]
-    pub(crate) begun: Box<[ThreadLatch]>,
-    pub(crate) started: Box<[ThreadLatch]>,
-    pub(crate) stopped: Box<[ThreadLatch]>,
+    pub(crate) begun: Rows<ThreadLatch>,
+    pub(crate) started: Rows<ThreadLatch>,
+    pub(crate) stopped: Rows<ThreadLatch>,
     pub(crate) handlers: Arc<Handlers>,
     pub(crate) attributes: ThreadAttributes,
     pub(crate) backoff: BackoffMode,
@@ -123,9 +137,13 @@ impl Pool {
             seats: (0..threads)
                 .map(|index| Seat::new(index, this.as_ptr()))
                 .collect(),
+            threads: AtomicUsize::new(threads),
+            shape: Mutex::new(()),
+            resizable: settings.resizable,
+            plain: settings.plain,
             queue: SharedQueue::new(),
             sleep: Sleep::new(threads),
-            oversubscribed: threads > available_cpus(),
+            oversubscribed: AtomicBool::new(threads > available_cpus()),
             blocked: AtomicUsize::new(0),
             announcements: Mutex::new(()),
             rescue: Rescue::new(settings.max_rescue_threads),
@@ -167,8 +185,23 @@ impl Pool {
         self.this.upgrade()
     }
 
+    #[inline]
     pub(crate) fn num_threads(&self) -> usize {
-        self.seats.len()
+        self.threads.load(Ordering::Relaxed)
+    }
+
+    /// The pool is to have so many threads. Everything is there that they need.
+    pub(crate) fn set_target(&self, threads: usize) {
+        self.sleep.resize(threads);
+        let crowded = threads > available_cpus();
+        self.oversubscribed.store(crowded, Ordering::Relaxed);
+        self.threads.store(threads, Ordering::SeqCst);
+    }
+
+    /// Are there more threads than CPUs?
+    #[inline]
+    pub(crate) fn oversubscribed(&self) -> bool {
+        self.oversubscribed.load(Ordering::Relaxed)
     }
 
     /// The seat that the calling thread occupies in this pool, if any.
@@ -321,7 +354,7 @@ impl Pool {
     /// Wakes one sleeping thread whose seat is free. The choice of the thread is arbitrary. An occupant goes on computing, and
     /// keeps the thread off its CPU.
     pub(crate) fn wake_one(&self) -> bool {
-        let room = !self.oversubscribed && self.placement.is_free();
+        let room = !self.oversubscribed() && self.placement.is_free();
         self.wake_one_somewhere(room && self.current_seat().is_some())
     }
 
@@ -476,8 +509,10 @@ impl Pool {
     /// The same one after the other: `first` and the others in turn, then the extra ones.
     #[inline]
     pub(crate) fn victims(&self, first: usize) -> impl Iterator<Item = &Seat> + Clone {
-        let (before, after) = self.seats.split_at(first % self.seats.len());
-        after.iter().chain(before).chain(self.extra.seats())
+        let seats = self.seats.first();
+        let (before, after) = seats.split_at(first % seats.len());
+        let own = after.iter().chain(before).chain(self.seats.rest());
+        own.chain(self.extra.seats())
     }
 
     /// A guest has left `seat`; `wanted` says whether its thread has asked for it.
@@ -638,9 +673,7 @@ impl Pool {
 
     fn end(&self) {
         self.sleep.wake_all();
-        for seat in &self.seats {
-            seat.parker().unpark();
-        }
+        self.seats.iter().for_each(|seat| seat.parker().unpark());
         self.rescue.end();
     }
 
@@ -655,7 +688,9 @@ impl Pool {
 
     /// Waits until its threads are through, until `deadline` at most. `false`: some are not.
     pub(crate) fn wait_until_stopped(&self, deadline: Option<Instant>) -> bool {
-        self.stopped.iter().all(|stopped| stopped.wait_within(deadline))
+        self.stopped
+            .iter()
+            .all(|stopped| stopped.wait_within(deadline))
     }
 
     /// A thread of the pool has been started.
@@ -703,7 +738,9 @@ impl Pool {
         let me = std::thread::current().id();
         let handles = std::mem::take(&mut *self.handles());
         // The destructor of a thread-local may run on the last steps of one of them.
-        let others = handles.into_iter().filter(|handle| handle.thread().id() != me);
+        let others = handles
+            .into_iter()
+            .filter(|handle| handle.thread().id() != me);
         others.for_each(ThreadHandle::join);
         true
     }
@@ -796,10 +833,10 @@ impl Pool {
     // ---- numbers ----------------------------------------------------------------------------
 
     pub(crate) fn stats(&self) -> PoolStats {
-        let workers: Vec<WorkerStats> = self.seats.iter().map(|seat| seat.stats.read()).collect();
+        let all = self.seats.iter().map(|seat| seat.stats.read());
         PoolStats {
-            total: workers.iter().copied().sum(),
-            workers,
+            workers: all.clone().take(self.num_threads()).collect(),
+            total: all.sum(),
         }
     }
 

@@ -534,7 +534,8 @@ impl<'scope> Base<'scope> {
     fn spawn_broadcast(&self, body: impl Fn(BroadcastContext<'_>) + Send + Sync + 'scope) {
         let body = Arc::new(body);
         let this = ScopePtr(self);
-        for seat in &self.pool().seats {
+        let _shape = self.pool().shape();
+        for seat in self.pool().seats.iter().take(self.pool().num_threads()) {
             let body = Arc::clone(&body);
             self.add_part();
             let spawned = Spawned::here();

@@ -13,7 +13,7 @@ use crate::arena::Arena;
 use crate::companion::Companion;
 use crate::console::{self, OfSeat};
 use crate::context::{self, Context};
-use crate::join_stack::{Began, FIRST_BEAT, JoinStack, Stolen};
+use crate::join_stack::{Began, FIRST_BEAT, JoinStack, MAX_SEATS, Stolen};
 use crate::occupancy::Occupancy;
 use crate::pool::Pool;
 use crate::primitives::parker::{Lease, Parker};
@@ -118,6 +118,8 @@ pub(crate) struct Seat {
     thread_beside: AtomicPtr<Seat>,
     /// Does the occupant of an extra seat rescue the pool?
     is_rescue: AtomicBool,
+    /// It has no thread, and nobody sits here: see [`crate::resize`].
+    retired: AtomicBool,
     parker: Lease,
     pub(crate) stats: Counting,
     pub(crate) watched: OfSeat,
@@ -156,6 +158,7 @@ impl Seat {
             sleeps_elsewhere: AtomicBool::new(false),
             thread_beside: AtomicPtr::new(ptr::null_mut()),
             is_rescue: AtomicBool::new(false),
+            retired: AtomicBool::new(false),
             parker: Lease::new(),
             stats: Counting::default(),
             watched: OfSeat::new(),
@@ -167,7 +170,7 @@ impl Seat {
         Seat {
             is_extra: true,
             // Nobody's: whoever looks for the thread with this index finds none.
-            ..Seat::new(pool.num_threads(), pool)
+            ..Seat::new(MAX_SEATS - 1, pool)
         }
     }
 
@@ -486,10 +489,22 @@ impl Seat {
         self.thread_beside().is_some_and(Seat::is_parked)
     }
 
-    /// Will nobody come and run what is queued in this seat, as things are? So it is if its occupant is parked; and if nobody sits here, and its thread is parked in an
+    /// Its thread leaves it for good, or another one is about to come.
+    pub(crate) fn set_retired(&self, retired: bool) {
+        self.retired.store(retired, Ordering::SeqCst);
+    }
+
+    /// Is there no thread for it?
+    pub(crate) fn is_retired(&self) -> bool {
+        self.retired.load(Ordering::SeqCst)
+    }
+
+    /// Will nobody come and run what is queued in this seat, as things are? So it is if its occupant is parked, or it has none any more; and if nobody sits here, and its thread is parked in an
     /// extra seat.
     pub(crate) fn is_lost(&self) -> bool {
-        self.is_parked() || self.thread_is_parked_beside() && !self.occupancy.has_guest()
+        self.is_retired()
+            || self.is_parked()
+            || self.thread_is_parked_beside() && !self.occupancy.has_guest()
     }
 
     /// Has the parked occupant been told to wake up, and will it look around?

@@ -50,8 +50,9 @@
 use crate::primitives::counters::{AtomicCounters, Counters};
 use crate::primitives::flaw::Flaws;
 use crate::primitives::futex;
+use crate::rows::Rows;
 use crate::rules;
-use crate::sync::{AtomicU32, Ordering, fence};
+use crate::sync::{AtomicU32, AtomicUsize, Ordering, fence};
 use crossbeam_utils::CachePadded;
 use parked::Parked;
 
@@ -73,12 +74,18 @@ pub(crate) enum Flaw {
     AttendsLate,
 }
 
+fn awake() -> CachePadded<AtomicU32> {
+    CachePadded::new(AtomicU32::new(AWAKE))
+}
+
 /// The sleep of all threads of a pool.
 #[derive(Debug)]
 pub(crate) struct Sleep {
     counters: CachePadded<AtomicCounters>,
     /// What each thread blocks on.
-    states: Box<[CachePadded<AtomicU32>]>,
+    states: Rows<CachePadded<AtomicU32>>,
+    /// How many threads there are to be; some of them may not have ended yet.
+    threads: AtomicUsize,
     /// Those in state ASLEEP that nobody has claimed.
     parked: CachePadded<Parked>,
     /// One more than the thread that sleeps in the companion; 0: none does.
@@ -127,10 +134,10 @@ impl Sleep {
     }
 
     pub(crate) fn with_flaws(threads: usize, flaws: Flaws<Flaw>) -> Self {
-        let states = (0..threads).map(|_| CachePadded::new(AtomicU32::new(AWAKE)));
         Sleep {
             counters: CachePadded::new(AtomicCounters::new()),
-            states: states.collect(),
+            states: (0..threads).map(|_| awake()).collect(),
+            threads: AtomicUsize::new(threads),
             parked: CachePadded::new(Parked::new(threads)),
             attendant: CachePadded::new(AtomicU32::new(0)),
             interrupt: Interrupt::default(),
@@ -162,7 +169,14 @@ impl Sleep {
 
     /// So many may search.
     fn crowd(&self) -> usize {
-        rules::crowd(self.states.len())
+        rules::crowd(self.threads.load(Ordering::Relaxed))
+    }
+
+    /// The pool is to have so many threads. For one caller at a time, before the threads are there.
+    pub(crate) fn resize(&self, threads: usize) {
+        self.states.grow_to(threads, |_| awake());
+        self.parked.grow_to(self.states.len());
+        self.threads.store(threads, Ordering::Relaxed);
     }
 
     /// S1. The caller searches once more and hands the result to [`Sleep::sleep`].

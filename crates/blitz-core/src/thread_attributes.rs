@@ -11,7 +11,7 @@ use std::thread;
 /// The names and the stack size that the builder was given.
 #[derive(Clone)]
 pub(crate) struct ThreadAttributes {
-    /// By index. Empty for threads that nobody has named, or that were there before the pool.
+    /// By index. Empty for threads that nobody has named, or that were there before the pool; none for those that came later.
     names: Box<[OnceLock<String>]>,
     pub(crate) stack_size: Option<usize>,
 }
@@ -34,7 +34,7 @@ impl ThreadAttributes {
 
     /// The name asked for.
     pub(crate) fn name(&self, index: usize) -> Option<&str> {
-        Some(self.names[index].get()?.as_str())
+        Some(self.names.get(index)?.get()?.as_str())
     }
 
     /// Starts the thread of that index.

@@ -3,7 +3,7 @@
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Instant;
 
-/// Set once, waited for by anybody, without spinning.
+/// Set once for each thread, waited for by anybody, without spinning.
 #[derive(Debug, Default)]
 pub(crate) struct ThreadLatch {
     set: Mutex<bool>,
@@ -18,6 +18,15 @@ impl ThreadLatch {
     pub(crate) fn set(&self) {
         *self.set.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.changed.notify_all();
+    }
+
+    /// For another thread.
+    pub(crate) fn reset(&self) {
+        *self.set.lock().unwrap_or_else(PoisonError::into_inner) = false;
+    }
+
+    pub(crate) fn is_set(&self) -> bool {
+        *self.set.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn wait(&self) {

@@ -1,7 +1,7 @@
 //! The handle to a pool of one's own.
 
 use crate::broadcast::{self, BroadcastContext};
-use crate::builder::revive;
+use crate::builder::{ThreadPoolBuildError, revive};
 use crate::companion::sleep_elsewhere;
 use crate::entered::Current;
 use crate::fork::{self, ForkLock};
@@ -144,6 +144,33 @@ impl ThreadPool {
     #[inline]
     pub fn current_num_threads(&self) -> usize {
         self.pool().num_threads()
+    }
+
+    /// Gives the pool another number of threads, while it is used.
+    ///
+    /// New threads have been started when this returns. Threads that are too many, those with the highest indices, leave when they are through with what they run: what is queued behind that is for the
+    /// others. Until then they are in the pool, and their index is not below [`current_num_threads`](ThreadPool::current_num_threads), which is the new number
+    /// at once. Code that counts by that index should not be running meanwhile.
+    ///
+    /// New threads are as the others, but for their names: [`thread_name`](crate::ThreadPoolBuilder::thread_name) is not asked again. They are called `blitz-4`, say.
+    /// Start and exit handlers are called for each thread that comes or leaves. An async runtime on the pool uses the new threads, too, and goes on with those that stay.
+    ///
+    /// # Errors
+    /// For 0 threads, or more than [`max_num_threads`](crate::max_num_threads); if the pool's threads are started by the user ([`spawn_handler`](crate::ThreadPoolBuilder::spawn_handler)); in
+    /// an exit handler; and if the system has no thread for us: then the pool has as many as before.
+    ///
+    /// # Panics
+    /// If the pool has been shut down.
+    ///
+    /// ```
+    /// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// pool.set_num_threads(4).unwrap();
+    /// assert_eq!(pool.broadcast(|thread| thread.index()), [0, 1, 2, 3]);
+    /// pool.set_num_threads(1).unwrap();
+    /// assert_eq!(pool.broadcast(|thread| thread.index()), [0]);
+    /// ```
+    pub fn set_num_threads(&self, threads: usize) -> Result<(), ThreadPoolBuildError> {
+        self.open().resize(threads)
     }
 
     /// The calling thread's index in this pool, if it is in it.

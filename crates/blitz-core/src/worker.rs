@@ -72,8 +72,12 @@ pub(crate) fn run(pool: &Arc<Pool>, index: usize) {
         woken: false,
     }
     .main_loop();
+    if seat.is_retired() {
+        // SAFETY: nobody else gets the seat any more.
+        unsafe { pool.empty(seat) };
+    }
     if let Some(handler) = &pool.handlers.exit {
-        // No guest can be in the seat: the pool's handle is gone.
+        // No guest can be in the seat: the pool's handle is gone, or the seat has been taken for good.
         pool.catch_panic(|| handler(index));
         // SAFETY: so the seat is ours.
         while let Some(task) = unsafe { take_local(seat, &mut 0) } {
@@ -122,7 +126,11 @@ impl<'a> Worker<'a> {
             self.pool.sleep.start_searching();
             self.seat.stats.searches.one();
         }
-        self.pool.sleep.stop_searching();
+        let left = self.pool.sleep.stop_searching();
+        if left.searching() == 0 && left.sleeping() > 0 {
+            // If it is the end of this thread only.
+            self.pass_the_word_on(false);
+        }
         // One that was attached at the last moment hears of every thread, too.
         self.meet_companion();
         if let Some(companion) = self.companion.take() {
@@ -168,6 +176,9 @@ impl<'a> Worker<'a> {
     /// # Safety
     /// The thread occupies its seat.
     unsafe fn take_next(&mut self, since_fairness: &mut u32) -> Option<Work<'a>> {
+        if self.is_surplus() {
+            return None;
+        }
         let companion = self.companion_has_work().then_some(Work::Companion);
         // SAFETY: passed on.
         unsafe {
@@ -229,7 +240,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Looks for work until there is some, sleeping if need be. `None`: the pool has ended.
+    /// Looks for work until there is some, sleeping if need be. `None`: the pool has ended, or the thread has left it ([`crate::resize`]), and has its seat for a last time.
     ///
     /// On entry the thread counts as searching; with `Some`, it occupies its seat and does not.
     fn search(&mut self) -> Option<Work<'a>> {
@@ -243,6 +254,12 @@ impl<'a> Worker<'a> {
         let mut round = 0;
         self.woken = false;
         loop {
+            if self.is_surplus() {
+                if self.retires() {
+                    return None;
+                }
+                continue;
+            }
             let now = ticks();
             if self.sees_work(now) {
                 if let Some(work) = self.claim_and_take(now) {
@@ -284,10 +301,35 @@ impl<'a> Worker<'a> {
         }
     }
 
+    /// Has the pool more threads than it is to have, and is this one of those too many?
+    #[inline]
+    fn is_surplus(&self) -> bool {
+        self.seat.index >= self.pool.num_threads()
+    }
+
+    /// It is. `false`: a guest had the seat until now, or it is not any more.
+    #[cold]
+    fn retires(&mut self) -> bool {
+        if self.pool.is_over() {
+            // As all the others.
+            return self.seat.occupancy.start_running();
+        }
+        if !self.seat.occupancy.start_running() {
+            // Leaves a note for the guest.
+            self.sleep(false);
+            return false;
+        }
+        let retires = self.pool.retire(self.seat);
+        if !retires {
+            self.seat.occupancy.stop_running();
+        }
+        retires
+    }
+
     /// Should the thread sleep at once if half of the others search? After a computation, on a CPU that nobody else needs, looking costs no more than the
     /// wake that it saves if the next one comes soon.
     fn shuns_crowds(&self) -> bool {
-        self.companion_was_last || self.pool.oversubscribed
+        self.companion_was_last || self.pool.oversubscribed()
     }
 
     /// How long to look before asking for private forks by force.
@@ -338,6 +380,10 @@ impl<'a> Worker<'a> {
     /// Forks that have to be forced count as others do: whoever left the search before us may have relied on us (see `pass_the_word_on`). In a crowd somebody
     /// else goes on.
     fn must_stay_awake(&self, leaves_crowd: bool, asleep: bool) -> bool {
+        if self.is_surplus() && !self.pool.is_over() {
+            // A guest that has the seat wakes us when it leaves.
+            return !self.seat.occupancy.want();
+        }
         if self.companion_has_work() || self.pool.is_over() {
             return true;
         }

@@ -24,7 +24,9 @@ fn pool_with_guests(threads: usize) -> ThreadPool {
 
 /// What `call` says when it panics.
 fn complaint<R>(call: impl FnOnce() -> R) -> String {
-    let payload = catch_unwind(AssertUnwindSafe(call)).map(|_| ()).unwrap_err();
+    let payload = catch_unwind(AssertUnwindSafe(call))
+        .map(|_| ())
+        .unwrap_err();
     match payload.downcast::<String>() {
         Ok(text) => *text,
         Err(payload) => payload.downcast_ref::<&str>().unwrap().to_string(),
@@ -200,7 +202,10 @@ fn work_that_is_let_in_is_done_and_the_rest_is_refused_whoever_is_first() {
             start.wait();
             (0..round * 50).for_each(|_| std::hint::spin_loop());
             pool.shutdown();
-            comers.map(|comer| comer.join().unwrap()).iter().sum::<usize>()
+            comers
+                .map(|comer| comer.join().unwrap())
+                .iter()
+                .sum::<usize>()
         });
         assert_eq!(ran.load(Ordering::SeqCst), let_in, "round {round}");
     }

@@ -14,6 +14,8 @@ fn the_global_pool_can_be_built_inside_of_the_default_runtime_until_it_is_used()
         assert_eq!(current_num_threads(), 5);
         assert_eq!(join(|| 1, current_num_threads), (1, 5));
         assert!(five().is_err(), "it has been built");
+        // It is the runtime's own pool, which has more threads now.
+        assert_eq!(blitz_io::Handle::current().metrics().num_workers(), 5);
         let elsewhere = std::thread::spawn(current_num_threads).join().unwrap();
         assert_eq!(elsewhere, 5);
     });

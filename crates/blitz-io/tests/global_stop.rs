@@ -5,9 +5,11 @@ use std::panic::catch_unwind;
 use std::time::Duration;
 
 fn stop() -> Result<(), String> {
-    catch_unwind(|| ThreadPool::global().shutdown()).map_err(|payload| match payload.downcast::<&str>() {
-        Ok(text) => text.to_string(),
-        Err(payload) => *payload.downcast::<String>().unwrap(),
+    catch_unwind(|| ThreadPool::global().shutdown()).map_err(|payload| {
+        match payload.downcast::<&str>() {
+            Ok(text) => text.to_string(),
+            Err(payload) => *payload.downcast::<String>().unwrap(),
+        }
     })
 }
 

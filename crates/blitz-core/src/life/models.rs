@@ -43,6 +43,7 @@ impl Pool {
             assert!(!self.life.is_over(), "a guest is in there");
         }
         seat.leave();
+        fence(Ordering::SeqCst);
         self.life.guest_left(|| self.has_guests())
     }
 }

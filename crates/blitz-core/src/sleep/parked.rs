@@ -7,6 +7,7 @@
 //! count of trailing zeros, instead of a load from a cache line of each. No summary of the words is kept: pools of some hundred
 //! threads have a handful of them, in one cache line.
 
+use crate::rows::Rows;
 use crate::sync::{AtomicU64, Ordering};
 
 /// Models have two or three threads, and are to see several words as well.
@@ -14,7 +15,7 @@ const BITS: usize = if cfg!(loom) { 1 } else { 64 };
 
 #[derive(Debug)]
 pub(super) struct Parked {
-    words: Box<[AtomicU64]>,
+    words: Rows<AtomicU64>,
 }
 
 impl Parked {
@@ -24,6 +25,12 @@ impl Parked {
         Parked {
             words: words.collect(),
         }
+    }
+
+    /// For so many threads. For one caller at a time.
+    pub(super) fn grow_to(&self, threads: usize) {
+        let words = threads.div_ceil(BITS);
+        self.words.grow_to(words, |_| AtomicU64::new(0));
     }
 
     fn place(&self, thread: usize) -> (&AtomicU64, u64) {

@@ -56,6 +56,6 @@ pub enum RuntimeFlavor {
 pub fn worker_index() -> Option<usize> {
     Scheduler::of_worker(|scheduler| {
         let (_, index) = scheduler.my_core()?;
-        (index < scheduler.workers()).then_some(index)
+        scheduler.worker_of(index)
     })?
 }

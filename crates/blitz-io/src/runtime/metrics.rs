@@ -99,8 +99,11 @@ impl RuntimeMetrics {
 
     #[track_caller]
     fn worker(&self, index: usize) -> &Core {
-        assert!(index < self.num_workers(), "there is no worker {index}");
-        self.shared.core(index)
+        let core = self.shared.worker_core(index);
+        match core.filter(|_| index < self.num_workers()) {
+            Some(core) => core,
+            None => panic!("there is no worker {index}"),
+        }
     }
 
     /// All numbers at once, and more of them.
@@ -164,14 +167,17 @@ pub struct Metrics {
 impl Metrics {
     pub(crate) fn of(shared: &Shared) -> Self {
         let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        let workers = shared.cores().map(|core| WorkerMetrics {
-            polled: read(&core.counts.polled),
-            stolen: read(&core.counts.stolen),
-            parked: read(&core.counts.parked),
-            lifo_hits: read(&core.counts.slot_hits),
-            injector_batches: read(&core.counts.batches),
-            overflows: read(&core.counts.overflows),
-        });
+        let workers = (0..shared.workers()).filter_map(|worker| shared.worker_core(worker));
+        let workers = workers
+            .chain(shared.relief_cores())
+            .map(|core| WorkerMetrics {
+                polled: read(&core.counts.polled),
+                stolen: read(&core.counts.stolen),
+                parked: read(&core.counts.parked),
+                lifo_hits: read(&core.counts.slot_hits),
+                injector_batches: read(&core.counts.batches),
+                overflows: read(&core.counts.overflows),
+            });
         let times = shared.poll_times.as_ref().map(|times| {
             let bound = |bucket: usize| Duration::from_nanos(1 << bucket);
             let counts = times.0.iter().map(read).enumerate();

@@ -14,6 +14,7 @@ use crate::place::Now;
 use crate::primitives::AtomicU64;
 use crate::task::{Header, Queued};
 use blitz_core::demand::{ticks, ticks_per_us};
+use blitz_core::rows::Rows;
 use crossbeam_utils::CachePadded;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
@@ -67,13 +68,17 @@ pub(crate) struct Core {
 // SAFETY: the cells are the owner's, and the methods that use them are `unsafe` for that reason.
 unsafe impl Sync for Core {}
 
-/// One for each of `count` threads, in memory of their own.
-pub(crate) type Cores = Box<[CachePadded<Core>]>;
+/// One for each thread, in memory of their own.
+pub(crate) type Cores = Rows<CachePadded<Core>>;
 
-/// See [`Cores`].
+/// For `count` threads.
 pub(crate) fn all(count: usize, seed: u64) -> Cores {
-    let core = |index: usize| CachePadded::new(Core::new(seed.wrapping_add(index as u64 + 1)));
-    (0..count).map(core).collect()
+    (0..count).map(|index| one(index, seed)).collect()
+}
+
+/// One of them.
+pub(crate) fn one(index: usize, seed: u64) -> CachePadded<Core> {
+    CachePadded::new(Core::new(seed.wrapping_add(index as u64 + 1)))
 }
 
 /// What a worker has done; written by its owner, read by everybody.
@@ -427,7 +432,7 @@ mod tests {
     #[test]
     fn bug_20_workers_share_no_cache_line() {
         let cores = all(3, 1);
-        for pair in cores.windows(2) {
+        for pair in cores.first().windows(2) {
             let end = (&raw const *pair[0]).addr() + size_of::<Core>();
             let next = (&raw const *pair[1]).addr();
             assert!(next.is_multiple_of(64) && end.next_multiple_of(64) <= next);

@@ -164,25 +164,21 @@ impl Relief {
         self.threads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A worker is in the middle of something long.
-    pub(crate) fn beat(&self, scheduler: &Scheduler, index: usize) {
-        if index >= scheduler.workers() {
-            return self.relief_computes(scheduler);
-        }
+    /// A worker, the owner of the core, is in the middle of something long.
+    pub(crate) fn beat(&self, scheduler: &Scheduler, core: &Core) {
         // If this is inside of a task's poll, the next task has to wait.
-        let core = scheduler.core(index);
         core.set_serving(false);
         core.now.says_so();
         let now = ticks();
-        let last = &scheduler.core(index).last_beat;
+        let last = &core.last_beat;
         if now.saturating_sub(last.get()) >= BEAT_US * ticks_per_us() {
             last.set(now);
-            self.look_after_tasks(scheduler, index);
+            self.look_after_tasks(scheduler, core);
         }
     }
 
     /// The relief thread is in the middle of something long itself. If that goes on, it retires as if it blocked: others need one that serves.
-    fn relief_computes(&self, scheduler: &Scheduler) {
+    pub(crate) fn relief_computes(&self, scheduler: &Scheduler) {
         // A retired one has none.
         let Some((core, _)) = scheduler.my_core() else {
             return;
@@ -204,7 +200,7 @@ impl Relief {
     }
 
     #[cold]
-    fn look_after_tasks(&self, scheduler: &Scheduler, index: usize) {
+    fn look_after_tasks(&self, scheduler: &Scheduler, core: &Core) {
         let waits_for_cpu = match self.state.load().does {
             WORKING => true,
             ATTENDING if scheduler.has_ready_task() => {
@@ -222,7 +218,7 @@ impl Relief {
             }
         };
         if waits_for_cpu {
-            self.lend_cpu(scheduler.core(index));
+            self.lend_cpu(core);
         }
     }
 
@@ -480,8 +476,8 @@ impl Relief {
             return;
         }
         let mut threads = self.threads();
-        let first = scheduler.workers();
-        let free = (first..scheduler.all_cores())
+        let mut reliefs = scheduler.reliefs();
+        let free = reliefs
             .find(|&core| core != index && threads.stuck.iter().all(|&(_, stuck)| stuck != core));
         let Some(core) = free else {
             return threads.complain(scheduler.workers());

@@ -77,7 +77,7 @@ impl Watch {
     }
 
     fn main(&self, scheduler: &Scheduler) {
-        let mut seen = vec![0; scheduler.all_cores()];
+        let mut seen = Vec::new();
         while !self.is_stopping() {
             if self.vigil.is_kept() {
                 self.watch(scheduler, &mut seen);
@@ -88,7 +88,7 @@ impl Watch {
     }
 
     /// Looks at the workers until there is nothing to see.
-    fn watch(&self, scheduler: &Scheduler, seen: &mut [u64]) {
+    fn watch(&self, scheduler: &Scheduler, seen: &mut Vec<u64>) {
         let mut pause = SHORTEST;
         let mut was_stuck = false;
         loop {
@@ -97,9 +97,12 @@ impl Watch {
                 return;
             }
             let (mut moved, mut stuck) = (false, false);
-            for (index, (core, seen)) in scheduler.cores().zip(seen.iter_mut()).enumerate() {
+            for (index, core) in scheduler.cores_with_index() {
+                if seen.len() <= index {
+                    seen.resize(index + 1, 0);
+                }
                 let progress = core.progress();
-                if std::mem::replace(seen, progress) != progress {
+                if std::mem::replace(&mut seen[index], progress) != progress {
                     moved = true;
                 } else if core.is_in_slice() {
                     // Nobody relies on it any more.

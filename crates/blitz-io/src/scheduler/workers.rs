@@ -28,6 +28,7 @@ use blitz_core::demand::{ticks, ticks_per_us};
 use crossbeam_utils::CachePadded;
 use std::cell::Cell;
 use std::io;
+use std::ops::Range;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
@@ -43,11 +44,14 @@ const LONELY_INTERVAL: u32 = 4;
 /// See the module's documentation. One for each pool that runs tasks.
 pub(crate) struct Scheduler {
     this: Weak<Scheduler>,
-    /// One for each thread of the pool, then those of relief threads.
+    /// One for each thread of the pool, as it was when this was made; then those of relief threads; then those of threads that the pool got later.
     cores: Cores,
-    /// Those behind this one have no owner, and nothing in them.
+    /// Those of the first block that lie behind this one have no owner, and nothing in them.
     cores_in_use: AtomicUsize,
-    workers: usize,
+    /// How many threads the pool had.
+    first_workers: usize,
+    /// Held while it gets more cores.
+    growing: Mutex<()>,
     pub(crate) injector: CachePadded<Injector>,
     pub(crate) driver: DriverSeat,
     pub(crate) relief: Relief,
@@ -64,6 +68,7 @@ pub(crate) struct Scheduler {
     pub(crate) hooks: Hooks,
     /// In which process it was made, as a number of forks.
     generation: u64,
+    seed: u64,
 }
 
 /// Threads beside the workers, for when these are not to be had.
@@ -146,7 +151,9 @@ impl Scheduler {
             this: this.clone(),
             cores: core::all(workers + reliefs, seed),
             cores_in_use: AtomicUsize::new(workers + reliefs.min(1)),
-            workers,
+            first_workers: workers,
+            growing: Mutex::new(()),
+            seed,
             injector: CachePadded::new(Injector::new()),
             driver: DriverSeat::new(driver, handle),
             relief: Relief::new(reserves, workers),
@@ -250,8 +257,43 @@ impl Scheduler {
         self.pool.get()
     }
 
+    /// How many workers there are to be.
     pub(crate) fn workers(&self) -> usize {
-        self.workers
+        self.pool()
+            .map_or(self.first_workers, PoolHandle::num_threads)
+    }
+
+    /// Is it the core of a relief thread?
+    pub(super) fn is_relief(&self, index: usize) -> bool {
+        self.reliefs().contains(&index)
+    }
+
+    /// The indices of the cores of relief threads.
+    pub(super) fn reliefs(&self) -> Range<usize> {
+        self.first_workers..self.cores.first().len()
+    }
+
+    /// The index of a worker's core.
+    fn core_of(&self, worker: usize) -> usize {
+        if worker < self.first_workers {
+            worker
+        } else {
+            worker + self.reliefs().len()
+        }
+    }
+
+    /// Which worker owns this core, if one does.
+    pub(crate) fn worker_of(&self, index: usize) -> Option<usize> {
+        if index < self.first_workers {
+            Some(index)
+        } else {
+            let later = index.checked_sub(self.cores.first().len())?;
+            Some(self.first_workers + later)
+        }
+    }
+
+    pub(crate) fn worker_core(&self, worker: usize) -> Option<&Core> {
+        self.cores.get(self.core_of(worker)).map(|core| &**core)
     }
 
     pub(crate) fn core(&self, index: usize) -> &Core {
@@ -260,8 +302,23 @@ impl Scheduler {
 
     /// Those that somebody owns, or may own soon.
     pub(crate) fn cores(&self) -> impl Iterator<Item = &Core> {
+        self.cores_with_index().map(|(_, core)| core)
+    }
+
+    /// Those of relief threads.
+    pub(crate) fn relief_cores(&self) -> impl Iterator<Item = &Core> {
         let in_use = self.cores_in_use.load(Ordering::SeqCst);
-        self.cores[..in_use].iter().map(|core| &**core)
+        let reliefs = &self.cores.first()[self.first_workers..in_use];
+        reliefs.iter().map(|core| &**core)
+    }
+
+    /// As [`Scheduler::cores`], with their indices.
+    pub(super) fn cores_with_index(&self) -> impl Iterator<Item = (usize, &Core)> {
+        let in_use = self.cores_in_use.load(Ordering::SeqCst);
+        let first = self.cores.first();
+        let later = (first.len()..).zip(self.cores.rest());
+        let all = first[..in_use].iter().enumerate().chain(later);
+        all.map(|(index, core)| (index, &**core))
     }
 
     /// The last core that is owned is the one before `end`.
@@ -306,14 +363,9 @@ impl Scheduler {
 
     // ---- spawning and waking ----------------------------------------------------------------
 
-    /// How many cores there are, in use or not.
-    pub(super) fn all_cores(&self) -> usize {
-        self.cores.len()
-    }
-
     /// As the index of a core, for all spawners that have none: behind the workers' and that of the relief thread.
     pub(super) fn others(&self) -> usize {
-        self.workers + 1
+        self.first_workers + 1
     }
 
     #[inline]
@@ -445,9 +497,9 @@ impl Scheduler {
         if self.cores[last].is_serving() {
             return true;
         }
-        let mut workers = self.cores().take(self.workers);
-        let found = workers.position(Core::is_serving);
-        if let Some(index) = found {
+        let mut workers = self.cores_with_index();
+        let found = workers.find(|&(index, core)| !self.is_relief(index) && core.is_serving());
+        if let Some((index, _)) = found {
             self.server.store(index, Ordering::Relaxed);
         }
         found.is_some()
@@ -505,7 +557,7 @@ impl Scheduler {
             }
             core.now.polls(task.task().header());
             task.run();
-            if index >= self.workers && self.my_core().is_none() {
+            if self.is_relief(index) && self.my_core().is_none() {
                 // The relief thread has blocked in there, and the core is another one's now.
                 return true;
             }
@@ -573,7 +625,8 @@ impl Scheduler {
             return None;
         }
         let mut overflow = Vec::new();
-        let first = self.injector.take_batch(self.workers, core.room(), |task| {
+        let workers = self.workers();
+        let first = self.injector.take_batch(workers, core.room(), |task| {
             // SAFETY: passed on.
             if let Pushed::Overflow(tasks) = unsafe { core.push_last(task) } {
                 overflow.extend(tasks);
@@ -592,14 +645,19 @@ impl Scheduler {
     /// # Safety
     /// The core is the calling thread's.
     unsafe fn steal(&self, core: &Core, index: usize) -> Option<Queued> {
-        let cores = self.cores_in_use.load(Ordering::SeqCst).max(index + 1);
+        let first_block = self.cores.first().len();
+        let cores = self.cores_in_use.load(Ordering::SeqCst);
+        let cores = cores.max(index + 1).min(first_block);
         // SAFETY: passed on.
         let first = unsafe { core.random_below(cores) };
+        let later = self.cores.rest().enumerate();
         (0..cores)
             .map(|offset| (first + offset) % cores)
-            .filter(|&victim| victim != index)
+            .map(|victim| (victim, self.core(victim)))
+            .chain(later.map(|(victim, core)| (first_block + victim, &**core)))
+            .filter(|&(victim, _)| victim != index)
             // SAFETY: passed on.
-            .find_map(|victim| unsafe { core.steal_from(self.core(victim)) })
+            .find_map(|(_, victim)| unsafe { core.steal_from(victim) })
     }
 
     /// The calling thread is about to block, or to be busy for long, in a task of the runtime with these blocking threads, or beside it. If it is a
@@ -623,7 +681,7 @@ impl Scheduler {
         if let Some((core, index)) = self.my_core() {
             core.set_serving(false);
             core.now.says_so();
-            if index >= self.workers {
+            if self.is_relief(index) {
                 core.computes.set(false);
                 // From now on nothing of the core is touched by this thread.
                 WORKER.set((self, WITHOUT_CORE));
@@ -677,7 +735,12 @@ impl Companion for Scheduler {
     fn thread_started(&self, index: Option<usize>) {
         self.present.fetch_add(1, Ordering::AcqRel);
         match index {
-            Some(index) => {
+            Some(worker) => {
+                let index = self.core_of(worker);
+                let growing = self.growing.lock().unwrap_or_else(PoisonError::into_inner);
+                self.cores
+                    .grow_to(index + 1, |index| core::one(index, self.seed));
+                drop(growing);
                 self.enter_worker(index);
                 self.core(index).is_busy();
             }
@@ -687,8 +750,17 @@ impl Companion for Scheduler {
     }
 
     fn thread_stopped(&self, index: Option<usize>) {
-        if let Some(index) = index {
-            self.core(index).was_busy();
+        if let Some((core, _)) = self.my_core() {
+            core.was_busy();
+            if index.is_some_and(|worker| worker >= self.workers()) {
+                // The pool goes on with fewer threads.
+                // SAFETY: the core is this thread's.
+                unsafe { self.empty(core) };
+                if self.driver.needs_attendant() {
+                    // It may have been this one.
+                    self.pool().map(PoolHandle::wake_one);
+                }
+            }
         }
         hooks::call(&self.hooks.stop);
         Scheduler::leave_worker((std::ptr::null(), 0));
@@ -699,13 +771,13 @@ impl Companion for Scheduler {
         self.has_ready_task()
     }
 
-    fn run(&self, index: usize) -> bool {
-        self.run_slice(index)
+    fn run(&self, worker: usize) -> bool {
+        self.run_slice(self.core_of(worker))
     }
 
-    fn expects_more(&self, index: usize) -> bool {
+    fn expects_more(&self, worker: usize) -> bool {
         // Threads outside that spawn and wake do so again.
-        self.core(index).fed.get()
+        self.core(self.core_of(worker)).fed.get()
     }
 
     fn attend(&self, _index: usize) -> bool {
@@ -716,13 +788,13 @@ impl Companion for Scheduler {
         self.driver.needs_attendant()
     }
 
-    fn falls_asleep(&self, index: usize) {
+    fn falls_asleep(&self, worker: usize) {
         hooks::call(&self.hooks.park);
-        self.core(index).falls_asleep();
+        self.core(self.core_of(worker)).falls_asleep();
     }
 
-    fn is_awake(&self, index: usize) {
-        self.core(index).is_busy();
+    fn is_awake(&self, worker: usize) {
+        self.core(self.core_of(worker)).is_busy();
         hooks::call(&self.hooks.unpark);
     }
 
@@ -740,16 +812,19 @@ impl Companion for Scheduler {
         self.driver.interrupt();
     }
 
-    fn beat(&self, index: usize) {
-        self.relief.beat(self, index);
+    fn beat(&self, worker: usize) {
+        match self.cores.get(self.core_of(worker)) {
+            Some(core) => self.relief.beat(self, core),
+            None => self.relief.relief_computes(self),
+        }
     }
 
-    fn blocked(&self, index: usize) {
-        if index >= self.workers {
+    fn blocked(&self, worker: usize) {
+        let Some(core) = self.cores.get(self.core_of(worker)) else {
             return self.relief.relief_blocks();
-        }
+        };
         // If this is inside of a task's poll, the next task has to wait.
-        self.core(index).set_serving(false);
+        core.set_serving(false);
         self.relief.worker_blocks(self);
     }
 

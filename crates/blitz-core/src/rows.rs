@@ -1,0 +1,113 @@
+//! A row that grows at its end while others hold references into it.
+//!
+//! What a pool has one of for each thread is made with the pool, in one block, where finding it costs what it costs in a slice. A pool that gets more threads later
+//! ([`set_num_threads`](crate::ThreadPool::set_num_threads)) adds blocks behind it, each a quarter of everything before, or larger, so that there are few. Nothing is ever moved or freed before the whole row.
+
+use std::ops::Index;
+use std::sync::OnceLock;
+
+/// See the module's documentation.
+#[derive(Debug)]
+pub struct Rows<T> {
+    block: Box<[T]>,
+    more: OnceLock<Box<Rows<T>>>,
+}
+
+impl<T> Rows<T> {
+    /// The first block.
+    pub fn first(&self) -> &[T] {
+        &self.block
+    }
+
+    /// What has been added since.
+    pub fn rest(&self) -> impl Iterator<Item = &T> + Clone {
+        self.blocks().skip(1).flat_map(|rows| rows.block.iter())
+    }
+
+    /// All of it.
+    pub fn iter(&self) -> impl Iterator<Item = &T> + Clone {
+        self.block.iter().chain(self.rest())
+    }
+
+    fn blocks(&self) -> impl Iterator<Item = &Rows<T>> + Clone {
+        std::iter::successors(Some(self), |rows| Some(&**rows.more.get()?))
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.blocks().map(|rows| rows.block.len()).sum()
+    }
+
+    /// Is there none?
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The one with that index, if there is one.
+    #[inline]
+    pub fn get(&self, index: usize) -> Option<&T> {
+        match self.block.get(index) {
+            Some(found) => Some(found),
+            None => self.more.get()?.get(index - self.block.len()),
+        }
+    }
+
+    /// Adds some, made from their indices, unless there are at least `len`. For one caller at a time.
+    pub fn grow_to(&self, len: usize, make: impl FnMut(usize) -> T) {
+        let before = self.len();
+        if before >= len {
+            return;
+        }
+        let end = len.max(before + before / 4);
+        let last = self.blocks().last().expect("there is a first one");
+        let more = Rows {
+            block: (before..end).map(make).collect(),
+            more: OnceLock::new(),
+        };
+        let added = last.more.set(Box::new(more));
+        assert!(added.is_ok(), "one caller at a time");
+    }
+}
+
+impl<T> FromIterator<T> for Rows<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
+        Rows {
+            block: items.into_iter().collect(),
+            more: OnceLock::new(),
+        }
+    }
+}
+
+impl<T> Index<usize> for Rows<T> {
+    type Output = T;
+
+    #[inline]
+    fn index(&self, index: usize) -> &T {
+        match self.block.get(index) {
+            Some(found) => found,
+            None => self.get(index).expect("an index of the row"),
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_grows_and_nothing_moves() {
+        let row: Rows<usize> = (0..3).collect();
+        let addresses = |row: &Rows<usize>| row.iter().map(std::ptr::from_ref).collect::<Vec<_>>();
+        let before = addresses(&row);
+        for len in [3, 4, 5, 20, 21, 100] {
+            row.grow_to(len, |index| index);
+            assert!(row.len() >= len && row.iter().copied().eq(0..row.len()));
+            assert_eq!(addresses(&row)[..3], before);
+            assert!((0..row.len()).all(|index| row[index] == index));
+            assert_eq!(row.get(row.len()), None);
+        }
+        assert!(row.blocks().count() <= 6);
+        assert_eq!(row.first(), [0, 1, 2]);
+        assert!(row.rest().copied().eq(3..row.len()));
+    }
+}
