@@ -190,7 +190,7 @@ where
     let _shape = pool.shape();
     for seat in pool.seats.iter().take(pool.num_threads()) {
         let op = Arc::clone(&op);
-        let run = detached(pool, move || BroadcastContext::with(|context| op(context)));
+        let run = detached::<false>(pool, move || BroadcastContext::with(|context| op(context)));
         // SAFETY: the root lives for ever, and `op` is `Send` and `'static`.
         post(seat, unsafe {
             task::allocate_boxed(&raw const context::ROOT, run)

@@ -1,17 +1,19 @@
 //! Making pools.
 
+use crate::capacity::Capacity;
 use crate::fork;
 use crate::global;
 use crate::join_stack::MAX_SEATS;
-use crate::placement::Placement;
+use crate::placement::{Pinning, Placement, allowed_cpus};
 use crate::pool::{Handlers, Pool, Settings};
-use crate::primitives::{BackoffMode, fence};
+use crate::primitives::{BackoffMode, FullPolicy, fence};
 use crate::rescue;
 use crate::seat;
 use crate::thread_attributes::ThreadAttributes;
 #[cfg(windows)]
 use crate::thread_latch::ThreadLatch;
 use crate::thread_pool::ThreadPool;
+use crate::topology::{Share, Topology};
 use crate::worker;
 use std::any::Any;
 use std::error::Error;
@@ -39,9 +41,10 @@ pub struct ThreadPoolBuilder<S = DefaultSpawn> {
     stack_size: Option<usize>,
     backoff: BackoffMode,
     caller_participates: Option<bool>,
-    pin_workers: bool,
+    pinning: Pinning,
     grain: usize,
     max_rescue_threads: usize,
+    queue_capacity: Option<(usize, FullPolicy)>,
     spawn: S,
 }
 
@@ -159,9 +162,10 @@ impl Default for ThreadPoolBuilder {
             stack_size: None,
             backoff: BackoffMode::default(),
             caller_participates: None,
-            pin_workers: false,
+            pinning: Pinning::Free,
             grain: 1,
             max_rescue_threads: rescue::MOST,
+            queue_capacity: None,
             spawn: DefaultSpawn,
         }
     }
@@ -227,8 +231,20 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
         if threads > MAX_SEATS - 1 {
             return Err(ErrorKind::TooManyThreads(threads).into());
         }
+        if !self.backoff.limits().are_in_order() {
+            return Err(ErrorKind::Backoff.into());
+        }
+        if let Some((0, _)) = self.queue_capacity {
+            return Err(ErrorKind::NoCapacity.into());
+        }
         if self.use_current_thread && seat::current().is_some() {
             return Err(ErrorKind::CurrentThreadInPool.into());
+        }
+        if let (Pinning::Shares(shares), Some(allowed)) = (&self.pinning, allowed_cpus()) {
+            let missing = shares.iter().flatten().find(|cpu| !allowed.contains(cpu));
+            if let Some(&cpu) = missing {
+                return Err(ErrorKind::NoSuchCpu(cpu).into());
+            }
         }
         // Before any thread of ours exists: light fences must not change under a running owner.
         fence::mode();
@@ -244,12 +260,13 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
             threads,
             backoff: self.backoff,
             guests: self.caller_participates.unwrap_or(global && !differ),
-            placement: Placement::new(threads, self.pin_workers),
+            placement: Placement::new(threads, std::mem::take(&mut self.pinning)),
             handlers: Arc::new(std::mem::take(&mut self.handlers)),
             attributes: ThreadAttributes::new(threads, self.stack_size),
             grain: self.grain,
             max_rescue_threads: self.max_rescue_threads,
             global,
+            capacity: self.queue_capacity,
             resizable: !S::CUSTOM,
             plain,
         });
@@ -301,10 +318,11 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
         let handled =
             handlers.panic.is_some() || handlers.start.is_some() || handlers.exit.is_some();
         let named = self.thread_name.is_some() || self.stack_size.is_some();
-        let placed = self.use_current_thread || self.pin_workers;
+        let placed = self.use_current_thread || self.pinning != Pinning::Free;
         let tuned = self.grain != 1
             || self.backoff != BackoffMode::default()
             || self.caller_participates.is_some()
+            || self.queue_capacity.is_some()
             || self.max_rescue_threads != rescue::MOST;
         !(handled || named || placed || tuned || S::CUSTOM)
     }
@@ -312,6 +330,9 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
     pub(crate) fn resolve_num_threads(&self) -> usize {
         if self.num_threads > 0 {
             return self.num_threads;
+        }
+        if let Pinning::Shares(shares) = &self.pinning {
+            return shares.len();
         }
         let from_environment = [
             "BLITZ_NUM_THREADS",
@@ -359,6 +380,7 @@ pub(crate) fn revive(old: &Pool) -> Result<Arc<Pool>, ThreadPoolBuildError> {
         grain: old.grain,
         max_rescue_threads: old.rescue.most(),
         global: old.global,
+        capacity: old.capacity.as_ref().map(Capacity::settings),
         // From now on it is the engine that starts them.
         resizable: true,
         plain: old.plain,
@@ -460,9 +482,10 @@ impl<S> ThreadPoolBuilder<S> {
             stack_size: self.stack_size,
             backoff: self.backoff,
             caller_participates: self.caller_participates,
-            pin_workers: self.pin_workers,
+            pinning: self.pinning,
             grain: self.grain,
             max_rescue_threads: self.max_rescue_threads,
+            queue_capacity: self.queue_capacity,
         }
     }
 
@@ -582,7 +605,26 @@ impl<S> ThreadPoolBuilder<S> {
     /// What runs there sees it: [`available_parallelism`](std::thread::available_parallelism) is 1, and threads, pools and programs that it starts
     /// may use no other CPU unless they ask for it. Without this, the engine leaves alone where threads run.
     pub fn pin_workers(mut self, pin: bool) -> Self {
-        self.pin_workers = pin;
+        self.pinning = if pin { Pinning::Cpus } else { Pinning::Free };
+        self
+    }
+
+    /// One worker for each CPU, core or node of `topology`, which may use the CPUs of that, and no others. (Elsewhere than on Linux they are as many, and may use any CPU.)
+    ///
+    /// One for each core suits computations that two threads of a core would take from each other; one for each node those that keep to their own memory, and start threads themselves. With
+    /// [`num_threads`](Self::num_threads) there are as many workers as that says, and cores or nodes are dealt out in turn.
+    ///
+    /// A CPU that the process may not use makes [`build`](Self::build) an error. As with [`pin_workers`](Self::pin_workers), what runs on the workers sees that they are bound.
+    ///
+    /// ```
+    /// use blitz_core::{Share, ThreadPoolBuilder, Topology};
+    /// if let Ok(here) = Topology::read() {
+    ///     let pool = ThreadPoolBuilder::new().one_worker_per(Share::Core, &here).build().unwrap();
+    ///     assert_eq!(pool.current_num_threads(), here.cores().len());
+    /// }
+    /// ```
+    pub fn one_worker_per(mut self, share: Share, topology: &Topology) -> Self {
+        self.pinning = Pinning::Shares(topology.shares(share));
         self
     }
 
@@ -598,6 +640,34 @@ impl<S> ThreadPoolBuilder<S> {
     /// ```
     pub fn max_rescue_threads(mut self, threads: usize) -> Self {
         self.max_rescue_threads = threads;
+        self
+    }
+
+    /// The most detached tasks that wait in the pool's queues, and what happens to the next one: whoever calls [`spawn`](crate::spawn), `spawn_fifo` or `spawn_handle` waits until one has
+    /// begun (`Block`), gets a panic (`Refuse`), or it is queued all the same (`Grow`, which is how it is without this). [`try_spawn`](crate::try_spawn) hands the closure back in
+    /// any case.
+    ///
+    /// For producers that are faster than the pool. A thread of a pool that has to wait does so as in [`block_in_place`](crate::block_in_place): others run what is queued. Tasks of
+    /// scopes, broadcasts and computations of an async runtime do not count: somebody waits for those.
+    ///
+    /// 0 makes [`build`](Self::build) an error. Costs two atomic operations for each task; nothing without it.
+    ///
+    /// ```
+    /// use blitz_core::{ThreadPoolBuilder, primitives::FullPolicy};
+    /// use std::sync::mpsc;
+    /// let pool = ThreadPoolBuilder::new().num_threads(1).queue_capacity(2, FullPolicy::Refuse).build().unwrap();
+    /// let (go_on, wait) = mpsc::channel::<()>();
+    /// let (begun, has_begun) = mpsc::channel();
+    /// pool.spawn(move || { begun.send(()).unwrap(); wait.recv().unwrap() });
+    /// has_begun.recv().unwrap();
+    /// assert!(pool.try_spawn(|| ()).is_ok());
+    /// assert!(pool.try_spawn(|| ()).is_ok());
+    /// let refused = pool.try_spawn(|| println!("later")).unwrap_err();
+    /// go_on.send(()).unwrap();
+    /// refused.into_inner()();
+    /// ```
+    pub fn queue_capacity(mut self, tasks: usize, when_full: FullPolicy) -> Self {
+        self.queue_capacity = Some((tasks, when_full));
         self
     }
 
@@ -644,9 +714,10 @@ impl<S> fmt::Debug for ThreadPoolBuilder<S> {
             )
             .field("backoff", &self.backoff)
             .field("caller_participates", &self.caller_participates)
-            .field("pin_workers", &self.pin_workers)
+            .field("pinning", &self.pinning)
             .field("grain", &self.grain)
             .field("max_rescue_threads", &self.max_rescue_threads)
+            .field("queue_capacity", &self.queue_capacity)
             .finish_non_exhaustive()
     }
 }
@@ -663,6 +734,9 @@ pub(crate) enum ErrorKind {
     CurrentThreadInPool,
     TooManyThreads(usize),
     NoThreads,
+    NoSuchCpu(usize),
+    Backoff,
+    NoCapacity,
     UsersThreads,
     Leaving,
     Start {
@@ -702,6 +776,16 @@ impl fmt::Display for ThreadPoolBuildError {
             ErrorKind::NoThreads => {
                 f.write_str("a pool needs at least one thread: to end it, call ThreadPool::shutdown")
             }
+            ErrorKind::NoSuchCpu(cpu) => write!(
+                f,
+                "the topology has CPU {cpu}, which this process may not use, or which is not there: leave it out, or read what is there (Topology::read)"
+            ),
+            ErrorKind::Backoff => f.write_str(
+                "the limits of a BackoffMode::Custom are out of order: spin, multi_spin and yields count from the first look, so each is at least the one before",
+            ),
+            ErrorKind::NoCapacity => f.write_str(
+                "a queue_capacity of 0 would let no task in: it is at least 1",
+            ),
             ErrorKind::UsersThreads => f.write_str(
                 "the threads of this pool are started by a spawn_handler, or inside of build_scoped, and there can be no others later: build it with as many as it needs",
             ),

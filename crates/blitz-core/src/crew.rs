@@ -61,7 +61,7 @@ impl Crew {
             submit(
                 &pool,
                 &raw const self.shared.bell.context,
-                detached(&pool, run),
+                detached::<false>(&pool, run),
             )
         };
     }

@@ -67,6 +67,8 @@ mod broadcast;
 #[cfg(not(loom))]
 mod builder;
 #[cfg(not(loom))]
+mod capacity;
+#[cfg(not(loom))]
 mod clock;
 #[cfg(not(loom))]
 #[doc(hidden)]
@@ -135,6 +137,8 @@ mod thread_attributes;
 mod thread_latch;
 #[cfg(not(loom))]
 mod thread_pool;
+#[cfg(not(loom))]
+mod topology;
 #[cfg(all(feature = "trace", not(loom)))]
 pub mod trace;
 #[cfg(all(not(feature = "trace"), not(loom)))]
@@ -168,7 +172,7 @@ pub use profile::profile;
 #[cfg(not(loom))]
 pub use scope::{Scope, ScopeFifo, in_place_scope, in_place_scope_fifo, scope, scope_fifo};
 #[cfg(not(loom))]
-pub use spawn::{spawn, spawn_fifo, spawn_handle};
+pub use spawn::{spawn, spawn_fifo, spawn_handle, try_spawn};
 #[cfg(not(loom))]
 pub use stats::{PoolStats, WorkerStats};
 #[cfg(not(loom))]
@@ -176,6 +180,8 @@ pub use thread_pool::{
     ThreadPool, Yield, current_num_threads, current_thread_has_pending_tasks, current_thread_index,
     max_num_threads, yield_local, yield_now,
 };
+#[cfg(not(loom))]
+pub use topology::{Cpu, Share, Topology};
 #[cfg(all(feature = "trace", not(loom)))]
 pub use trace::trace;
 #[cfg(not(loom))]

@@ -2,7 +2,8 @@
 //!
 //! Threads may use what the process may use. A task that asks for the number of CPUs, starts a program or builds a pool must not see anything else,
 //! and whoever confines the process later (`taskset`) has the last word. One exception is asked for:
-//! [`pin_workers`](crate::ThreadPoolBuilder::pin_workers) binds each thread to one CPU when it starts.
+//! [`pin_workers`](crate::ThreadPoolBuilder::pin_workers) binds each thread to one CPU when it starts, and
+//! [`one_worker_per`](crate::ThreadPoolBuilder::one_worker_per) to those of a core or a node.
 //!
 //! # Where a woken thread runs
 //! Some kernels put a woken thread on its waker's CPU and leave it there for milliseconds: two threads then take turns on one CPU while another
@@ -14,24 +15,38 @@
 //! if they are bound, by us or by the user's start handler. It may use what any of them may use at that moment.
 
 #[cfg(target_os = "linux")]
-pub(crate) use linux::Placement;
-#[cfg(target_os = "linux")]
 pub use linux::Steering;
-#[cfg(not(target_os = "linux"))]
-pub(crate) use other::Placement;
+#[cfg(target_os = "linux")]
+pub(crate) use linux::{Placement, allowed_cpus};
 #[cfg(not(target_os = "linux"))]
 pub use other::Steering;
+#[cfg(not(target_os = "linux"))]
+pub(crate) use other::{Placement, allowed_cpus};
+
+/// What threads are bound to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Pinning {
+    /// Nothing.
+    #[default]
+    Free,
+    /// A CPU each, of those that whoever builds the pool may use.
+    Cpus,
+    /// One of these sets of CPUs each, all of which the builder may use.
+    Shares(Vec<Vec<usize>>),
+}
 
 #[cfg(target_os = "linux")]
 mod linux {
+    use super::Pinning;
     use crate::rows::Rows;
     use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
     use std::sync::{Mutex, MutexGuard, PoisonError};
 
     /// See the module's documentation.
     pub(crate) struct Placement {
-        /// The CPUs to bind threads to, in turn; none if they are not to be bound.
-        cpus: Vec<usize>,
+        pinning: Pinning,
+        /// What threads are bound to, in turn; nothing if they are not to be bound.
+        bound_to: Vec<libc::cpu_set_t>,
         /// The kernel's ids of the pool's threads; 0 before the thread has started.
         threads: Rows<AtomicI32>,
         steering: Rows<Steering>,
@@ -184,6 +199,11 @@ mod linux {
         }
     }
 
+    /// Those that the calling thread may use.
+    pub(crate) fn allowed_cpus() -> Option<Vec<usize>> {
+        affinity_of(0).map(|set| members(set).collect())
+    }
+
     fn current_cpu() -> Option<usize> {
         // SAFETY: no arguments; negative on failure.
         usize::try_from(unsafe { libc::sched_getcpu() }).ok()
@@ -218,11 +238,25 @@ mod linux {
     }
 
     impl Placement {
-        /// For a pool of `threads` threads. `pin`: each is bound to one CPU.
-        pub(crate) fn new(threads: usize, pin: bool) -> Self {
-            let allowed = pin.then(|| affinity_of(0)).flatten();
+        /// For a pool of `threads` threads.
+        pub(crate) fn new(threads: usize, pinning: Pinning) -> Self {
+            let bound_to = match &pinning {
+                Pinning::Free => Vec::new(),
+                Pinning::Cpus => {
+                    let allowed = allowed_cpus().unwrap_or_default();
+                    allowed
+                        .into_iter()
+                        .map(|cpu| set_of([cpu].into_iter()))
+                        .collect()
+                }
+                Pinning::Shares(shares) => {
+                    let set = |share: &Vec<usize>| set_of(share.iter().copied());
+                    shares.iter().map(set).collect()
+                }
+            };
             Placement {
-                cpus: allowed.into_iter().flat_map(members).collect(),
+                pinning,
+                bound_to,
                 threads: (0..threads).map(|_| AtomicI32::new(0)).collect(),
                 steering: (0..threads).map(|_| Steering::default()).collect(),
             }
@@ -230,12 +264,12 @@ mod linux {
 
         /// Is it left to the kernel, and to wakers, where threads run?
         pub(crate) fn is_free(&self) -> bool {
-            self.cpus.is_empty()
+            self.bound_to.is_empty()
         }
 
         /// For another pool like this one's, of so many threads.
         pub(crate) fn again(&self, threads: usize) -> Self {
-            Self::new(threads, !self.cpus.is_empty())
+            Self::new(threads, self.pinning.clone())
         }
 
         /// The pool gets more threads. For one caller at a time.
@@ -254,9 +288,8 @@ mod linux {
             // SAFETY: no arguments, no failure.
             let id = unsafe { libc::gettid() };
             self.threads[thread].store(id, Ordering::Relaxed);
-            if !self.cpus.is_empty() {
-                let cpu = self.cpus[thread % self.cpus.len()];
-                bind(0, &set_of([cpu].into_iter()));
+            if !self.bound_to.is_empty() {
+                bind(0, &self.bound_to[thread % self.bound_to.len()]);
             }
         }
 
@@ -270,12 +303,13 @@ mod linux {
 
         /// The seat whose thread is bound to the CPU that the caller is on, if threads are bound.
         pub(crate) fn seat_of_caller(&self) -> Option<usize> {
-            if self.cpus.is_empty() {
+            if self.bound_to.is_empty() {
                 return None;
             }
-            // SAFETY: no arguments; negative on failure.
-            let here = usize::try_from(unsafe { libc::sched_getcpu() }).ok()?;
-            let seat = self.cpus.iter().position(|&cpu| cpu == here)?;
+            let here = current_cpu()?;
+            // SAFETY: the index is inside the set: the kernel gave it.
+            let is_here = |set: &libc::cpu_set_t| unsafe { libc::CPU_ISSET(here, set) };
+            let seat = self.bound_to.iter().position(is_here)?;
             (seat < self.threads.len()).then_some(seat)
         }
     }
@@ -283,11 +317,18 @@ mod linux {
 
 #[cfg(not(target_os = "linux"))]
 mod other {
+    use super::Pinning;
+
+    /// Nobody tells.
+    pub(crate) fn allowed_cpus() -> Option<Vec<usize>> {
+        None
+    }
+
     /// Leaves everything to the kernel.
     pub(crate) struct Placement(Steering);
 
     impl Placement {
-        pub(crate) fn new(_threads: usize, _pin: bool) -> Self {
+        pub(crate) fn new(_threads: usize, _pinning: Pinning) -> Self {
             Placement(Steering::default())
         }
 

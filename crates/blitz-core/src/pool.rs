@@ -5,6 +5,7 @@
 //! taking part from outside in [`crate::guest`].
 
 use crate::builder::available_cpus;
+use crate::capacity::Capacity;
 use crate::companion::{self, Companion};
 use crate::console::OfPool;
 use crate::context::{self, Context, TaskContext};
@@ -12,8 +13,8 @@ use crate::extra::ExtraSeats;
 use crate::fork::{self, ThreadHandle};
 use crate::life::Life;
 use crate::placement::Placement;
-use crate::primitives::BackoffMode;
 use crate::primitives::parker::Parker;
+use crate::primitives::{BackoffMode, FullPolicy};
 use crate::rescue::{self, Rescue};
 use crate::rows::Rows;
 use crate::seat::{self, Seat};
@@ -56,6 +57,8 @@ pub(crate) struct Settings {
     pub(crate) max_rescue_threads: usize,
     /// It is the global pool, or was until a child of this process got its own.
     pub(crate) global: bool,
+    /// The most detached tasks that wait, and what happens to others.
+    pub(crate) capacity: Option<(usize, FullPolicy)>,
     /// See [`Pool::resizable`].
     pub(crate) resizable: bool,
     /// See [`Pool::plain`].
@@ -108,6 +111,8 @@ pub(crate) struct Pool {
     pub(crate) placement: Placement,
     /// See [`ThreadPoolBuilder::grain`](crate::ThreadPoolBuilder::grain).
     pub(crate) grain: usize,
+    /// Nobody pays for it who has not asked for it.
+    pub(crate) capacity: Option<Capacity>,
     idle: IdleWaiters,
     companion: companion::Slot,
     pub(crate) watched: OfPool,
@@ -161,6 +166,7 @@ impl Pool {
             guests: settings.guests,
             placement: settings.placement,
             grain: settings.grain,
+            capacity: settings.capacity.map(Capacity::new),
             idle: IdleWaiters::default(),
             companion: companion::Slot::new(),
             watched: OfPool::new(),

@@ -44,11 +44,8 @@ pub const LOOP_LEVELS_SHARED: u32 = 2;
 
 /// How long a thread looks for work before it sleeps, in microseconds.
 pub fn patience_us(mode: BackoffMode) -> u64 {
-    match mode {
-        BackoffMode::LowLatency => 200,
-        BackoffMode::Balanced => 50,
-        BackoffMode::PowerSaving => 5,
-    }
+    const MINUTE: u128 = 60_000_000;
+    mode.patience().as_micros().min(MINUTE) as u64
 }
 
 /// How long a thread hesitates, in microseconds, that has hesitated for so long before its last theft, which did not pay.

@@ -4,6 +4,7 @@ use crate::context::{self, Context, TaskContext};
 use crate::entered::current;
 use crate::handle::{JoinHandle, Shared};
 use crate::pool::Pool;
+use crate::primitives::Full;
 use crate::profile::Spawned;
 use crate::seat;
 use crate::site::Site;
@@ -29,6 +30,21 @@ where
     F: FnOnce() + Send + 'static,
 {
     spawn_in(&current(), func);
+}
+
+/// Like [`spawn`], unless as many tasks wait in the pool as it was made for ([`queue_capacity`](crate::ThreadPoolBuilder::queue_capacity)): then it hands the closure back.
+///
+/// # Errors
+/// With the closure. In a pool without such a limit, never.
+///
+/// ```
+/// assert!(blitz_core::try_spawn(|| ()).is_ok());
+/// ```
+pub fn try_spawn<F>(func: F) -> Result<(), Full<F>>
+where
+    F: FnOnce() + Send + 'static,
+{
+    try_spawn_in(&current(), func)
 }
 
 /// Like [`spawn`], but tasks of one thread run in the order in which it spawned them.
@@ -66,9 +82,30 @@ where
 }
 
 pub(crate) fn spawn_in(pool: &Pool, func: impl FnOnce() + Send + 'static) {
+    pool.make_room();
+    // SAFETY: `make_room` has been called.
+    unsafe { spawn_with_room(pool, func) };
+}
+
+/// As `spawn_in`, unless there are too many tasks: then it hands the closure back.
+pub(crate) fn try_spawn_in<F: FnOnce() + Send + 'static>(
+    pool: &Pool,
+    func: F,
+) -> Result<(), Full<F>> {
+    if !pool.has_room() {
+        return Err(Full(func));
+    }
+    // SAFETY: there was room, which is this task's now.
+    unsafe { spawn_with_room(pool, func) };
+    Ok(())
+}
+
+/// # Safety
+/// A place among the tasks that wait has been taken for it.
+unsafe fn spawn_with_room(pool: &Pool, func: impl FnOnce() + Send + 'static) {
     let root = &raw const context::ROOT;
     // SAFETY: the root lives for ever, and `func` is `Send` and `'static`.
-    unsafe { submit(pool, root, detached(pool, func)) };
+    unsafe { submit(pool, root, detached::<true>(pool, func)) };
 }
 
 pub(crate) fn spawn_fifo_in(pool: &Pool, func: impl FnOnce() + Send + 'static) {
@@ -76,9 +113,10 @@ pub(crate) fn spawn_fifo_in(pool: &Pool, func: impl FnOnce() + Send + 'static) {
         // The shared queue is first in, first out.
         return spawn_in(pool, func);
     };
+    pool.make_room();
     let root = &raw const context::ROOT;
     // SAFETY: as in `spawn_in`.
-    let task = unsafe { make(pool, root, detached(pool, func)) };
+    let task = unsafe { make(pool, root, detached::<true>(pool, func)) };
     let home = seat.index;
     if pool.seats[home].fifo.push(task).is_err() {
         unreachable!("a growing queue takes everything");
@@ -99,6 +137,7 @@ pub(crate) fn spawn_handle_in<T: Send + 'static>(
     pool: &Pool,
     func: impl FnOnce() -> T + Send + 'static,
 ) -> JoinHandle<T> {
+    pool.make_room();
     let shared = Arc::new(Shared::new(Site::caller(), pool, &raw const context::ROOT));
     let ours = Arc::clone(&shared);
     let spawned = Spawned::here();
@@ -107,7 +146,7 @@ pub(crate) fn spawn_handle_in<T: Send + 'static>(
         ours.complete(catch_unwind(AssertUnwindSafe(func)));
     };
     // SAFETY: `shared` is alive until the task has run, and during this call.
-    unsafe { submit(pool, shared.context(), detached(pool, run)) };
+    unsafe { submit(pool, shared.context(), detached::<true>(pool, run)) };
     JoinHandle::new(shared)
 }
 
@@ -123,7 +162,7 @@ pub(crate) fn spawn_unless_ended<F: FnOnce() + Send + 'static>(
     let root = &raw const context::ROOT;
     // SAFETY: as in `spawn_in`.
     unsafe {
-        let run = detached(pool, func);
+        let run = detached::<false>(pool, func);
         // The closure has its own share of the pool's life now.
         pool.release();
         match pool.current_seat() {
@@ -135,14 +174,20 @@ pub(crate) fn spawn_unless_ended<F: FnOnce() + Send + 'static>(
     Ok(())
 }
 
-/// Wraps a detached closure: the pool lives until it has ended, and gets its panic.
-pub(crate) fn detached(pool: &Pool, func: impl FnOnce() + Send + 'static) -> impl FnOnce() + Send {
+/// Wraps a detached closure: the pool lives until it has ended, and gets its panic. `COUNTED`: it has a place among those that wait, until it begins.
+pub(crate) fn detached<const COUNTED: bool>(
+    pool: &Pool,
+    func: impl FnOnce() + Send + 'static,
+) -> impl FnOnce() + Send {
     pool.retain();
     let address = std::ptr::from_ref(pool).expose_provenance();
     move || {
         // SAFETY: the task runs on one of the pool's threads (or a guest's, who holds the pool), and has not
         // released its share of the pool's life.
         let pool = unsafe { &*std::ptr::with_exposed_provenance::<Pool>(address) };
+        if COUNTED {
+            pool.task_begins();
+        }
         let seat = seat::current().expect("tasks run in seats");
         let task = TaskContext::new(address, seat.context());
         // SAFETY: the caller occupies the seat. Panics end in here, and joins leave the stack as they found it.

@@ -10,6 +10,7 @@ use crate::guest::in_pool;
 use crate::handle::JoinHandle;
 use crate::join;
 use crate::pool::Pool;
+use crate::primitives::Full;
 use crate::scope::{self, Scope, ScopeFifo};
 use crate::seat;
 use crate::site::Site;
@@ -243,6 +244,17 @@ impl ThreadPool {
         OP: FnOnce() + Send + 'static,
     {
         spawn::spawn_in(&self.open(), op);
+    }
+
+    /// [`try_spawn`](crate::try_spawn) in this pool.
+    ///
+    /// # Errors
+    /// With the closure, if there are too many tasks.
+    pub fn try_spawn<OP>(&self, op: OP) -> Result<(), Full<OP>>
+    where
+        OP: FnOnce() + Send + 'static,
+    {
+        spawn::try_spawn_in(&self.open(), op)
     }
 
     /// [`spawn_fifo`](crate::spawn_fifo) in this pool.

@@ -20,11 +20,12 @@ pub mod string;
 pub mod vec;
 
 pub use engine::{
-    BroadcastContext, FnContext, Forked, JoinHandle, PoolStats, Scope, ScopeFifo, ScopedHandle,
-    ThreadBuilder, ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder, WorkerStats, Yield,
-    block_in_place, broadcast, current_num_threads, current_thread_index, demand, fork, in_place_scope,
-    in_place_scope_fifo, join, join_context, max_num_threads, primitives, scope, scope_fifo, spawn,
-    spawn_broadcast, spawn_fifo, spawn_handle, try_join, yield_local, yield_now,
+    BroadcastContext, Cpu, FnContext, Forked, JoinHandle, PoolStats, Scope, ScopeFifo,
+    ScopedHandle, Share, ThreadBuilder, ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder,
+    Topology, WorkerStats, Yield, block_in_place, broadcast, current_num_threads,
+    current_thread_index, demand, fork, in_place_scope, in_place_scope_fifo, join, join_context,
+    max_num_threads, primitives, scope, scope_fifo, spawn, spawn_broadcast, spawn_fifo,
+    spawn_handle, try_join, try_spawn, yield_local, yield_now,
 };
 pub use range::par_range;
 

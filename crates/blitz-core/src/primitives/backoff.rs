@@ -7,7 +7,7 @@
 //! threads is never quiet, and a nap that work arrives in delays it by up to its length. A parked
 //! thread costs nothing and is woken when there is a reason.
 //!
-//! How patient is a matter of taste, hence three presets, [`BackoffMode`]. They differ only in
+//! How patient is a matter of taste, hence three presets, [`BackoffMode`], and limits of one's own. The presets differ only in
 //! their limits:
 //!
 //! | mode | one pause | four pauses | yields | looks until parked |
@@ -17,6 +17,7 @@
 //! | `PowerSaving` | 8 | 8 | 16 | 32 |
 
 use crate::sync::{spin_loop, yield_now};
+use std::time::Duration;
 
 /// Pauses per look in the second stage.
 const MULTI_SPIN_PAUSES: u32 = 4;
@@ -44,9 +45,64 @@ pub enum BackoffMode {
     Balanced,
     /// Sleep almost at once.
     PowerSaving,
+    /// Limits of one's own.
+    Custom(BackoffLimits),
+}
+
+/// What the presets of [`BackoffMode`] differ in, for [`BackoffMode::Custom`].
+///
+/// [`Backoff`] goes by the numbers of looks, which count from the first; the threads of a pool go by the patience.
+///
+/// ```
+/// use blitz_core::ThreadPoolBuilder;
+/// use blitz_core::primitives::{BackoffLimits, BackoffMode};
+/// use std::time::Duration;
+///
+/// let balanced = BackoffMode::Balanced.limits();
+/// let patient = BackoffLimits { patience: Duration::from_millis(2), ..balanced };
+/// let pool = ThreadPoolBuilder::new().num_threads(1).backoff(BackoffMode::Custom(patient)).build();
+/// assert!(pool.is_ok());
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct BackoffLimits {
+    /// So many looks are followed by a single spin hint.
+    pub spin: u32,
+    /// After so many looks, spinning ends and yielding begins.
+    pub multi_spin: u32,
+    /// After so many looks, it is time to park.
+    pub yields: u32,
+    /// How long a thread of a pool looks for work before it sleeps; a minute at most.
+    pub patience: Duration,
+}
+
+impl BackoffLimits {
+    /// Do the stages follow each other?
+    pub const fn are_in_order(&self) -> bool {
+        self.spin <= self.multi_spin && self.multi_spin <= self.yields
+    }
 }
 
 impl BackoffMode {
+    /// All of its limits.
+    pub const fn limits(self) -> BackoffLimits {
+        BackoffLimits {
+            spin: self.spin_limit(),
+            multi_spin: self.multi_spin_limit(),
+            yields: self.yield_limit(),
+            patience: self.patience(),
+        }
+    }
+
+    /// How long a thread of a pool looks for work before it sleeps.
+    pub const fn patience(self) -> Duration {
+        match self {
+            BackoffMode::LowLatency => Duration::from_micros(200),
+            BackoffMode::Balanced => Duration::from_micros(50),
+            BackoffMode::PowerSaving => Duration::from_micros(5),
+            BackoffMode::Custom(limits) => limits.patience,
+        }
+    }
+
     /// Looks that are followed by a single spin hint.
     pub const fn spin_limit(self) -> u32 {
         if cfg!(loom) {
@@ -56,6 +112,7 @@ impl BackoffMode {
             BackoffMode::LowLatency => 64,
             BackoffMode::Balanced => 32,
             BackoffMode::PowerSaving => 8,
+            BackoffMode::Custom(limits) => limits.spin,
         }
     }
 
@@ -68,6 +125,7 @@ impl BackoffMode {
             BackoffMode::LowLatency => 128,
             BackoffMode::Balanced => 64,
             BackoffMode::PowerSaving => 16,
+            BackoffMode::Custom(limits) => limits.multi_spin,
         }
     }
 
@@ -80,6 +138,7 @@ impl BackoffMode {
             BackoffMode::LowLatency => 512,
             BackoffMode::Balanced => 128,
             BackoffMode::PowerSaving => 32,
+            BackoffMode::Custom(limits) => limits.yields,
         }
     }
 }
@@ -189,6 +248,33 @@ mod tests {
             }
             assert!(backoff.is_exhausted(), "{mode:?}");
         }
+    }
+
+    #[test]
+    fn limits_of_ones_own_are_kept() {
+        let limits = BackoffLimits {
+            spin: 1,
+            multi_spin: 2,
+            yields: 3,
+            patience: Duration::from_micros(7),
+        };
+        let mode = BackoffMode::Custom(limits);
+        assert_eq!(mode.limits(), limits);
+        let mut backoff = Backoff::new(mode);
+        let looks = (0..).find(|_| {
+            backoff.pause();
+            backoff.is_exhausted()
+        });
+        assert_eq!(looks, Some(2));
+        assert!(limits.are_in_order());
+        assert!(!BackoffLimits { spin: 3, ..limits }.are_in_order());
+        assert!(
+            !BackoffLimits {
+                yields: 0,
+                ..limits
+            }
+            .are_in_order()
+        );
     }
 
     #[test]

@@ -23,7 +23,7 @@ mod spin_wait;
 mod sync_ptr;
 mod word;
 
-pub use backoff::{Backoff, BackoffMode};
+pub use backoff::{Backoff, BackoffLimits, BackoffMode};
 pub use core_latch::CoreLatch;
 pub use count_latch::CountLatch;
 pub use counters::{AtomicCounters, Counters};

@@ -15,7 +15,7 @@ use std::time::Duration;
 /// Settings for a [`Runtime`].
 ///
 /// A multi-thread runtime lives on the global pool. One that is asked for a number of workers, for their name or stack size, to call something
-/// when they start, stop or sleep, or to go without relief thread or watcher, gets a pool of its own, which ends with it. So does one with a seed.
+/// when they start, stop or sleep, or to go without relief thread, watcher or stealing, gets a pool of its own, which ends with it. So does one with a seed.
 ///
 /// Sockets and timers are there in any case: [`enable_all`](Builder::enable_all) and its parts need not be called.
 ///
@@ -313,6 +313,22 @@ impl Builder {
         self
     }
 
+    /// Whether workers take each other's tasks; by default, yes. Without it, a task that a task spawns or wakes runs on the same worker, unless there are so many that some go to the
+    /// shared queue, and what is spawned or woken from outside is taken from there by whoever is free: nothing moves between caches, and a worker may be busy while another is idle.
+    ///
+    /// Tasks behind one that blocks its worker, or computes there for long, are taken over all the same, once that is noticed; see [`watcher`](Builder::watcher).
+    ///
+    /// ```
+    /// let builder = &mut blitz_io::Builder::new_multi_thread();
+    /// let runtime = builder.worker_threads(2).enable_stealing(false).build().unwrap();
+    /// let task = runtime.spawn(async { blitz_io::spawn(async { 42 }).await.unwrap() });
+    /// assert_eq!(runtime.block_on(task).unwrap(), 42);
+    /// ```
+    pub fn enable_stealing(&mut self, stealing: bool) -> &mut Self {
+        self.reserves.stealing = stealing;
+        self
+    }
+
     /// What to tell the caller if the pool cannot be made.
     fn no_threads(&self, error: &dyn std::error::Error) -> io::Error {
         let stacks = match self.stack_size {
@@ -372,6 +388,7 @@ impl Builder {
             let none = Reserves {
                 relief: false,
                 watcher: false,
+                stealing: true,
                 stack_size: None,
             };
             let scheduler = Scheduler::new(1, none, self.seed, driver, self.hooks.clone());
@@ -422,7 +439,8 @@ impl Builder {
 
     /// Does the runtime need workers that are not the global pool's?
     fn asks_for_own_threads(&self) -> bool {
-        let own_reserves = !self.reserves.relief || !self.reserves.watcher;
+        let own_reserves =
+            !self.reserves.relief || !self.reserves.watcher || !self.reserves.stealing;
         let own_kind = self.thread_name.is_some() || self.stack_size.is_some() || self.hooks.any();
         self.workers().is_some() || own_kind || own_reserves || self.seed != 0
     }

@@ -173,6 +173,11 @@ impl Core {
         self.progress() & 1 == 1
     }
 
+    /// Is the owner in a poll that has been found to take long?
+    pub(crate) fn is_stuck(&self) -> bool {
+        self.is_in_slice() && !self.is_serving()
+    }
+
     /// The owner begins a slice. One in which the core changed its owner has never ended.
     pub(crate) fn slice_begins(&self) {
         self.progress.store(self.progress() | 1, Ordering::Relaxed);

@@ -50,6 +50,8 @@ pub(crate) struct Scheduler {
     cores_in_use: AtomicUsize,
     /// How many threads the pool had.
     first_workers: usize,
+    /// Do workers take each other's tasks? If not, they do so only where the owner is stuck.
+    stealing: bool,
     /// Held while it gets more cores.
     growing: Mutex<()>,
     pub(crate) injector: CachePadded<Injector>,
@@ -76,6 +78,8 @@ pub(crate) struct Scheduler {
 pub(crate) struct Reserves {
     pub(crate) relief: bool,
     pub(crate) watcher: bool,
+    /// Do workers take each other's tasks?
+    pub(crate) stealing: bool,
     /// Of the relief thread: as the workers'.
     pub(crate) stack_size: Option<usize>,
 }
@@ -84,6 +88,7 @@ impl Reserves {
     pub(crate) const DEFAULT: Self = Reserves {
         relief: true,
         watcher: true,
+        stealing: true,
         stack_size: None,
     };
 }
@@ -152,6 +157,7 @@ impl Scheduler {
             cores: core::all(workers + reliefs, seed),
             cores_in_use: AtomicUsize::new(workers + reliefs.min(1)),
             first_workers: workers,
+            stealing: reserves.stealing,
             growing: Mutex::new(()),
             seed,
             injector: CachePadded::new(Injector::new()),
@@ -396,7 +402,7 @@ impl Scheduler {
     fn pushed(&self, core: &Core, pushed: Pushed) {
         match pushed {
             Pushed::InSlot => self.leaves_lying(core),
-            Pushed::InRing if !core.asks_for_help() => self.leaves_lying(core),
+            Pushed::InRing if !self.stealing || !core.asks_for_help() => self.leaves_lying(core),
             Pushed::InRing => self.notify(),
             Pushed::Overflow(tasks) => {
                 let refused = self.injector.push_batch(tasks);
@@ -423,7 +429,9 @@ impl Scheduler {
                 let pushed = unsafe { core.push_last(task) };
                 match (pushed, self.pool()) {
                     // It was ours and stays ours unless somebody is idle; alone in the ring, it is ours anyway.
-                    (Pushed::InRing, Some(pool)) if core.len() > 1 && core.asks_for_help() => {
+                    (Pushed::InRing, Some(pool))
+                        if self.stealing && core.len() > 1 && core.asks_for_help() =>
+                    {
                         pool.hint();
                     }
                     (Pushed::InRing, _) => {}
@@ -655,9 +663,14 @@ impl Scheduler {
             .map(|offset| (first + offset) % cores)
             .map(|victim| (victim, self.core(victim)))
             .chain(later.map(|(victim, core)| (first_block + victim, &**core)))
-            .filter(|&(victim, _)| victim != index)
+            .filter(|&(victim, core)| victim != index && self.may_steal(index, core))
             // SAFETY: passed on.
             .find_map(|(_, victim)| unsafe { core.steal_from(victim) })
+    }
+
+    /// May the owner of core `index` take the tasks of another?
+    fn may_steal(&self, index: usize, victim: &Core) -> bool {
+        self.stealing || self.is_relief(index) || victim.is_stuck()
     }
 
     /// The calling thread is about to block, or to be busy for long, in a task of the runtime with these blocking threads, or beside it. If it is a
@@ -768,7 +781,17 @@ impl Companion for Scheduler {
     }
 
     fn has_work(&self) -> bool {
-        self.has_ready_task()
+        if self.stealing {
+            return self.has_ready_task();
+        }
+        let Some((_, mine)) = self.my_core() else {
+            return self.has_ready_task();
+        };
+        let mut cores = self.cores_with_index();
+        self.injector.len() > 0
+            || cores.any(|(index, core)| {
+                core.has_work() && (index == mine || self.may_steal(mine, core))
+            })
     }
 
     fn run(&self, worker: usize) -> bool {
