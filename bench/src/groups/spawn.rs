@@ -4,9 +4,14 @@
 //! worker. `outside` uses `in_place_scope`: the body stays on the main thread and every task is spawned from there.
 //!
 //! Each task hashes its number into its own slot, a few nanoseconds, so that the figure per task is the price of
-//! spawning. Afterwards every slot is compared with what plain code writes; that part is not timed.
+//! spawning. `detached` spawns as many into a pool from outside and waits until it is idle, also with a limit that is never reached (`blitz cap`): what that costs, and that
+//! others do not pay for it.
+//!
+//! Afterwards every slot is compared with what plain code writes; that part is not timed.
 
 use std::hint::black_box;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::args::Options;
@@ -29,6 +34,7 @@ pub fn run(options: &Options, cpus: &Cpus) -> Vec<Row> {
         inside(&mut session, tasks, &blitz_pool, &rayon_pool);
         from_main(&mut session, tasks);
         outside(&mut session, tasks);
+        detached(&mut session, tasks, cpus, &blitz_pool, &rayon_pool);
     }
     session.into_rows()
 }
@@ -144,6 +150,56 @@ fn outside(session: &mut Session, tasks: usize) {
         fill_blitz_in_place,
         fill_rayon_in_place,
     );
+}
+
+/// Detached tasks cannot borrow their slots: they count.
+fn detached(
+    session: &mut Session,
+    tasks: usize,
+    cpus: &Cpus,
+    blitz_pool: &::blitz::ThreadPool,
+    rayon_pool: &::rayon::ThreadPool,
+) {
+    use ::blitz::primitives::FullPolicy;
+    let limited = blitz::builder(cpus)
+        .num_threads(blitz_pool.current_num_threads())
+        .queue_capacity(usize::MAX, FullPolicy::Block)
+        .build()
+        .expect("a pool with a limit");
+    let time = |calls: u32, spawn_all: &dyn Fn(&Arc<AtomicU64>)| {
+        let start = Instant::now();
+        for _ in 0..calls {
+            let sum = Arc::new(AtomicU64::new(0));
+            spawn_all(&sum);
+            while Arc::strong_count(&sum) > 1 {
+                std::thread::yield_now();
+            }
+            let sum = sum.load(Ordering::Acquire);
+            if sum != tasks as u64 {
+                wrong_result(sum, tasks as u64);
+            }
+        }
+        start.elapsed()
+    };
+    let one = |sum: &Arc<AtomicU64>| {
+        let sum = Arc::clone(sum);
+        move || {
+            sum.fetch_add(1, Ordering::Relaxed);
+        }
+    };
+    let on = |pool: &::blitz::ThreadPool, sum: &Arc<AtomicU64>| {
+        (0..tasks).for_each(|_| pool.spawn(one(sum)));
+    };
+    let arms = vec![
+        Arm::new("blitz", |calls| time(calls, &|sum| on(blitz_pool, sum))),
+        Arm::new("blitz cap", |calls| time(calls, &|sum| on(&limited, sum))),
+        Arm::new("rayon", |calls| {
+            time(calls, &|sum| {
+                (0..tasks).for_each(|_| rayon_pool.spawn(one(sum)));
+            })
+        }),
+    ];
+    session.bench("spawn/detached", tasks as u64, Gap::BackToBack, arms);
 }
 
 fn calls_from_main(

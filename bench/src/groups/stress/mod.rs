@@ -21,6 +21,7 @@ mod in_child;
 mod locks;
 mod ops;
 mod program;
+mod shapes;
 mod sorts;
 mod tasks;
 mod tracked;
@@ -57,7 +58,7 @@ const fn scenario(
     Scenario { name, share, run }
 }
 
-const SCENARIOS: [Scenario; 13] = [
+const SCENARIOS: [Scenario; 14] = [
     scenario("programs", 24, vehicles::run),
     scenario("tasks", 12, tasks::run_scenario),
     scenario("chains", 24, chains::run),
@@ -67,6 +68,7 @@ const SCENARIOS: [Scenario; 13] = [
     scenario("guests", 3, guests::run),
     scenario("idle_waits", 4, idle_waits::run),
     scenario("ends", 6, ends::run),
+    scenario("shapes", 6, shapes::run),
     scenario("blocking", 4, blocking::run),
     scenario("current_thread", 4, current_thread::run),
     // Two that start a process each.
