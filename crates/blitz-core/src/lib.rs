@@ -115,10 +115,10 @@ pub mod profile;
 mod profile;
 #[cfg(not(loom))]
 mod rescue;
-#[doc(hidden)]
-pub mod rules;
 #[cfg(not(loom))]
 mod resize;
+#[doc(hidden)]
+pub mod rules;
 #[cfg(not(loom))]
 mod scope;
 #[cfg(not(loom))]

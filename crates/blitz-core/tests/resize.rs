@@ -101,8 +101,10 @@ fn a_busy_thread_finishes_what_it_runs_and_leaves_the_rest_to_others() {
     let (go_on, wait) = mpsc::channel::<()>();
     let wait = Arc::new(Mutex::new(wait));
     let both = Arc::new(Barrier::new(2));
+    let (busy, is_busy) = mpsc::channel();
     for _ in 0..2 {
         let (tell, wait, both) = (tell.clone(), Arc::clone(&wait), Arc::clone(&both));
+        let busy = busy.clone();
         pool.spawn(move || {
             both.wait();
             if blitz_core::current_thread_index() == Some(0) {
@@ -113,11 +115,13 @@ fn a_busy_thread_finishes_what_it_runs_and_leaves_the_rest_to_others() {
                 let tell = tell.clone();
                 spawn(move || tell.send(n).unwrap());
             }
+            busy.send(()).unwrap();
             wait.lock().unwrap().recv().unwrap();
             tell.send(100).unwrap();
         });
     }
     drop(tell);
+    is_busy.recv_timeout(LONG).unwrap();
     pool.set_num_threads(1).unwrap();
     assert_eq!(pool.current_num_threads(), 1);
     assert_eq!(pool.install(|| sum(0, 1000)), 499_500);
