@@ -650,3 +650,75 @@ fn a_fold_has_one_value_for_each_piece_and_none_for_nothing() {
     assert_eq!(sums.iter().sum::<u64>(), 500_500);
     assert!(sums.iter().all(|sum| *sum > 0));
 }
+
+#[test]
+fn sources_without_end_become_sequential() {
+    fn halves((from, to): (f64, f64)) -> ((f64, f64), Option<(f64, f64)>) {
+        let middle = (from + to) / 2.0;
+        ((from, middle), Some((middle, to)))
+    }
+    for threads in [1, 3] {
+        pool(threads).install(|| {
+            let ones = blitz::iter::repeat(1).map(|n| {
+                spin(5);
+                n
+            });
+            assert_eq!(ones.into_seq().take(1000).sum::<u64>(), 1000);
+            let line = blitz::iter::walk_tree_prefix(0_u64, |n| vec![n + 1]);
+            assert!(line.into_seq().take(100).eq(0..100));
+            let huge = (0..u128::MAX).into_par_iter();
+            assert!(huge.into_seq().take(1000).eq(0..1000));
+            // It can be cut as often as anybody likes.
+            let ranges = blitz::iter::split((0.0, 1.0), halves);
+            assert!(ranges.into_seq().take(50).is_sorted_by(|a, b| a.1 == b.0));
+        });
+    }
+}
+
+#[test]
+fn a_consumer_that_panics_ends_its_pipeline() {
+    for threads in [1, 3] {
+        let alive = AtomicUsize::new(0);
+        let stopped = catch_unwind(AssertUnwindSafe(|| {
+            pool(threads).scope(|s| {
+                let source = (0..200).map(|n| Counted::new(&alive, n));
+                for item in source.par_map_in(s, |item| (spin(20), item).1) {
+                    assert!(item.1 < 60, "enough");
+                }
+            });
+        }));
+        assert_eq!(message(&*stopped.unwrap_err()), "enough");
+        assert_eq!(alive.load(SeqCst), 0);
+    }
+}
+
+#[test]
+fn many_consumers_with_one_lock_get_through() {
+    let sum = Mutex::new(0);
+    pool(16).scope(|s| {
+        for _ in 0..6 {
+            s.spawn(|_| {
+                let mut mapped = (0..60_u64).par_map(|n| {
+                    blitz::join(|| spin(5), || spin(5));
+                    n
+                });
+                loop {
+                    let mut held = sum.lock().unwrap();
+                    let Some(n) = mapped.next() else { break };
+                    *held += n;
+                }
+            });
+            s.spawn(|_| {
+                let slow = (0..60_u64).into_par_iter().map(|n| (spin(5), n).1);
+                slow.with_seq(|seq| {
+                    loop {
+                        let mut held = sum.lock().unwrap();
+                        let Some(n) = seq.next() else { break };
+                        *held += n;
+                    }
+                });
+            });
+        }
+    });
+    assert_eq!(sum.into_inner().unwrap(), 12 * 1770);
+}

@@ -1,6 +1,8 @@
 //! `repeat` and `repeat_n`: clones of one element, without end or a given number of times.
 
-use super::plumbing::{Folder, Producer, UnindexedConsumer, UnindexedProducer, bridge_unindexed};
+use super::plumbing::{
+    Folder, PourPulled, Producer, UnindexedConsumer, UnindexedProducer, bridge_unindexed,
+};
 use super::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator, Zip};
 use crate::delegate::indexed_source;
 
@@ -81,7 +83,16 @@ where
     where
         C: UnindexedConsumer<T>,
     {
-        bridge_unindexed(Endless(self.element), consumer)
+        // Halves of it are as endless, so it is handed out item by item.
+        let take = |element: &mut T, limit| vec![element.clone(); limit];
+        let (element, consumer) = match PourPulled::LOOP {
+            None => (self.element, consumer),
+            Some(pour) => match pour(1, self.element, take, consumer) {
+                Ok(result) => return result,
+                Err(back) => back,
+            },
+        };
+        bridge_unindexed(Endless(element), consumer)
     }
 }
 

@@ -34,6 +34,9 @@ type Payload = Box<dyn Any + Send>;
 /// Unless it is set, the look-ahead is this many results per thread.
 const RESULTS_PER_THREAD: usize = 256;
 
+/// What can only be halved is halved so often at most, and so often if nothing is known about its parts: more than any range of integers can be. Some sources can be halved for ever.
+const DEEPEST: u32 = 128;
+
 /// Something that keeps the driver where it is.
 struct Hold(Arc<Holds>);
 
@@ -411,7 +414,7 @@ where
             panicked: None,
             ended: false,
             look_ahead,
-            depth: u32::MAX,
+            depth: DEEPEST,
             pace: Pace::new(),
             start,
         }
@@ -475,7 +478,7 @@ where
     /// A part of this depth had so many results: the next ones are cut so that they have at most `most`, but not many fewer.
     fn learn_depth(&mut self, depth: u32, results: usize, most: usize) {
         self.depth = if results > most {
-            depth + 1
+            (depth + 1).min(DEEPEST)
         } else if results * 4 < most {
             depth.saturating_sub(1)
         } else {
