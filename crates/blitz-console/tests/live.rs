@@ -409,3 +409,44 @@ fn when_nobody_looks_any_more_nothing_is_recorded() {
         std::thread::sleep(Duration::from_millis(10));
     }
 }
+
+#[test]
+fn pools_and_runtimes_come_and_go_while_somebody_looks() {
+    let (_alone, page) = alone();
+    let mut events = looked_at(page);
+    let maker = std::thread::spawn(|| {
+        for round in 0..40 {
+            let pool = blitz_core::ThreadPoolBuilder::new()
+                .num_threads(1 + round % 16)
+                .build()
+                .unwrap();
+            assert_eq!(pool.install(|| fib(10)), 55);
+            let runtime = runtime("short");
+            let sum = runtime.block_on(async { blitz_io::spawn(async { 1 + 1 }).await.unwrap() });
+            assert_eq!(sum, 2);
+        }
+    });
+    while !maker.is_finished() {
+        drop(events.next_frame());
+    }
+    maker.join().unwrap();
+    events.until("the end of all of them", |frame| {
+        *named(frame.at("runtimes"), "short") == Value::Null
+    });
+}
+
+#[test]
+fn very_many_tasks_are_not_looked_at_one_by_one() {
+    let (_alone, page) = alone();
+    let runtime = runtime("many");
+    for _ in 0..50_000 {
+        runtime.spawn(std::future::pending::<()>());
+    }
+    let mut events = looked_at(page);
+    let frame = events.until("all tasks", |frame| {
+        named(frame.at("runtimes"), "many").at("alive").number() == 50_000.0
+    });
+    let looked_at = frame.at("looked_at").number();
+    assert!((200.0..50_000.0).contains(&looked_at), "{looked_at}");
+    assert_eq!(frame.at("tasks").items().len(), 200);
+}
