@@ -46,6 +46,16 @@ fn the_main_future_goes_before_tasks_that_were_spawned_outside() {
 }
 
 #[test]
+fn a_main_future_that_has_yielded_once_knows_of_its_sockets() {
+    current_thread().block_on(async {
+        let socket = blitz_io::net::UdpSocket::bind("127.0.0.1:0").await.unwrap();
+        let address = socket.local_addr().unwrap();
+        task::yield_now().await;
+        assert_eq!(socket.try_send_to(&[1], address).unwrap(), 1);
+    });
+}
+
+#[test]
 fn tasks_of_one_thread_go_on_in_the_order_in_which_they_were_woken() {
     current_thread().block_on(async {
         let bell = Arc::new(blitz_io::sync::Notify::new());

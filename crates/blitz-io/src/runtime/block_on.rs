@@ -121,6 +121,9 @@ fn drive<F: Future>(shared: &Arc<Shared>, mut polled: Polled<'_, F>) -> F::Outpu
     if let Some(output) = polled.poll_if_woken() {
         return output;
     }
+    // As between any two polls: one that yields once finds out what has happened to its sockets.
+    // SAFETY: entered.
+    unsafe { driver.look_inside() };
     loop {
         // Tasks first: the future has just been polled, and one that only yields is meant to let them run, each once.
         let ran = if polled.main.woken.load(Ordering::SeqCst) {
