@@ -39,9 +39,8 @@ pub fn run(_: &Stress, seed: u64) -> Result<(), String> {
                 .map_err(|error| error.to_string())?;
             thread::sleep(dice.micros(300));
         }
-        let used = users.into_iter().map(|user| user.join());
-        used.map(|user| user.unwrap_or_else(|_| Err("a user panicked".into())))
-            .collect::<Result<(), String>>()
+        let mut used = users.into_iter().map(|user| user.join());
+        used.try_for_each(|user| user.unwrap_or_else(|_| Err("a user panicked".into())))
     })?;
     if !pool.shutdown_timeout(LONG) {
         return Err("a pool that nobody uses any more does not end".into());
