@@ -7,6 +7,7 @@
 use crate::context::{self, Context};
 use crate::entered::current;
 use crate::guest::{block_on, outsider_parker};
+use crate::inherited::{Captured, Word};
 use crate::pool::{AbortOnDrop, Pool};
 use crate::primitives::CoreLatch;
 use crate::seat::{self, Seat};
@@ -138,6 +139,7 @@ where
         outcomes: outcomes.as_mut_ptr(),
     };
     let address = (&raw const waiting).expose_provenance();
+    let word = Word::here();
     // From the first post on, others use this frame.
     let abort = AbortOnDrop("a panic in a broadcast");
     for target in pool.seats.iter().take(threads) {
@@ -147,7 +149,12 @@ where
             // SAFETY: `broadcast_in` waits for the latch, which is set after the last of these, and each
             // writes its own outcome.
             unsafe {
-                let call = || BroadcastContext::with(|context| ((*waiting).op)(context));
+                let call = || {
+                    BroadcastContext::with(|context| {
+                        let seat = context.seat;
+                        word.run(seat, || ((*waiting).op)(context))
+                    })
+                };
                 let outcome = catch_unwind(AssertUnwindSafe(call));
                 *(*waiting).outcomes.add(index) = Some(outcome);
                 let waiter = (*waiting).waiter;
@@ -190,7 +197,9 @@ where
     let _shape = pool.shape();
     for seat in pool.seats.iter().take(pool.num_threads()) {
         let op = Arc::clone(&op);
-        let run = detached::<false>(pool, move || BroadcastContext::with(|context| op(context)));
+        let inherited = Captured::here();
+        let call = move || BroadcastContext::with(|context| op(context));
+        let run = detached::<false>(pool, move || inherited.run_task(call));
         // SAFETY: the root lives for ever, and `op` is `Send` and `'static`.
         post(seat, unsafe {
             task::allocate_boxed(&raw const context::ROOT, run)

@@ -254,6 +254,8 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
         let differ = self.stack_size.is_some()
             || self.handlers.start.is_some()
             || self.handlers.exit.is_some()
+            || self.handlers.park.is_some()
+            || self.handlers.unpark.is_some()
             || self.use_current_thread
             || S::CUSTOM;
         let pool = Pool::new(Settings {
@@ -561,6 +563,108 @@ impl<S> ThreadPoolBuilder<S> {
         H: Fn(usize) + Send + Sync + 'static,
     {
         self.handlers.exit = Some(Box::new(exit_handler));
+        self
+    }
+
+    /// Called by a thread, with its index and that of the other, when it has stolen something: a half of a `join`, a part of a loop, a task. The victim's is
+    /// [`num_threads`](Self::num_threads) if it has none, because it works beside the pool's threads for a while.
+    ///
+    /// For measurements. It is called before what was stolen runs, so it should be short. What it does in parallel goes to another pool.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use std::sync::atomic::{AtomicUsize, Ordering};
+    /// let thefts = Arc::new(AtomicUsize::new(0));
+    /// let counter = Arc::clone(&thefts);
+    /// let pool = blitz_core::ThreadPoolBuilder::new()
+    ///     .num_threads(2)
+    ///     .steal_handler(move |thief, victim| {
+    ///         assert!(thief < 2 && victim < 2 && thief != victim);
+    ///         counter.fetch_add(1, Ordering::Relaxed);
+    ///     })
+    ///     .build()
+    ///     .unwrap();
+    /// pool.join(|| 1, || 2);
+    /// assert!(thefts.load(Ordering::Relaxed) <= 1);
+    /// ```
+    pub fn steal_handler<H>(mut self, steal_handler: H) -> Self
+    where
+        H: Fn(usize, usize) + Send + Sync + 'static,
+    {
+        self.handlers.steal = Some(Box::new(steal_handler));
+        self
+    }
+
+    /// Called by a thread, with its index, when it is about to block: for want of work, in a wait for others, or because it has said that it blocks. May be
+    /// called without the thread blocking in the end. The thread has then left everything to the others that they can take.
+    ///
+    /// Together with [`unpark_handler`](Self::unpark_handler), which is called once for each call of this, it is the place to give something back that a running thread
+    /// needs: a token of make's jobserver, say (there is a recipe, `jobserver`).
+    ///
+    /// In the global pool, this means that calls from outside are handed over: see [`caller_participates`](Self::caller_participates). What the handler does in
+    /// parallel goes to another pool.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use std::sync::atomic::{AtomicIsize, Ordering};
+    /// let running = Arc::new(AtomicIsize::new(2));
+    /// let (parks, unparks) = (Arc::clone(&running), Arc::clone(&running));
+    /// let pool = blitz_core::ThreadPoolBuilder::new()
+    ///     .num_threads(2)
+    ///     .park_handler(move |_| { parks.fetch_sub(1, Ordering::SeqCst); })
+    ///     .unpark_handler(move |_| { unparks.fetch_add(1, Ordering::SeqCst); })
+    ///     .build()
+    ///     .unwrap();
+    /// pool.install(|| assert!((1..=2).contains(&running.load(Ordering::SeqCst))));
+    /// ```
+    pub fn park_handler<H>(mut self, park_handler: H) -> Self
+    where
+        H: Fn(usize) + Send + Sync + 'static,
+    {
+        self.handlers.park = Some(Box::new(park_handler));
+        self
+    }
+
+    /// Called by a thread that has told the [`park_handler`](Self::park_handler), when it goes on. It may block: until then the thread does nothing, and others may
+    /// rely on it.
+    ///
+    /// ```
+    /// let builder = blitz_core::ThreadPoolBuilder::new().unpark_handler(|index| println!("{index} goes on"));
+    /// # let _ = builder;
+    /// ```
+    pub fn unpark_handler<H>(mut self, unpark_handler: H) -> Self
+    where
+        H: Fn(usize) + Send + Sync + 'static,
+    {
+        self.handlers.unpark = Some(Box::new(unpark_handler));
+        self
+    }
+
+    /// Called when the pool cannot go on by itself: all of its threads block or have nothing to do, at least one of them blocks in the middle of something, and no
+    /// task is queued.
+    ///
+    /// If nobody outside of the pool is going to wake one of them, that is a deadlock, and this is the place to break it: to find the circle among what your threads wait for, and to
+    /// wake one of them with an error. Threads that block in something that is not Blitz's have to say so, or they count as running; one that has been woken there a
+    /// moment ago may still count as blocked, so look whether there is a circle. The handler runs on a thread of its own, and may be called more than once for the
+    /// same deadlock. A pool that an async runtime lives on reports none.
+    ///
+    /// ```
+    /// use std::sync::mpsc;
+    /// let (wake, sleep) = mpsc::channel();
+    /// let pool = blitz_core::ThreadPoolBuilder::new()
+    ///     .num_threads(1)
+    ///     .deadlock_handler(move || wake.send("a circle").unwrap())
+    ///     .build()
+    ///     .unwrap();
+    /// // Nobody else would ever send anything.
+    /// let told = pool.install(move || blitz_core::companion::sleep_elsewhere(|| sleep.recv()));
+    /// assert_eq!(told, Ok("a circle"));
+    /// ```
+    pub fn deadlock_handler<H>(mut self, deadlock_handler: H) -> Self
+    where
+        H: Fn() + Send + Sync + 'static,
+    {
+        self.handlers.deadlock = Some(Box::new(deadlock_handler));
         self
     }
 

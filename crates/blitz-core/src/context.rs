@@ -21,10 +21,17 @@
 //! A detached task has a context of its own while it runs, a [`TaskContext`]: so a stolen half knows which task it is a part of
 //! (`wait_idle` asks). What a task leaves behind when it has ended (a panic for the handler) does not descend from what it descended from, which may be
 //! gone by then: [`TaskContext::outlive`].
+//!
+//! # Values
+//! What work inherits ([`crate::inherited`]) is found among its ancestors as well: a [`ValueContext`] is in the frame of whoever provides it.
 
+#[cfg(not(loom))]
+use crate::inherited::Node;
 #[cfg(not(loom))]
 use crate::sync::AtomicUsize;
 use crate::sync::{AtomicPtr, Ordering};
+#[cfg(not(loom))]
+use std::cell::Cell;
 use std::ptr;
 
 /// One level of ancestry. Its address is its identity.
@@ -58,7 +65,13 @@ impl Context {
     pub(crate) fn parent(&self) -> *const Context {
         self.parent
             .load(Ordering::Relaxed)
-            .map_addr(|address| address & !TASK)
+            .map_addr(|address| address & !(TASK | VALUE))
+    }
+
+    /// Is it the head of a [`ValueContext`]?
+    #[cfg(not(loom))]
+    fn is_values(&self) -> bool {
+        self.parent.load(Ordering::Relaxed).addr() & VALUE != 0
     }
 
     /// Is it the head of a [`TaskContext`]?
@@ -70,6 +83,59 @@ impl Context {
 
 /// Set in the `parent` of a context that is the head of a [`TaskContext`]. Contexts are aligned to more than that.
 const TASK: usize = 1;
+/// Of a [`ValueContext`].
+const VALUE: usize = 2;
+
+/// The context of work that inherits something, in the frame of whoever provides it.
+#[cfg(not(loom))]
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct ValueContext {
+    head: Context,
+    node: Cell<*const Node>,
+}
+
+#[cfg(not(loom))]
+impl ValueContext {
+    /// Room for one, which is none yet.
+    pub(crate) const fn room() -> Self {
+        ValueContext {
+            head: Context::new(ptr::null()),
+            node: Cell::new(ptr::null()),
+        }
+    }
+
+    /// What runs in it runs in `parent`, and inherits `node`. Before anybody else knows of it.
+    pub(crate) fn set(&self, parent: *const Context, node: *const Node) {
+        self.node.set(node);
+        self.head
+            .set_parent(parent.map_addr(|address| address | VALUE));
+    }
+
+    pub(crate) fn context(&self) -> *const Context {
+        // A pointer to all of it: that is what `node_of` needs.
+        ptr::from_ref(self).cast()
+    }
+}
+
+/// What code in context `start` inherits, or null.
+///
+/// # Safety
+/// As for [`descends_from`]. The same goes for what is returned.
+#[cfg(not(loom))]
+pub(crate) unsafe fn node_of(start: *const Context) -> *const Node {
+    let mut context = start;
+    while !context.is_null() {
+        // SAFETY: the context belongs to unfinished work, so it and its ancestors are alive; those that say so are the head of more.
+        unsafe {
+            if (*context).is_values() {
+                return (*context.cast::<ValueContext>()).node.get();
+            }
+            context = (*context).parent();
+        }
+    }
+    ptr::null()
+}
 
 /// The context of a detached task that runs, in the frame that runs it.
 #[cfg(not(loom))]

@@ -23,6 +23,7 @@ use crate::context::{self, Context};
 use crate::extra::Beside;
 use crate::fork;
 use crate::global;
+use crate::inherited::Word;
 use crate::pool::{Pool, without_unwinding};
 use crate::primitives::CoreLatch;
 use crate::primitives::parker::{Lease, Parker};
@@ -51,10 +52,16 @@ pub(crate) fn in_pool<R: Send>(pool: &Pool, op: impl FnOnce(&Seat, bool) -> R + 
     match seat::current() {
         Some(seat) if pool.owns(seat) => op(seat, false),
         Some(seat) => from_elsewhere(seat, pool, op),
-        None => match Guest::enter(pool) {
-            Some(guest) => op(guest.seat, false),
-            None => without_seat(pool, op),
-        },
+        None => {
+            // A seat that is entered knows nothing of where its occupant comes from.
+            let word = Word::here();
+            // SAFETY: the seat is that of the thread that runs it, and we wait for it.
+            let op = |seat: &Seat, moved| unsafe { word.run(seat, || op(seat, moved)) };
+            match Guest::enter(pool) {
+                Some(guest) => op(guest.seat, false),
+                None => without_seat(pool, op),
+            }
+        }
     }
 }
 

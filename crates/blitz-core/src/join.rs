@@ -16,6 +16,7 @@
 //! from the one in memory. Exactly one of the two copies is ever used or dropped: the copy in the fork if a thief
 //! took it, the copy in `Pending` otherwise.
 
+use crate::cancel::{self, Catching};
 use crate::console::{self, Called};
 use crate::context::Context;
 use crate::entered;
@@ -73,7 +74,7 @@ impl FnContext {
 /// anything unrelated: it is fine to hold a lock across a `join`.
 ///
 /// # Panics
-/// Both closures run to their end, also if the other one panics. Then the panic goes on; if both panic,
+/// Both closures run to their end, also if the other one panics (unless a [`CancelToken`](crate::CancelToken) stops them). Then the panic goes on; if both panic,
 /// `a`'s does.
 ///
 /// ```
@@ -361,8 +362,10 @@ where
     A: FnOnce(FnContext) -> RA,
     B: FnOnce(FnContext) -> RB,
 {
+    let catching = Catching::new();
     let result_a = catch_unwind(AssertUnwindSafe(|| a(FnContext::new(false))));
     let result_b = catch_unwind(AssertUnwindSafe(|| b(FnContext::new(false))));
+    drop(catching);
     match (result_a, result_b) {
         (Ok(a), Ok(b)) => (a, b),
         (Err(payload), _) | (_, Err(payload)) => resume_unwind(payload),
@@ -490,15 +493,19 @@ where
         unsafe {
             let popped = (*stack).pop(place);
             match finish_slow(stack, popped, fork, Within::NOTHING, || ()) {
-                Some(result) => result,
+                Some(result) => drop(result),
                 None => {
                     // Not before we know that no thief has it: what the closure owns may be gone by then.
                     let body = ManuallyDrop::into_inner(std::ptr::read(fork.body.get()));
-                    Ok(body(FnContext::new(false)))
+                    // If `a` has not panicked but was stopped, `b` is not begun.
+                    if !cancel::is_cancelled() {
+                        drop(body(FnContext::new(false)));
+                    }
                 }
             }
         }
     };
+    let _catching = Catching::new();
     // The left panic wins. A second one ends here, and so does one in its payload's or a result's drop:
     // we are in the middle of unwinding.
     let right = catch_unwind(AssertUnwindSafe(finish));

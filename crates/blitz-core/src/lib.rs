@@ -67,6 +67,8 @@ mod broadcast;
 #[cfg(not(loom))]
 mod builder;
 #[cfg(not(loom))]
+mod cancel;
+#[cfg(not(loom))]
 mod capacity;
 #[cfg(not(loom))]
 mod clock;
@@ -99,6 +101,11 @@ mod guest;
 #[cfg(not(loom))]
 mod handle;
 #[cfg(not(loom))]
+mod hooks;
+#[cfg(not(loom))]
+#[doc(hidden)]
+pub mod inherited;
+#[cfg(not(loom))]
 mod join;
 #[cfg(all(any(feature = "profile", feature = "trace"), not(loom)))]
 mod json;
@@ -108,6 +115,8 @@ mod macros;
 mod placement;
 #[cfg(not(loom))]
 mod pool;
+#[cfg(not(loom))]
+mod priority;
 #[cfg(all(feature = "profile", not(loom)))]
 pub mod profile;
 #[cfg(all(not(feature = "profile"), not(loom)))]
@@ -162,11 +171,21 @@ pub use builder::{
     CustomSpawn, DefaultSpawn, ThreadBuilder, ThreadPoolBuildError, ThreadPoolBuilder, ThreadSpawn,
 };
 #[cfg(not(loom))]
+pub use cancel::{
+    CancelOnDrop, CancelToken, Cancelled, checkpoint, current_token, is_cancelled, uncancelled,
+};
+#[cfg(not(loom))]
 pub use forked::{Forked, fork};
 #[cfg(not(loom))]
 pub use handle::{JoinHandle, ScopedHandle};
 #[cfg(not(loom))]
+pub use inherited::Inherited;
+#[cfg(all(feature = "tracing", not(loom)))]
+pub use inherited::in_span;
+#[cfg(not(loom))]
 pub use join::{FnContext, join, join_context};
+#[cfg(not(loom))]
+pub use priority::{Priority, current_priority, with_priority};
 #[cfg(all(feature = "profile", not(loom)))]
 pub use profile::profile;
 #[cfg(not(loom))]

@@ -15,6 +15,7 @@ use crate::life::Life;
 use crate::placement::Placement;
 use crate::primitives::parker::Parker;
 use crate::primitives::{BackoffMode, FullPolicy};
+use crate::priority::Relays;
 use crate::rescue::{self, Rescue};
 use crate::rows::Rows;
 use crate::seat::{self, Seat};
@@ -43,6 +44,10 @@ pub(crate) struct Handlers {
     pub(crate) panic: Option<Box<PanicHandler>>,
     pub(crate) start: Option<Box<dyn Fn(usize) + Send + Sync>>,
     pub(crate) exit: Option<Box<dyn Fn(usize) + Send + Sync>>,
+    pub(crate) steal: Option<Box<dyn Fn(usize, usize) + Send + Sync>>,
+    pub(crate) park: Option<Box<dyn Fn(usize) + Send + Sync>>,
+    pub(crate) unpark: Option<Box<dyn Fn(usize) + Send + Sync>>,
+    pub(crate) deadlock: Option<Box<dyn Fn() + Send + Sync>>,
 }
 
 /// What a pool is made from.
@@ -84,6 +89,9 @@ pub(crate) struct Pool {
     pub(crate) plain: bool,
     /// Tasks from threads without a seat here, and tasks that a waiting thread had to put aside.
     queue: SharedQueue<TaskRef>,
+    /// Background tasks, wherever they come from.
+    background: SharedQueue<TaskRef>,
+    pub(crate) relays: Relays,
     pub(crate) sleep: Sleep,
     /// There are more threads than CPUs.
     oversubscribed: AtomicBool,
@@ -147,6 +155,8 @@ impl Pool {
             resizable: settings.resizable,
             plain: settings.plain,
             queue: SharedQueue::new(),
+            background: SharedQueue::new(),
+            relays: Relays::default(),
             sleep: Sleep::new(threads),
             oversubscribed: AtomicBool::new(threads > available_cpus()),
             blocked: AtomicUsize::new(0),
@@ -264,6 +274,15 @@ impl Pool {
         self.rescue_if_stuck();
     }
 
+    /// Gives a background task to the pool.
+    pub(crate) fn inject_behind(&self, task: TaskRef) {
+        let context = task.context();
+        self.background.push(task);
+        // SAFETY: as for `inject`.
+        unsafe { self.task_posted(context) };
+        self.rescue_if_stuck();
+    }
+
     /// Puts a task that a waiting thread may not run back into the shared queue, and tells whoever may.
     pub(crate) fn return_stranger(&self, task: TaskRef) {
         self.return_strangers(|pool, wake| {
@@ -322,9 +341,26 @@ impl Pool {
         self.queue.push(task);
     }
 
-    /// Takes the oldest task from the shared queue.
+    /// Takes the oldest task from the shared queue, but for the background's.
     pub(crate) fn take_injected(&self) -> Option<TaskRef> {
         self.queue.pop()
+    }
+
+    /// Takes the oldest background task.
+    pub(crate) fn take_background(&self) -> Option<TaskRef> {
+        self.background.pop()
+    }
+
+    /// Takes any task that is not the background's.
+    pub(crate) fn take_urgent(&self) -> Option<TaskRef> {
+        let steal = |seat: &Seat| seat.stealer().steal_until_settled();
+        self.take_injected()
+            .or_else(|| self.victims(0).find_map(steal))
+    }
+
+    /// Is there one?
+    pub(crate) fn has_urgent_tasks(&self) -> bool {
+        !self.queue.is_empty() || self.victims(0).any(|seat| !seat.stealer().is_empty())
     }
 
     /// Takes the oldest one of the `most` oldest tasks whose context is `wanted`. The others stay where they are.
@@ -333,12 +369,23 @@ impl Pool {
         most: usize,
         wanted: impl Fn(*const Context) -> bool,
     ) -> Option<TaskRef> {
-        self.queue.take(most, |task| wanted(task.context()))
+        let wanted = |task: &TaskRef| wanted(task.context());
+        let urgent = self.queue.take(most, wanted);
+        // Most pools never see one, and are spared the lock.
+        urgent.or_else(|| {
+            let any = !self.background.is_empty();
+            any.then(|| self.background.take(most, wanted)).flatten()
+        })
     }
 
-    /// How many tasks are in the shared queue, about.
+    /// How many tasks are in the shared queues, about.
     pub(crate) fn injected(&self) -> usize {
-        self.queue.len()
+        self.queue.len() + self.background.len()
+    }
+
+    /// Is there none?
+    fn injected_nothing(&self) -> bool {
+        self.queue.is_empty() && self.background.is_empty()
     }
 
     /// Makes sure that somebody looks at a task in `context` that has just become visible.
@@ -451,7 +498,7 @@ impl Pool {
         if !self.rescue.all_parked() || !self.seats.iter().all(Seat::is_lost) {
             return false;
         }
-        let (mut work, mut rescue_wakes) = (!self.queue.is_empty(), false);
+        let (mut work, mut rescue_wakes) = (!self.injected_nothing(), false);
         self.each_seat(|seat| {
             work |= !seat.stealer().is_empty();
             rescue_wakes |= seat.is_rescue() && seat.is_woken();
@@ -531,7 +578,7 @@ impl Pool {
         } else if (self.starved.load(Ordering::SeqCst)
             || !seat.mailbox.is_empty()
             // The thread may be about to look, and may have been for long, if it has no CPU; the next guest would come first.
-            || !self.queue.is_empty())
+            || !self.injected_nothing())
             // It would not come, and the seat would be kept from guests.
             && !seat.thread_is_parked_beside()
         {
@@ -550,9 +597,14 @@ impl Pool {
         }
     }
 
+    /// Are tasks in any queue?
+    pub(crate) fn has_tasks(&self) -> bool {
+        !self.background.is_empty() || self.has_urgent_tasks()
+    }
+
     /// Could any thread find work?
     pub(crate) fn offers_work(&self) -> bool {
-        !self.queue.is_empty() || self.victims(0).any(Seat::offers_work)
+        !self.injected_nothing() || self.victims(0).any(Seat::offers_work)
     }
 
     /// Does anybody have forks that only [`force`](crate::join_stack::Thief::force) makes public?
@@ -681,6 +733,7 @@ impl Pool {
         self.sleep.wake_all();
         self.seats.iter().for_each(|seat| seat.parker().unpark());
         self.rescue.end();
+        self.relays.end();
     }
 
     /// Has it ended? What an exit handler spawns then keeps only its own thread.

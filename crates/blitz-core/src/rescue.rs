@@ -259,7 +259,10 @@ unsafe fn run_everything(pool: &Pool, seat: &Seat) {
     loop {
         // SAFETY: passed on.
         unsafe {
-            if worker::run_task(seat) || pool.rescue.stands_in() && worker::run_fork(seat) {
+            if worker::run_task(seat)
+                || pool.rescue.stands_in() && worker::run_fork(seat)
+                || worker::run_background(seat)
+            {
                 forced = false;
                 continue;
             }

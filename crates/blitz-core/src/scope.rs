@@ -10,9 +10,11 @@ use crate::context::{self, Context};
 use crate::entered::{current, found};
 use crate::guest::{self, outsider_parker};
 use crate::handle::{ScopedHandle, Shared, UnclaimedPanic};
+use crate::inherited::Captured;
 use crate::pool::{Pool, without_unwinding};
 use crate::primitives::parker::Parker;
 use crate::primitives::{CoreLatch, FullPolicy, Injector};
+use crate::priority::Priority;
 use crate::profile::{self, Spawned};
 use crate::seat::{self, Seat};
 use crate::site::Site;
@@ -213,14 +215,18 @@ impl<'scope> Scope<'scope> {
     {
         let scope = ScopePtr(self);
         let spawned = Spawned::here();
+        let inherited = Captured::here();
+        let priority = inherited.priority();
         // SAFETY: the scope outlives its unfinished parts, of which this is one.
         let run = move || unsafe {
             let scope = scope.get();
-            scope.base.run_part(spawned, || body(scope));
+            scope
+                .base
+                .run_part(spawned, || inherited.run_task(|| body(scope)));
         };
         self.base.add_part();
         // SAFETY: the scope waits for the task, and the body is `Send` and outlives the scope.
-        unsafe { self.base.submit(run) };
+        unsafe { self.base.submit(priority, run) };
     }
 
     /// Spawns a task and returns a handle to its result.
@@ -249,11 +255,14 @@ impl<'scope> Scope<'scope> {
         let ours = Arc::clone(&shared);
         let scope = ScopePtr(self);
         let spawned = Spawned::here();
+        let inherited = Captured::here();
+        let priority = inherited.priority();
         // SAFETY: as in `spawn`.
         let run = move || unsafe {
             let scope = scope.get();
             scope.base.run_part(spawned, || {
-                let result = catch_unwind(AssertUnwindSafe(|| body(scope)));
+                let body = || inherited.run_task(|| body(scope));
+                let result = catch_unwind(AssertUnwindSafe(body));
                 if result.is_err() {
                     scope.base.remember(ours.clone());
                 }
@@ -266,7 +275,7 @@ impl<'scope> Scope<'scope> {
         self.base.add_part();
         let context = shared.context();
         // SAFETY: as in `spawn`; `shared` is alive until the task has run.
-        unsafe { self.base.submit_in(context, run) };
+        unsafe { self.base.submit_in(priority, context, run) };
         ScopedHandle::new(shared)
     }
 
@@ -346,10 +355,14 @@ impl<'scope> ScopeFifo<'scope> {
     {
         let scope = ScopePtr(self);
         let spawned = Spawned::here();
+        let inherited = Captured::here();
+        let priority = inherited.priority();
         // SAFETY: the scope outlives its unfinished parts, of which this is one.
         let run = move || unsafe {
             let scope = scope.get();
-            scope.base.run_part(spawned, || body(scope));
+            scope
+                .base
+                .run_part(spawned, || inherited.run_task(|| body(scope)));
         };
         self.base.add_part();
         // SAFETY: as in `Scope::spawn`.
@@ -363,7 +376,7 @@ impl<'scope> ScopeFifo<'scope> {
             scope.queue.pop_promised().run();
         };
         // SAFETY: as in `Scope::spawn`.
-        unsafe { self.base.submit(token) };
+        unsafe { self.base.submit(priority, token) };
     }
 
     /// Runs `body` once on every thread of the pool, as tasks of this scope.
@@ -498,17 +511,18 @@ impl<'scope> Base<'scope> {
 
     /// # Safety
     /// `run` stays callable until it has run: the scope waits for it.
-    unsafe fn submit(&self, run: impl FnOnce()) {
+    unsafe fn submit(&self, priority: Priority, run: impl FnOnce()) {
         // SAFETY: passed on.
-        unsafe { self.submit_in(&raw const self.context, run) };
+        unsafe { self.submit_in(priority, &raw const self.context, run) };
     }
 
     /// # Safety
     /// As for `submit`, and `context` is alive until then.
-    unsafe fn submit_in(&self, context: *const Context, run: impl FnOnce()) {
+    unsafe fn submit_in(&self, priority: Priority, context: *const Context, run: impl FnOnce()) {
         // SAFETY: passed on.
         let task = unsafe { self.task(context, run) };
         match self.pool().current_seat() {
+            _ if priority == Priority::Background => self.pool().inject_behind(task),
             // SAFETY: the caller occupies the seat; the context is alive because the caller runs inside the
             // scope (or holds a reference to it), so the scope cannot end during the call.
             Some(seat) if !seat.spawns_to_all() => unsafe {
@@ -539,12 +553,12 @@ impl<'scope> Base<'scope> {
             let body = Arc::clone(&body);
             self.add_part();
             let spawned = Spawned::here();
+            let inherited = Captured::here();
             let run = move || {
                 // SAFETY: as in `Scope::spawn`.
                 let scope = unsafe { this.get() };
-                scope.run_part(spawned, move || {
-                    BroadcastContext::with(|context| body(context))
-                });
+                let body = || BroadcastContext::with(|context| body(context));
+                scope.run_part(spawned, || inherited.run_task(body));
             };
             // SAFETY: as in `Scope::spawn`.
             let task = unsafe { task::allocate_boxed(&raw const self.context, run) };

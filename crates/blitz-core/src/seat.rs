@@ -13,6 +13,8 @@ use crate::arena::Arena;
 use crate::companion::Companion;
 use crate::console::{self, OfSeat};
 use crate::context::{self, Context};
+use crate::hooks;
+use crate::inherited;
 use crate::join_stack::{Began, FIRST_BEAT, JoinStack, MAX_SEATS, Stolen};
 use crate::occupancy::Occupancy;
 use crate::pool::Pool;
@@ -47,6 +49,18 @@ pub(crate) fn current_stack() -> *const JoinStack {
 pub(crate) fn current<'a>() -> Option<&'a Seat> {
     // SAFETY: `current_stack` is a seat's first field unless it is `UNSEATED`.
     unsafe { Seat::from_stack(current_stack()) }
+}
+
+/// Runs `work` as if the calling thread sat nowhere.
+pub(crate) fn hidden<R>(work: impl FnOnce() -> R) -> R {
+    struct Back(*const JoinStack);
+    impl Drop for Back {
+        fn drop(&mut self) {
+            CURRENT.set(self.0);
+        }
+    }
+    let _back = Back(CURRENT.replace(&raw const UNSEATED));
+    work()
 }
 
 /// The calling thread sits nowhere: its pool is its parent's, or has been shut down.
@@ -259,7 +273,48 @@ impl Seat {
     ///
     /// # Safety
     /// As above.
+    #[inline]
     unsafe fn run_at_level<R>(
+        &self,
+        level: u32,
+        context: *const Context,
+        work: impl FnOnce() -> R,
+    ) -> R {
+        // SAFETY: passed on.
+        unsafe {
+            if inherited::is_in_use() {
+                self.run_inheriting(level, context, work)
+            } else {
+                self.run_plainly(level, context, work)
+            }
+        }
+    }
+
+    /// The same where work may inherit something.
+    ///
+    /// # Safety
+    /// As above.
+    #[cold]
+    #[inline(never)]
+    unsafe fn run_inheriting<R>(
+        &self,
+        level: u32,
+        context: *const Context,
+        work: impl FnOnce() -> R,
+    ) -> R {
+        // SAFETY: passed on; what is run here is unfinished until it has been.
+        unsafe {
+            let inherited = inherited::arrive(context);
+            let result = self.run_plainly(level, context, work);
+            inherited.leave();
+            result
+        }
+    }
+
+    /// # Safety
+    /// As above.
+    #[inline]
+    unsafe fn run_plainly<R>(
         &self,
         level: u32,
         context: *const Context,
@@ -288,20 +343,37 @@ impl Seat {
         impl Drop for End<'_> {
             fn drop(&mut self) {
                 // SAFETY: the caller of `run_loop` occupies the seat, and the stack is as it was.
-                unsafe { self.0.stack.end_context(self.2) };
-                self.0.context.set(self.1);
+                unsafe { self.0.end_below(self.1, self.2) };
             }
         }
-        let outer = self.context.get();
-        let context = Context::new(outer);
+        let context = Context::new(self.context.get());
         // SAFETY: the caller occupies the seat.
-        let before = unsafe {
-            let level = self.stack.level();
-            self.stack.begin_context(&raw const context, level)
-        };
-        self.context.set(&raw const context);
+        let (outer, before) = unsafe { self.begin_below(&raw const context) };
         let _end = End(self, outer, before);
         work(&raw const context)
+    }
+
+    /// In the middle of something, the occupant goes on in `context`, a child of the one that it is in. Returns what to give to [`Seat::end_below`].
+    ///
+    /// # Safety
+    /// The caller occupies the seat.
+    pub(crate) unsafe fn begin_below(&self, context: *const Context) -> (*const Context, Began) {
+        // SAFETY: passed on.
+        let before = unsafe {
+            let level = self.stack.level();
+            self.stack.begin_context(context, level)
+        };
+        (self.context.replace(context), before)
+    }
+
+    /// Undoes the matching [`Seat::begin_below`].
+    ///
+    /// # Safety
+    /// As there; the join stack is as it was then.
+    pub(crate) unsafe fn end_below(&self, outer: *const Context, before: Began) {
+        // SAFETY: passed on.
+        unsafe { self.stack.end_context(before) };
+        self.context.set(outer);
     }
 
     /// Runs a task in its context.
@@ -321,8 +393,7 @@ impl Seat {
     /// The caller occupies this seat and has stolen the fork from the seat `victim`.
     pub(crate) unsafe fn run_stolen(&self, stolen: Stolen<'_>, victim: &Seat) {
         self.stats.executed.one();
-        self.stats.stolen.one();
-        trace::instant(Kind::Steal, victim.index);
+        self.note_theft(victim);
         let run = trace::span(Kind::Run, 0);
         let for_victim = console::adopt(victim);
         // SAFETY: passed on. `execute` does not unwind; the job is alive until we complete its slot.
@@ -338,6 +409,13 @@ impl Seat {
         }
     }
 
+    /// The occupant has stolen something from `victim`.
+    pub(crate) fn note_theft(&self, victim: &Seat) {
+        self.stats.stolen.one();
+        trace::instant(Kind::Steal, victim.index);
+        hooks::stole(self, victim);
+    }
+
     // ---- the companion ----------------------------------------------------------------------
 
     /// The occupant, thread `index` for the companion, has something to run, and brings that along; `None` when it is through.
@@ -349,6 +427,7 @@ impl Seat {
     /// The occupant is in the middle of something long.
     #[inline]
     pub(crate) fn beat(&self) {
+        inherited::beat(self);
         if let Some((companion, index)) = self.companion.get() {
             // SAFETY: the thread that brought it holds it until it has taken it away again.
             unsafe { companion.as_ref() }.beat(index);

@@ -1,12 +1,15 @@
 //! Detached tasks: they outlive whoever spawned them, and the pool outlives them.
 
+use crate::cancel::Cancelled;
 use crate::context::{self, Context, TaskContext};
 use crate::entered::current;
 use crate::handle::{JoinHandle, Shared};
+use crate::inherited::Captured;
 use crate::pool::Pool;
 use crate::primitives::Full;
+use crate::priority::{Priority, current_priority};
 use crate::profile::Spawned;
-use crate::seat;
+use crate::seat::{self, Seat};
 use crate::site::Site;
 use crate::task::{self, TaskRef};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -103,18 +106,24 @@ pub(crate) fn try_spawn_in<F: FnOnce() + Send + 'static>(
 /// # Safety
 /// A place among the tasks that wait has been taken for it.
 unsafe fn spawn_with_room(pool: &Pool, func: impl FnOnce() + Send + 'static) {
+    let inherited = Captured::here();
+    let priority = inherited.priority();
+    let func = move || inherited.run_task(func);
     let root = &raw const context::ROOT;
     // SAFETY: the root lives for ever, and `func` is `Send` and `'static`.
-    unsafe { submit(pool, root, detached::<true>(pool, func)) };
+    unsafe { submit(pool, priority, root, detached::<true>(pool, func)) };
 }
 
 pub(crate) fn spawn_fifo_in(pool: &Pool, func: impl FnOnce() + Send + 'static) {
-    let Some(seat) = pool.current_seat().filter(|seat| !seat.spawns_to_all()) else {
-        // The shared queue is first in, first out.
+    let to_own = |seat: &&Seat| !seat.spawns_to_all() && current_priority() == Priority::Latency;
+    let Some(seat) = pool.current_seat().filter(to_own) else {
+        // The shared queues are first in, first out.
         return spawn_in(pool, func);
     };
     pool.make_room();
     let root = &raw const context::ROOT;
+    let inherited = Captured::here();
+    let func = move || inherited.run_task(func);
     // SAFETY: as in `spawn_in`.
     let task = unsafe { make(pool, root, detached::<true>(pool, func)) };
     let home = seat.index;
@@ -129,7 +138,7 @@ pub(crate) fn spawn_fifo_in(pool: &Pool, func: impl FnOnce() + Send + 'static) {
         pool.seats[home].fifo.pop_promised().run();
     };
     // SAFETY: as in `spawn_in`.
-    unsafe { submit(pool, root, token) };
+    unsafe { submit(pool, Priority::Latency, root, token) };
 }
 
 #[cfg_attr(feature = "sites", track_caller)]
@@ -141,12 +150,14 @@ pub(crate) fn spawn_handle_in<T: Send + 'static>(
     let shared = Arc::new(Shared::new(Site::caller(), pool, &raw const context::ROOT));
     let ours = Arc::clone(&shared);
     let spawned = Spawned::here();
+    let inherited = Captured::here();
+    let priority = inherited.priority();
     let run = move || {
-        let func = || spawned.run(&ours.ends, func);
+        let func = || inherited.run_task(|| spawned.run(&ours.ends, func));
         ours.complete(catch_unwind(AssertUnwindSafe(func)));
     };
     // SAFETY: `shared` is alive until the task has run, and during this call.
-    unsafe { submit(pool, shared.context(), detached::<true>(pool, run)) };
+    unsafe { submit(pool, priority, shared.context(), detached::<true>(pool, run)) };
     JoinHandle::new(shared)
 }
 
@@ -160,6 +171,10 @@ pub(crate) fn spawn_unless_ended<F: FnOnce() + Send + 'static>(
         return Err(func);
     }
     let root = &raw const context::ROOT;
+    let inherited = Captured::here();
+    let priority = inherited.priority();
+    // What it does about a token is the companion's.
+    let func = move || inherited.run(func);
     // SAFETY: as in `spawn_in`.
     unsafe {
         let run = detached::<false>(pool, func);
@@ -167,8 +182,12 @@ pub(crate) fn spawn_unless_ended<F: FnOnce() + Send + 'static>(
         pool.release();
         match pool.current_seat() {
             // From an extra seat, nobody gets to it on the way.
-            Some(seat) if quietly && !seat.spawns_to_all() => seat.push_task(make(pool, root, run)),
-            _ => submit(pool, root, run),
+            Some(seat)
+                if quietly && !seat.spawns_to_all() && current_priority() == Priority::Latency =>
+            {
+                seat.push_task(make(pool, root, run))
+            }
+            _ => submit(pool, priority, root, run),
         }
     }
     Ok(())
@@ -196,7 +215,9 @@ pub(crate) fn detached<const COUNTED: bool>(
                 if let Err(payload) = catch_unwind(AssertUnwindSafe(func)) {
                     // With the closure, what it descended from may have gone: its handle's context.
                     task.outlive();
-                    pool.handle_panic(payload);
+                    if Cancelled::of_panic(&*payload).is_none() {
+                        pool.handle_panic(payload);
+                    }
                 }
             });
         }
@@ -207,10 +228,11 @@ pub(crate) fn detached<const COUNTED: bool>(
 /// # Safety
 /// `run` may be called on any thread at any time, and `context` is alive until it has run and during this
 /// call.
-pub(crate) unsafe fn submit(pool: &Pool, context: *const Context, run: impl FnOnce()) {
+pub(crate) unsafe fn submit(pool: &Pool, priority: Priority, context: *const Context, run: impl FnOnce()) {
     // SAFETY: passed on.
     let task = unsafe { make(pool, context, run) };
     match pool.current_seat() {
+        _ if priority == Priority::Background => pool.inject_behind(task),
         // SAFETY: the caller occupies the seat; the rest is passed on.
         Some(seat) if !seat.spawns_to_all() => unsafe {
             seat.push_task(task);

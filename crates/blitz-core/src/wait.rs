@@ -30,6 +30,7 @@
 use crate::clock::{ticks, ticks_per_us};
 use crate::context::{Context, descends_from, descends_from_beside};
 use crate::fork;
+use crate::hooks;
 use crate::join::Within;
 use crate::join_stack::{Slot, Thief};
 use crate::pool::without_unwinding;
@@ -261,6 +262,7 @@ pub(crate) unsafe fn help<A: Awaited + ?Sized>(seat: &Seat, awaited: &A) -> bool
 
 /// Sleeps in `sleep`, and counts as parked meanwhile.
 fn asleep<R>(seat: &Seat, sleep: impl FnOnce() -> R) -> R {
+    let _told = hooks::parks(seat);
     let _parked = CountedParked::new(seat);
     seat.stats.parked.one();
     let asleep = trace::span(Kind::Sleep, 0);
@@ -283,6 +285,7 @@ impl<'a> CountedParked<'a> {
             pool.rescue.parks(true);
         }
         pool.rescue_if_stuck();
+        hooks::look_for_deadlock(pool);
         CountedParked { seat, before }
     }
 }
@@ -445,8 +448,7 @@ impl<'a, A: Awaited + ?Sized> Wait<'a, A> {
         for victim in self.others() {
             let task = victim.stealer().steal_until_settled();
             if let Some(found) = task.and_then(|task| self.accept(task)) {
-                self.seat.stats.stolen.one();
-                trace::instant(Kind::Steal, victim.index);
+                self.seat.note_theft(victim);
                 return Some(found);
             }
         }

@@ -19,6 +19,7 @@
 use crate::clock::{ticks, ticks_per_us};
 use crate::console::{self, Called};
 use crate::global;
+use crate::inherited;
 use crate::join_stack::{FIRST_BEAT, Job, Pushed};
 use crate::pool::without_unwinding;
 use crate::rules::WORTH_A_WAKE_US;
@@ -82,6 +83,8 @@ fn look_around(seat: &Seat, pushed: Pushed, job: *const Job, expected: Option<u6
     }
     if seat.has_companion() && pushed != Pushed::Full {
         beat_for_companion(seat, pushed);
+    } else if pushed == Pushed::Beat {
+        inherited::beat(seat);
     }
     let counters = match pushed {
         Pushed::Public => {

@@ -12,6 +12,7 @@ use crate::companion::Companion;
 use crate::context;
 use crate::extra::Beside;
 use crate::fork;
+use crate::hooks;
 use crate::join_stack::Stolen;
 use crate::pool::Pool;
 use crate::primitives::XorShift64Star;
@@ -19,6 +20,7 @@ use crate::rules::{
     CHOICES, FORCE_AFTER_US, FORCE_AGAIN, MAX_FRUITLESS, MAX_LOOT, SHORT_US, longer_hesitation_us,
     patience_us,
 };
+use crate::priority::SHARE;
 use crate::seat::{self, Seat};
 use crate::task::TaskRef;
 use crate::trace::{self, Kind};
@@ -67,6 +69,7 @@ pub(crate) fn run(pool: &Arc<Pool>, index: usize) {
         companion: None,
         companion_was_last: false,
         asks_for_forks: true,
+        since_background: 0,
         expected: 0,
         vain: 0,
         woken: false,
@@ -103,6 +106,8 @@ struct Worker<'a> {
     companion_was_last: bool,
     /// Does this search ask for private forks?
     asks_for_forks: bool,
+    /// Pieces of other work since it last looked at the background's tasks.
+    since_background: u32,
     /// Times that more of its work was expected, and how often in vain since it last came.
     expected: u32,
     vain: u32,
@@ -158,6 +163,7 @@ impl<'a> Worker<'a> {
         let mut next = Some(work);
         while let Some(work) = next {
             self.companion_was_last = matches!(work, Work::Companion);
+            self.since_background += 1;
             // SAFETY: passed on.
             next = unsafe {
                 match work {
@@ -178,6 +184,12 @@ impl<'a> Worker<'a> {
     unsafe fn take_next(&mut self, since_fairness: &mut u32) -> Option<Work<'a>> {
         if self.is_surplus() {
             return None;
+        }
+        if self.since_background > SHARE {
+            let background = self.take_background();
+            if background.is_some() {
+                return background;
+            }
         }
         let companion = self.companion_has_work().then_some(Work::Companion);
         // SAFETY: passed on.
@@ -442,12 +454,20 @@ impl<'a> Worker<'a> {
     /// # Safety
     /// The thread occupies its seat.
     unsafe fn take(&mut self, forks_too: bool) -> Option<Work<'a>> {
+        if self.since_background > SHARE {
+            let background = self.take_background();
+            if background.is_some() {
+                return background;
+            }
+        }
         let companion = self.companion_has_work();
         if companion && !self.companion_was_last {
             return Some(Work::Companion);
         }
         // SAFETY: passed on.
-        unsafe { self.take_from_pool(forks_too) }.or(companion.then_some(Work::Companion))
+        unsafe { self.take_from_pool(forks_too) }
+            .or(companion.then_some(Work::Companion))
+            .or_else(|| self.take_background())
     }
 
     /// # Safety
@@ -464,8 +484,7 @@ impl<'a> Worker<'a> {
         // and then forks expects it to get going first.
         for victim in victims.clone() {
             if let Some(task) = victim.stealer().steal_until_settled() {
-                self.seat.stats.stolen.one();
-                trace::instant(Kind::Steal, victim.index);
+                self.seat.note_theft(victim);
                 // SAFETY: passed on.
                 unsafe { self.take_more_from(victim) };
                 return Some(Work::Task(task));
@@ -476,6 +495,12 @@ impl<'a> Worker<'a> {
         }
         // A guest may have left forks in our own seat's stack, too.
         forks_too.then(|| self.take_fork(victims)).flatten()
+    }
+
+    /// The background's oldest task.
+    fn take_background(&mut self) -> Option<Work<'a>> {
+        self.since_background = 0;
+        self.pool.take_background().map(Work::Task)
     }
 
     /// The fork that is nearest to the root of its computation, of those that a few victims show: it is likely to be the largest.
@@ -570,7 +595,14 @@ impl<'a> Worker<'a> {
         self.seat.occupancy.stand_up();
         let index = self.seat.index;
         let asleep = trace::span(Kind::Sleep, 0);
-        let has_work = || self.must_stay_awake(leaves_crowd, true);
+        let _parked = hooks::parks(self.seat);
+        let has_work = || {
+            let stays = self.must_stay_awake(leaves_crowd, true);
+            if !stays {
+                hooks::look_for_deadlock(self.pool);
+            }
+            stays
+        };
         let attended = self
             .companion
             .as_ref()
@@ -654,7 +686,7 @@ pub(crate) unsafe fn take_local(seat: &Seat, since_fairness: &mut u32) -> Option
 pub(crate) unsafe fn run_anything(seat: &Seat) -> bool {
     // In the order of `Worker::take_from_pool`.
     // SAFETY: passed on.
-    unsafe { run_task(seat) || run_fork(seat) }
+    unsafe { run_task(seat) || run_fork(seat) || run_background(seat) }
 }
 
 /// The same for a task.
@@ -663,12 +695,12 @@ pub(crate) unsafe fn run_anything(seat: &Seat) -> bool {
 /// The caller occupies the seat.
 pub(crate) unsafe fn run_task(seat: &Seat) -> bool {
     let steal = || {
-        let mut others = others(seat);
-        let stolen = others.find_map(|victim| victim.stealer().steal_until_settled());
-        if stolen.is_some() {
-            seat.stats.stolen.one();
+        let stolen = others(seat)
+            .find_map(|victim| Some((victim.stealer().steal_until_settled()?, victim)));
+        if let Some((_, victim)) = &stolen {
+            seat.note_theft(victim);
         }
-        stolen
+        stolen.map(|(task, _)| task)
     };
     // SAFETY: passed on.
     let task = unsafe { take_local(seat, &mut 0) };
@@ -679,6 +711,20 @@ pub(crate) unsafe fn run_task(seat: &Seat) -> bool {
         None => return false,
     }
     true
+}
+
+/// The same for a background task.
+///
+/// # Safety
+/// The caller occupies the seat.
+pub(crate) unsafe fn run_background(seat: &Seat) -> bool {
+    let task = seat.pool().take_background();
+    let any = task.is_some();
+    if let Some(task) = task {
+        // SAFETY: passed on.
+        unsafe { seat.run_task(task) };
+    }
+    any
 }
 
 /// The same for a fork of somebody else's.

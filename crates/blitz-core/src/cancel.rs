@@ -1,0 +1,574 @@
+//! Stopping computations: tokens, deadlines, and what becomes of what they stop.
+//!
+//! # The mechanism
+//! A token is a flag, perhaps a deadline, and the tokens that it depends on: whoever asks it asks those, too, so raising a flag is one store, whatever hangs on
+//! it. Work that runs inside of [`CancelToken::run`] [inherits](crate::inherited) the token, on all threads.
+//!
+//! What stops the work is an unwinding, with [`Cancelled`] as its payload, from *check points*: the boundaries between the blocks of loops, between the
+//! pieces of sorts, the beginning of tasks, and wherever the user calls [`checkpoint`]. So whatever is under way ends as it would after a panic there, and
+//! everything here is made to survive that: joins and scopes wait for their other parts, vectors that are half made are dropped, a slice that is half sorted
+//! has its elements. `run` catches it. There is no message, since the panic hook is not called.
+//!
+//! A destructor that an unwinding has called must not unwind itself, so check points do nothing there: `std::thread::panicking()` tells. But a thread that unwinds
+//! out of the left half of a join waits for the right one, and runs whatever that has forked, until it may go on; all of which is caught, and should be stopped as
+//! well. So wherever unwinding is caught ([`Catching`]) the thread notes that it was unwinding *before*, and then only an unwinding of ours counts that began since.
+//!
+//! Where panics abort the process (`panic = "abort"`), nothing can unwind, and check points do nothing. Loops that are given a token or deadline of their own
+//! (`with_cancel` and its relatives in `blitz`) stop there as well: they need no unwinding, and tell what they have done.
+
+use crate::handle::JoinHandle;
+use crate::inherited::{self, Node};
+use crate::spawn;
+use std::any::Any;
+use std::cell::Cell;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// Stops computations from outside: by hand, at a deadline, or with another token. Clones are the same token.
+///
+/// [`run`](Self::run) makes it the token of everything that is started inside; [`is_cancelled()`] and [`checkpoint`] ask for it there, by no name. A
+/// token can only be cancelled once and for good.
+///
+/// ```
+/// use blitz_core::CancelToken;
+/// use std::time::Duration;
+///
+/// fn spin() -> u64 {
+///     let mut rounds = 0;
+///     while !blitz_core::is_cancelled() {
+///         rounds += 1;
+///     }
+///     rounds
+/// }
+/// // Both halves end: they have inherited the token.
+/// let token = CancelToken::with_timeout(Duration::from_millis(5));
+/// let (a, b) = token.run(|| blitz_core::join(spin, spin)).unwrap();
+/// assert!(a > 0 && token.is_cancelled());
+/// # let _ = b;
+/// ```
+#[derive(Clone)]
+pub struct CancelToken {
+    state: Arc<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// One of the constants below. Leaves `RUNNING` once.
+    stopped: AtomicU8,
+    deadline: Option<Instant>,
+    /// Those that it is cancelled with.
+    above: [Option<CancelToken>; 2],
+    /// Somebody else who may know.
+    watched: Option<Box<dyn Fn() -> bool + Send + Sync>>,
+    skipped: AtomicUsize,
+}
+
+const RUNNING: u8 = 0;
+const CANCELLED: u8 = 1;
+const TIMED_OUT: u8 = 2;
+
+impl CancelToken {
+    /// A token that is not cancelled.
+    ///
+    /// ```
+    /// assert!(!blitz_core::CancelToken::new().is_cancelled());
+    /// ```
+    pub fn new() -> Self {
+        Self::of(State::default())
+    }
+
+    fn of(state: State) -> Self {
+        CancelToken {
+            state: Arc::new(state),
+        }
+    }
+
+    /// A token that is cancelled at `deadline`, at the latest. Asking it reads the clock.
+    ///
+    /// ```
+    /// let token = blitz_core::CancelToken::with_deadline(std::time::Instant::now());
+    /// assert!(token.is_cancelled());
+    /// ```
+    pub fn with_deadline(deadline: Instant) -> Self {
+        Self::of(State {
+            deadline: Some(deadline),
+            ..State::default()
+        })
+    }
+
+    /// A token that is cancelled when `timeout` has passed from now on, at the latest. One that the clock cannot express is none.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// assert!(blitz_core::CancelToken::with_timeout(Duration::ZERO).is_cancelled());
+    /// assert!(!blitz_core::CancelToken::with_timeout(Duration::MAX).is_cancelled());
+    /// ```
+    pub fn with_timeout(timeout: Duration) -> Self {
+        Self::of(State {
+            deadline: Instant::now().checked_add(timeout),
+            ..State::default()
+        })
+    }
+
+    /// A token that is cancelled with this one, at the latest. Cancelling it does not cancel this one.
+    ///
+    /// ```
+    /// let parent = blitz_core::CancelToken::new();
+    /// let (one, two) = (parent.child(), parent.child());
+    /// one.cancel();
+    /// assert!(one.is_cancelled() && !two.is_cancelled() && !parent.is_cancelled());
+    /// parent.cancel();
+    /// assert!(two.is_cancelled());
+    /// ```
+    pub fn child(&self) -> Self {
+        Self::of(State {
+            above: [Some(self.clone()), None],
+            ..State::default()
+        })
+    }
+
+    /// A [child](Self::child) that is cancelled at `deadline`, at the latest.
+    ///
+    /// ```
+    /// let parent = blitz_core::CancelToken::new();
+    /// let child = parent.child_with_deadline(std::time::Instant::now());
+    /// assert!(child.is_cancelled() && !parent.is_cancelled());
+    /// ```
+    pub fn child_with_deadline(&self, deadline: Instant) -> Self {
+        Self::of(State {
+            deadline: Some(deadline),
+            above: [Some(self.clone()), None],
+            ..State::default()
+        })
+    }
+
+    /// A [child](Self::child) that is cancelled when `timeout` has passed from now on, at the latest.
+    ///
+    /// ```
+    /// let parent = blitz_core::CancelToken::new();
+    /// assert!(parent.child_with_timeout(std::time::Duration::ZERO).is_cancelled());
+    /// ```
+    pub fn child_with_timeout(&self, timeout: Duration) -> Self {
+        Self::of(State {
+            deadline: Instant::now().checked_add(timeout),
+            above: [Some(self.clone()), None],
+            ..State::default()
+        })
+    }
+
+    /// One that is also cancelled when `says_so` does. It is asked often, by any thread.
+    #[doc(hidden)]
+    pub fn watching(says_so: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self::of(State {
+            watched: Some(Box::new(says_so)),
+            ..State::default()
+        })
+    }
+
+    /// Cancels it, and all that depend on it. It does not wait for anything.
+    ///
+    /// ```
+    /// let token = blitz_core::CancelToken::new();
+    /// token.clone().cancel();
+    /// assert!(token.is_cancelled());
+    /// ```
+    pub fn cancel(&self) {
+        self.stop(CANCELLED);
+    }
+
+    /// The first reason stays.
+    fn stop(&self, reason: u8) {
+        // Release: what was done before is seen by who finds it cancelled.
+        let _ = self.state.stopped.compare_exchange(
+            RUNNING,
+            reason,
+            Ordering::Release,
+            Ordering::Relaxed,
+        );
+    }
+
+    /// Is it cancelled, or past its deadline?
+    ///
+    /// ```
+    /// let token = blitz_core::CancelToken::default();
+    /// token.cancel();
+    /// assert!(token.is_cancelled());
+    /// ```
+    pub fn is_cancelled(&self) -> bool {
+        self.why().is_some()
+    }
+
+    /// How it was cancelled, if it is.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// let token = blitz_core::CancelToken::with_timeout(Duration::ZERO);
+    /// assert!(token.why().unwrap().timed_out());
+    /// assert!(blitz_core::CancelToken::new().why().is_none());
+    /// ```
+    #[inline]
+    pub fn why(&self) -> Option<Cancelled> {
+        match self.state.stopped.load(Ordering::Acquire) {
+            RUNNING => self.ask_others(),
+            reason => Some(Cancelled {
+                timed_out: reason == TIMED_OUT,
+            }),
+        }
+    }
+
+    fn ask_others(&self) -> Option<Cancelled> {
+        let State {
+            deadline,
+            above,
+            watched,
+            ..
+        } = &*self.state;
+        let late = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        let reason = if let Some(why) = above.iter().flatten().find_map(CancelToken::why) {
+            if why.timed_out { TIMED_OUT } else { CANCELLED }
+        } else if watched.as_ref().is_some_and(|says_so| says_so()) {
+            CANCELLED
+        } else if late() {
+            TIMED_OUT
+        } else {
+            return None;
+        };
+        self.stop(reason);
+        self.why()
+    }
+
+    /// How many tasks it has kept from beginning: they were dropped as they were.
+    ///
+    /// ```
+    /// use blitz_core::CancelToken;
+    /// let token = CancelToken::new();
+    /// let stopped = token.run(|| {
+    ///     blitz_core::scope(|scope| {
+    ///         token.cancel();
+    ///         scope.spawn(|_| unreachable!("it has not begun when the token is cancelled"));
+    ///     })
+    /// });
+    /// assert!(stopped.is_err());
+    /// assert_eq!(token.skipped(), 1);
+    /// ```
+    pub fn skipped(&self) -> usize {
+        self.state.skipped.load(Ordering::Relaxed)
+    }
+
+    /// A task that inherits the token is about to begin.
+    pub(crate) fn begin_task(&self) {
+        if let Some(why) = self.why() {
+            // As `unwind`, which may not.
+            if can_unwind() {
+                self.count_skipped();
+                unwind(why);
+            }
+        }
+    }
+
+    fn count_skipped(&self) {
+        self.state.skipped.fetch_add(1, Ordering::Relaxed);
+        // Those that it hangs on have kept the task from beginning if they are cancelled themselves.
+        let above = self.state.above.iter().flatten();
+        above
+            .filter(|token| token.is_cancelled())
+            .for_each(CancelToken::count_skipped);
+    }
+
+    /// Runs `work`; it and everything that is started in it can be stopped with this token, and with one that the caller itself runs under.
+    ///
+    /// Once the token is cancelled,
+    /// * tasks that have not begun are dropped (see [`skipped`](Self::skipped)), and handles to them say so;
+    /// * parallel loops, sorts and `ops` end before their next block. A slice that is being sorted keeps its elements, in some order; what is being
+    ///   collected is dropped;
+    /// * code of yours goes on, until it asks: [`is_cancelled()`], or [`checkpoint`], which does not return then.
+    ///
+    /// The call returns when all of this has ended. Detached tasks are not waited for.
+    ///
+    /// If the work is through nonetheless, its result is returned.
+    ///
+    /// # Errors
+    /// The work was stopped, or was not begun because the token was cancelled before.
+    ///
+    /// # Unwinding
+    /// Work is stopped by unwinding, as if the check point had panicked: destructors run, and a `std::sync::Mutex` that is held across it is
+    /// poisoned. A `catch_unwind` in between should let it go on (see [`Cancelled::of_panic`]). A destructor that runs a parallel loop should do so in
+    /// [`uncancelled`]: a second unwinding inside of it would abort the process. With `panic = "abort"`, work is not stopped at all, but for
+    /// loops that have their own token.
+    ///
+    /// ```
+    /// use blitz_core::CancelToken;
+    ///
+    /// let token = CancelToken::new();
+    /// let stopped = token.run(|| {
+    ///     token.cancel();
+    ///     blitz_core::checkpoint();
+    ///     unreachable!();
+    /// });
+    /// assert_eq!(stopped.unwrap_err().to_string(), "stopped: its token was cancelled");
+    /// ```
+    pub fn run<R>(&self, work: impl FnOnce() -> R) -> Result<R, Cancelled> {
+        if let Some(why) = self.why() {
+            return Err(why);
+        }
+        inherited::checkpoint();
+        let node = Node::with_token(Some(self.beside_current()));
+        let catching = Catching::new();
+        let result = catch_unwind(AssertUnwindSafe(|| node.provide(work)));
+        drop(catching);
+        match result {
+            Ok(result) => Ok(result),
+            Err(payload) => match (Cancelled::of_panic(&*payload), self.why()) {
+                (Some(_), Some(why)) => Err(why),
+                // An outer token's.
+                _ => resume_unwind(payload),
+            },
+        }
+    }
+
+    /// A token that is cancelled with this one or the caller's.
+    fn beside_current(&self) -> CancelToken {
+        match inherited::current_token() {
+            Some(outer) if !outer.is(self) => Self::of(State {
+                above: [Some(self.clone()), Some(outer.clone())],
+                ..State::default()
+            }),
+            _ => self.clone(),
+        }
+    }
+
+    fn is(&self, other: &CancelToken) -> bool {
+        Arc::ptr_eq(&self.state, &other.state)
+    }
+
+    /// [`spawn_handle`](crate::spawn_handle) for a task that can be stopped with this token. If it is, the handle's error is [`Cancelled`].
+    ///
+    /// ```
+    /// use blitz_core::{CancelToken, Cancelled};
+    /// let token = CancelToken::new();
+    /// let task = token.spawn_handle(|| while !blitz_core::is_cancelled() {});
+    /// token.cancel();
+    /// // It has seen it, or was never begun.
+    /// match task.join() {
+    ///     Ok(()) => {}
+    ///     Err(payload) => assert!(Cancelled::of_panic(&*payload).is_some()),
+    /// }
+    /// ```
+    #[cfg_attr(feature = "profile", track_caller)]
+    pub fn spawn_handle<F, T>(&self, func: F) -> JoinHandle<T>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        let node = Node::with_token(Some(self.beside_current()));
+        node.provide(|| spawn::spawn_handle(func))
+    }
+
+    /// Cancels the token when the guard is dropped.
+    ///
+    /// ```
+    /// let token = blitz_core::CancelToken::new();
+    /// drop(token.clone().drop_guard());
+    /// assert!(token.is_cancelled());
+    /// ```
+    pub fn drop_guard(self) -> CancelOnDrop {
+        CancelOnDrop { token: Some(self) }
+    }
+}
+
+impl Default for CancelToken {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for CancelToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CancelToken")
+            .field("cancelled", &self.why())
+            .field("deadline", &self.state.deadline)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Cancels a token when it is dropped. Made by [`CancelToken::drop_guard`].
+#[derive(Debug)]
+#[must_use = "dropping it cancels the token"]
+pub struct CancelOnDrop {
+    token: Option<CancelToken>,
+}
+
+impl CancelOnDrop {
+    /// Gives the token back, which stays as it is.
+    ///
+    /// ```
+    /// let token = blitz_core::CancelToken::new().drop_guard().disarm();
+    /// assert!(!token.is_cancelled());
+    /// ```
+    pub fn disarm(mut self) -> CancelToken {
+        self.token.take().expect("taken once")
+    }
+}
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        if let Some(token) = &self.token {
+            token.cancel();
+        }
+    }
+}
+
+/// A computation was stopped: the error of [`CancelToken::run`], and the payload of the unwinding that stops it.
+///
+/// ```
+/// let token = blitz_core::CancelToken::new();
+/// token.cancel();
+/// assert!(!token.run(|| ()).unwrap_err().timed_out());
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cancelled {
+    timed_out: bool,
+}
+
+impl Cancelled {
+    /// By a deadline, and not by hand?
+    pub fn timed_out(self) -> bool {
+        self.timed_out
+    }
+
+    /// If a payload that was caught, or is a handle's error, says that something was stopped: how.
+    ///
+    /// ```
+    /// use blitz_core::{CancelToken, Cancelled};
+    /// let token = CancelToken::new();
+    /// token.cancel();
+    /// let payload = token.spawn_handle(|| ()).join().unwrap_err();
+    /// assert_eq!(Cancelled::of_panic(&*payload), token.why());
+    /// ```
+    pub fn of_panic(payload: &(dyn Any + Send)) -> Option<Self> {
+        payload.downcast_ref().copied()
+    }
+}
+
+impl fmt::Display for Cancelled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.timed_out {
+            "stopped: its deadline passed"
+        } else {
+            "stopped: its token was cancelled"
+        })
+    }
+}
+
+impl std::error::Error for Cancelled {}
+
+/// Has the calling code been told to stop? `false` outside of [`CancelToken::run`].
+///
+/// ```
+/// assert!(!blitz_core::is_cancelled());
+/// let token = blitz_core::CancelToken::new();
+/// let asked = token.run(|| {
+///     token.cancel();
+///     blitz_core::is_cancelled()
+/// });
+/// assert_eq!(asked, Ok(true));
+/// ```
+#[inline]
+pub fn is_cancelled() -> bool {
+    inherited::current_token().is_some_and(CancelToken::is_cancelled)
+}
+
+/// Stops the calling code if it has been told to: then this does not return. For long computations of your own; parallel loops have check points already.
+///
+/// One load and a comparison outside of [`CancelToken::run`].
+///
+/// ```
+/// blitz_core::checkpoint();
+/// ```
+#[inline]
+pub fn checkpoint() {
+    inherited::checkpoint();
+}
+
+/// The token that the calling code runs under, to give to somebody else.
+///
+/// ```
+/// use blitz_core::{CancelToken, current_token};
+/// assert!(current_token().is_none());
+/// let token = CancelToken::new();
+/// assert!(token.run(current_token).unwrap().is_some());
+/// ```
+pub fn current_token() -> Option<CancelToken> {
+    inherited::current_token().cloned()
+}
+
+/// Runs `work` to its end, whatever tokens the caller runs under.
+///
+/// ```
+/// let token = blitz_core::CancelToken::new();
+/// let saved = token.run(|| {
+///     token.cancel();
+///     blitz_core::uncancelled(|| {
+///         blitz_core::checkpoint();
+///         "saved"
+///     })
+/// });
+/// assert_eq!(saved, Ok("saved"));
+/// ```
+pub fn uncancelled<R>(work: impl FnOnce() -> R) -> R {
+    if inherited::current_token().is_none() {
+        return work();
+    }
+    Node::with_token(None).provide(work)
+}
+
+thread_local! {
+    static UNWINDING: Cell<Unwinding> = const { Cell::new(Unwinding { before: false, since: false }) };
+}
+
+#[derive(Clone, Copy)]
+struct Unwinding {
+    /// The thread was unwinding when it entered what is now to be caught.
+    before: bool,
+    /// It has been told to since.
+    since: bool,
+}
+
+/// As long as this is there, unwinding does not get further than to its owner, who catches it.
+pub(crate) struct Catching(Unwinding);
+
+impl Catching {
+    pub(crate) fn new() -> Self {
+        Catching(UNWINDING.replace(Unwinding {
+            before: std::thread::panicking(),
+            since: false,
+        }))
+    }
+}
+
+impl Drop for Catching {
+    fn drop(&mut self) {
+        UNWINDING.set(self.0);
+    }
+}
+
+/// Not where panics abort, and not in a destructor that an unwinding has called.
+pub(crate) fn can_unwind() -> bool {
+    let Unwinding { before, since } = UNWINDING.get();
+    !cfg!(panic = "abort") && (!std::thread::panicking() || before && !since)
+}
+
+/// Does not return if it can.
+#[cold]
+pub(crate) fn unwind(why: Cancelled) {
+    if can_unwind() {
+        UNWINDING.set(Unwinding {
+            since: true,
+            ..UNWINDING.get()
+        });
+        resume_unwind(Box::new(why));
+    }
+}

@@ -1,0 +1,493 @@
+//! What work inherits from whoever started it: values, a [token](crate::CancelToken) that stops it.
+//!
+//! A thread has one word, a pointer to a `Node` or null. Everything that a piece of work inherits hangs on that node: it is made by whoever provides a
+//! value, for the time of a call, and never changes. A node refers to the one that was in force before it.
+//!
+//! # How it gets to other threads
+//! * **Forks, parts of loops, whatever the owner waits for.** A fork says nothing of all this: `join` is as it was. But providing a value begins a
+//!   context (a `ValueContext`, in the frame of the call), as a loop does, and a stolen fork knows the context that it was made in. So
+//!   a thief looks for the nearest such context among the ancestors (`arrive`). The frames it finds there wait for it, so what they point to is alive.
+//! * **Tasks**, which may outlive the call, take a share of the node along (`Captured`) if there is one.
+//! * **Threads without a seat** that get one, or hand their work over to a thread that has one, take the word along (`Word`).
+//!
+//! # What it costs if nobody uses it
+//! `join`: nothing. A task: a look at the thread's word, which is null, and one word more to carry. A theft: a look at a flag that says that nobody has ever
+//! provided anything. A loop: a look at the thread's word between two blocks.
+
+use crate::cancel::{CancelToken, Cancelled, Catching, can_unwind, unwind};
+use crate::context::{Context, ValueContext, node_of};
+use crate::join_stack::Began;
+use crate::priority::{Priority, step_aside};
+use crate::seat::{self, Seat};
+use crossbeam_utils::CachePadded;
+use std::any::Any;
+use std::cell::Cell;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ptr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Somebody has provided something, ever. Whoever finds work that inherits has received it through a queue or a lock, and with it this.
+static IN_USE: CachePadded<AtomicBool> = CachePadded::new(AtomicBool::new(false));
+
+thread_local! {
+    static WORD: Cell<*const Node> = const { Cell::new(ptr::null()) };
+}
+
+/// See the module's documentation.
+pub(crate) struct Node {
+    /// What stops the work, if anything may: this node's own, or that of the one before.
+    token: Option<CancelToken>,
+    /// So does this come from the one before, unless it is what the node is for.
+    priority: Priority,
+    /// The [`Inherited`] that the value is for, by its address, and the value.
+    value: Option<(usize, Box<dyn Any + Send + Sync>)>,
+    /// The span that the work is in.
+    span: Span,
+    before: Option<Arc<Node>>,
+}
+
+/// Without the feature, there are no spans, and nothing of this remains.
+#[cfg(not(feature = "tracing"))]
+mod span {
+    #[derive(Clone, Default)]
+    pub(super) struct Span;
+    pub(super) struct Entered;
+
+    impl Span {
+        pub(super) fn enter(&self) -> Entered {
+            Entered
+        }
+    }
+}
+
+#[cfg(feature = "tracing")]
+mod span {
+    #[derive(Clone, Default)]
+    pub(super) struct Span(pub(super) Option<tracing::Span>);
+    pub(super) struct Entered(#[expect(dead_code)] Option<tracing::span::EnteredSpan>);
+
+    impl Span {
+        pub(super) fn enter(&self) -> Entered {
+            Entered(self.0.clone().map(tracing::Span::entered))
+        }
+    }
+}
+
+use span::{Entered, Span};
+
+impl Node {
+    /// Nothing but what the calling code has inherited itself.
+    fn here() -> Self {
+        let before = Captured::here().0;
+        let (token, priority, span) = before.as_ref().map_or_else(Default::default, |before| {
+            (before.token.clone(), before.priority, before.span.clone())
+        });
+        Node {
+            token,
+            priority,
+            value: None,
+            span,
+            before,
+        }
+    }
+
+    fn with_value(key: usize, value: Box<dyn Any + Send + Sync>) -> Arc<Self> {
+        Arc::new(Node {
+            value: Some((key, value)),
+            ..Self::here()
+        })
+    }
+
+    /// For work of this priority.
+    pub(crate) fn with_priority(priority: Priority) -> Arc<Self> {
+        Arc::new(Node {
+            priority,
+            ..Self::here()
+        })
+    }
+
+    /// For work that only this token stops; `None`: nothing does.
+    pub(crate) fn with_token(token: Option<CancelToken>) -> Arc<Self> {
+        Arc::new(Node {
+            token,
+            ..Self::here()
+        })
+    }
+
+    /// Runs `work`, which inherits this.
+    pub(crate) fn provide<R>(self: &Arc<Self>, work: impl FnOnce() -> R) -> R {
+        let room = ValueContext::room();
+        let _frame = Frame::begin(seat::current(), Arc::as_ptr(self), &room);
+        work()
+    }
+}
+
+/// Runs `work` in a span; everything that is started in it is in the span as well, on whichever thread it runs: forks, parts of loops, and tasks, each for
+/// as long as it runs (feature `tracing`).
+///
+/// Code that enters spans by itself inside of that is as it was: those are the thread's.
+///
+/// ```
+/// # #[cfg(feature = "tracing")] {
+/// let request = tracing::info_span!("request", id = 7);
+/// let (a, b) = blitz_core::in_span(request, || blitz_core::join(|| 1, || 2));
+/// assert_eq!(a + b, 3);
+/// # }
+/// ```
+#[cfg(feature = "tracing")]
+pub fn in_span<R>(span: tracing::Span, work: impl FnOnce() -> R) -> R {
+    let node = Arc::new(Node {
+        span: Span(Some(span)),
+        ..Node::here()
+    });
+    let _entered = node.span.enter();
+    node.provide(work)
+}
+
+/// The calling thread's node.
+#[inline]
+fn current<'a>() -> Option<&'a Node> {
+    // SAFETY: whoever has set the word keeps the node until it sets it back, and the reference is used in calls that return before that.
+    unsafe { WORD.get().as_ref() }
+}
+
+/// The token of the code that the calling thread runs.
+#[inline]
+pub(crate) fn current_token<'a>() -> Option<&'a CancelToken> {
+    current()?.token.as_ref()
+}
+
+/// The priority of the code that the calling thread runs.
+#[inline]
+pub(crate) fn current_priority() -> Priority {
+    current().map_or(Priority::Latency, |node| node.priority)
+}
+
+/// The calling thread, the occupant of `seat`, is between two steps of something long. Does not unwind.
+#[inline]
+pub(crate) fn beat(seat: &Seat) {
+    if current_priority() == Priority::Background {
+        step_aside(seat);
+    }
+}
+
+/// The word is set, and set back on drop. So is the context, if there is a seat.
+struct Frame<'a> {
+    before: *const Node,
+    seated: Option<(&'a Seat, *const Context, Began)>,
+}
+
+impl<'a> Frame<'a> {
+    /// The calling thread runs what inherits `node`, which stays alive until the frame is gone. `seat` is the thread's.
+    #[cold]
+    #[inline(never)]
+    fn begin(seat: Option<&'a Seat>, node: *const Node, room: &'a ValueContext) -> Self {
+        // Before anybody can find the work that inherits it.
+        IN_USE.store(true, Ordering::Relaxed);
+        let before = WORD.replace(node);
+        let seated = seat.map(|seat| {
+            room.set(seat.context(), node);
+            // SAFETY: the caller occupies the seat, and ends this where it began.
+            let (outer, began) = unsafe { seat.begin_below(room.context()) };
+            (seat, outer, began)
+        });
+        Frame { before, seated }
+    }
+}
+
+impl Drop for Frame<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl Frame<'_> {
+    #[cold]
+    #[inline(never)]
+    fn end(&mut self) {
+        if let Some((seat, outer, began)) = self.seated {
+            // SAFETY: the caller still occupies the seat; what was forked meanwhile has been taken back.
+            unsafe { seat.end_below(outer, began) };
+        }
+        WORD.set(self.before);
+    }
+}
+
+// ---- to other threads ---------------------------------------------------------------------------
+
+/// What the thread's word was.
+#[must_use = "it has to be set back"]
+pub(crate) struct Arrived {
+    before: *const Node,
+    _span: Option<Entered>,
+    _catching: Catching,
+}
+
+/// Has anybody ever provided anything? If not, there is nothing to arrive with.
+#[inline]
+pub(crate) fn is_in_use() -> bool {
+    // Relaxed: see there.
+    IN_USE.load(Ordering::Relaxed)
+}
+
+/// The calling thread is about to run work in `context`, away from the frame that made it: it inherits what that did. The work does not unwind.
+///
+/// # Safety
+/// The context belongs to unfinished work, which stays unfinished until [`Arrived::leave`].
+pub(crate) unsafe fn arrive(context: *const Context) -> Arrived {
+    // SAFETY: passed on.
+    let before = WORD.replace(unsafe { node_of(context) });
+    Arrived {
+        before,
+        _span: current().map(|node| node.span.enter()),
+        _catching: Catching::new(),
+    }
+}
+
+impl Arrived {
+    /// The work is through.
+    pub(crate) fn leave(self) {
+        WORD.set(self.before);
+    }
+}
+
+/// The word of a thread that waits for work that it has handed over, or runs in a seat that it has just taken.
+#[derive(Clone, Copy)]
+pub(crate) struct Word(*const Node);
+
+// SAFETY: a node is made for sharing, and the thread it came from waits.
+unsafe impl Send for Word {}
+// SAFETY: as above.
+unsafe impl Sync for Word {}
+
+impl Word {
+    #[inline]
+    pub(crate) fn here() -> Self {
+        Word(WORD.get())
+    }
+
+    /// Runs `work` in `seat`.
+    ///
+    /// # Safety
+    /// The caller occupies the seat. The thread that the word is from does not go on before this is over.
+    #[inline]
+    pub(crate) unsafe fn run<R>(self, seat: &Seat, work: impl FnOnce() -> R) -> R {
+        let room = ValueContext::room();
+        let _frame = (!self.0.is_null()).then(|| Frame::begin(Some(seat), self.0, &room));
+        let _span = _frame.as_ref().and_then(|_| Some(current()?.span.enter()));
+        work()
+    }
+}
+
+/// A share of what the calling code has inherited, for a task that it starts.
+#[doc(hidden)]
+#[derive(Clone, Default)]
+pub struct Captured(Option<Arc<Node>>);
+
+impl Captured {
+    /// That of the calling code.
+    #[inline]
+    pub fn here() -> Self {
+        let word = WORD.get();
+        if word.is_null() {
+            return Captured(None);
+        }
+        Self::share(word)
+    }
+
+    #[cold]
+    fn share(word: *const Node) -> Self {
+        // SAFETY: the word comes from an `Arc` that is alive as long as the word is set.
+        unsafe {
+            Arc::increment_strong_count(word);
+            Captured(Some(Arc::from_raw(word)))
+        }
+    }
+
+    /// The priority of a task with this.
+    #[inline]
+    pub(crate) fn priority(&self) -> Priority {
+        self.0
+            .as_ref()
+            .map_or(Priority::Latency, |node| node.priority)
+    }
+
+    /// Is there nothing?
+    #[inline]
+    pub fn is_nothing(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Runs a task that inherits this; unwinds with [`Cancelled`] instead of beginning it if its token says so.
+    #[inline]
+    pub(crate) fn run_task<R>(self, task: impl FnOnce() -> R) -> R {
+        if self.0.is_none() {
+            // What most tasks do should not have to look at this again afterwards.
+            return task();
+        }
+        self.run_inheriting(task)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn run_inheriting<R>(self, task: impl FnOnce() -> R) -> R {
+        if let Some(token) = self.0.as_ref().and_then(|node| node.token.as_ref()) {
+            token.begin_task();
+        }
+        self.run(task)
+    }
+
+    /// Is it a task's that should not begin, or go on?
+    pub fn why_cancelled(&self) -> Option<Cancelled> {
+        self.0.as_ref()?.token.as_ref()?.why()
+    }
+
+    /// Runs `work`, which inherits this.
+    #[inline]
+    pub fn run<R>(&self, work: impl FnOnce() -> R) -> R {
+        let room = ValueContext::room();
+        let _frame = self
+            .0
+            .as_ref()
+            .map(|node| Frame::begin(seat::current(), Arc::as_ptr(node), &room));
+        let _span = self.0.as_ref().map(|node| node.span.enter());
+        work()
+    }
+}
+
+impl fmt::Debug for Captured {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Captured").field(&self.0.is_some()).finish()
+    }
+}
+
+// ---- what users see -----------------------------------------------------------------------------
+
+/// A value that work inherits from whoever started it: the request it belongs to, say, or a handle to where its log goes.
+///
+/// Like a thread-local, it is a `static`, and code that reads it need not be told where it is. Unlike one, it follows the work: whatever is forked, spawned or
+/// handed over inside of [`set`](Self::set) reads the same value, on whichever thread it runs, and nobody else does. That goes for both halves of a
+/// [`join`](crate::join()), for loops, tasks of scopes and detached ones, [`install`](crate::ThreadPool::install) and broadcasts; and for tasks and
+/// computations of `blitz-io`.
+///
+/// [`set`](Self::set) allocates once. Reading walks through the calls of `set` that the code is inside of, the innermost first. A task that inherits something
+/// costs two changes of a reference count; forks cost nothing, and neither does anything in programs that do not use this.
+///
+/// ```
+/// use blitz_core::Inherited;
+///
+/// static REQUEST: Inherited<u64> = Inherited::new();
+///
+/// fn log(what: &str) -> String {
+///     format!("request {:?}: {what}", REQUEST.get())
+/// }
+///
+/// let (a, b) = REQUEST.set(7, || blitz_core::join(|| log("left"), || log("right")));
+/// assert_eq!((&a[..], &b[..]), ("request Some(7): left", "request Some(7): right"));
+/// assert_eq!(REQUEST.get(), None);
+/// ```
+pub struct Inherited<T> {
+    /// Statics that take room have addresses of their own.
+    _address: u8,
+    _value: PhantomData<fn(T) -> T>,
+}
+
+impl<T: Send + Sync + 'static> Inherited<T> {
+    /// A place for a value: a `static`.
+    #[expect(
+        clippy::new_without_default,
+        reason = "it is made for statics, where `default` cannot be called"
+    )]
+    pub const fn new() -> Self {
+        Inherited {
+            _address: 0,
+            _value: PhantomData,
+        }
+    }
+
+    fn key(&self) -> usize {
+        ptr::from_ref(self).addr()
+    }
+
+    /// Runs `work`; it and everything that is started in it inherits `value`.
+    ///
+    /// ```
+    /// static DEPTH: blitz_core::Inherited<u32> = blitz_core::Inherited::new();
+    /// let inner = DEPTH.set(1, || DEPTH.set(2, || DEPTH.get()));
+    /// assert_eq!(inner, Some(2));
+    /// ```
+    pub fn set<R>(&self, value: T, work: impl FnOnce() -> R) -> R {
+        Node::with_value(self.key(), Box::new(value)).provide(work)
+    }
+
+    /// Calls `read` with the value, or with `None` outside of any [`set`](Self::set).
+    ///
+    /// ```
+    /// static NAME: blitz_core::Inherited<String> = blitz_core::Inherited::new();
+    /// let length = NAME.set("Ada".into(), || NAME.with(|name| name.map_or(0, |name| name.len())));
+    /// assert_eq!(length, 3);
+    /// ```
+    pub fn with<R>(&self, read: impl FnOnce(Option<&T>) -> R) -> R {
+        read(self.find())
+    }
+
+    /// A copy of the value.
+    ///
+    /// ```
+    /// static LEVEL: blitz_core::Inherited<u8> = blitz_core::Inherited::new();
+    /// assert_eq!(LEVEL.get(), None);
+    /// ```
+    pub fn get(&self) -> Option<T>
+    where
+        T: Clone,
+    {
+        self.find().cloned()
+    }
+
+    /// For callers that are done with it before they return.
+    fn find<'a>(&self) -> Option<&'a T> {
+        let key = self.key();
+        let mut node = current();
+        while let Some(this) = node {
+            // By type, too: a constant instead of a static may share its address with another one.
+            let ours = this.value.as_ref().filter(|(of, _)| *of == key);
+            if let Some(value) = ours.and_then(|(_, value)| value.downcast_ref()) {
+                return Some(value);
+            }
+            node = this.before.as_deref();
+        }
+        None
+    }
+}
+
+impl<T> fmt::Debug for Inherited<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Inherited")
+    }
+}
+
+/// Unwinds if the token of the calling code says so. One look at the thread's word if there is none.
+#[inline]
+pub(crate) fn checkpoint() {
+    if !WORD.get().is_null() {
+        look_at_token();
+    }
+}
+
+#[cold]
+fn look_at_token() {
+    if let Some(seat) = seat::current() {
+        beat(seat);
+    }
+    if let Some(why) = current_token().and_then(CancelToken::why) {
+        unwind(why);
+    }
+}
+
+/// Is there a token that may stop the calling code by unwinding, now or later?
+pub fn may_be_stopped() -> bool {
+    current_token().is_some() && can_unwind()
+}
