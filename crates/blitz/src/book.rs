@@ -20,6 +20,7 @@ chapters! {
     Sorting: "docs/guide/sorting.md",
     Algorithms: "docs/guide/algorithms.md",
     Pools: "docs/guide/pools.md",
+    Control: "docs/guide/control.md",
     Choosing: "docs/guide/choosing.md",
     Performance: "docs/guide/performance.md",
     ComingFromRayon: "docs/coming-from-rayon.md",

@@ -7,6 +7,7 @@ pub use blitz_core::*;
 
 pub(crate) use blitz_core::demand::caller_may_take_part;
 use blitz_core::demand::join_in_operation;
+pub(crate) use blitz_core::inherited::may_be_stopped;
 use blitz_core::site::{Operation, Site};
 pub(crate) use blitz_core::sync::AtomicU64;
 

@@ -248,22 +248,7 @@ struct Watch<'t> {
 }
 
 impl Watch<'_> {
-    /// Is the loop to be stopped, as far as can be told without reading the clock?
-    #[inline]
-    fn is_raised(&self) -> bool {
-        self.raised.load(Relaxed) != RUNNING || self.tokens_say_so()
-    }
-
-    #[inline]
-    fn tokens_say_so(&self) -> bool {
-        let cancelled = self.tokens.iter().any(|token| token.is_cancelled());
-        if cancelled {
-            self.raise(CANCELLED);
-        }
-        cancelled
-    }
-
-    /// The same, with a look at the clock if there is a deadline.
+    /// Is the loop to be stopped?
     #[inline]
     fn is_over(&self) -> bool {
         let late = self
@@ -272,7 +257,20 @@ impl Watch<'_> {
         if late {
             self.raise(TIMED_OUT);
         }
-        late || self.is_raised()
+        late || self.raised.load(Relaxed) != RUNNING || self.tokens_say_so()
+    }
+
+    #[inline]
+    fn tokens_say_so(&self) -> bool {
+        let why = self.tokens.iter().find_map(|token| token.why());
+        if let Some(why) = why {
+            self.raise(if why.timed_out() {
+                TIMED_OUT
+            } else {
+                CANCELLED
+            });
+        }
+        why.is_some()
     }
 
     /// Raises the flag. The first reason stays.

@@ -88,6 +88,7 @@ mod update;
 mod walk_tree;
 mod while_some;
 mod with_pool;
+mod with_priority;
 mod zip;
 
 pub use self::blocks::{ExponentialBlocks, UniformBlocks};
@@ -138,5 +139,6 @@ pub use self::walk_tree::{
 };
 pub use self::while_some::WhileSome;
 pub use self::with_pool::WithPool;
+pub use self::with_priority::WithPriority;
 pub use self::zip::{Zip, ZipEq};
 pub use either::Either;

@@ -7,10 +7,10 @@ use super::{
     FlattenIter, Fold, FoldWith, FromParallelIterator, Inspect, Intersperse, IntoParallelIterator,
     Map, MapInit, MapWith, PanicFuse, ParallelExtend, Progress, Reducer, SkipAny, SkipAnyWhile,
     TakeAny, TakeAnyWhile, TryFold, TryFoldWith, Update, WhileSome, WithCancel, WithContext,
-    WithPool, WithProgress,
+    WithPool, WithPriority, WithProgress,
 };
 use super::{extend, find, find_first_last, for_each, reduce, sum, try_reduce, unzip};
-use crate::engine::ThreadPool;
+use crate::engine::{Priority, ThreadPool};
 use crate::engine::operation;
 use crate::pipeline::{IntoSeq, Order, Seq, with_seq};
 use std::cmp::Ordering;
@@ -1276,6 +1276,21 @@ pub trait ParallelIterator: Sized + Send {
     /// ```
     fn with_pool(self, pool: &ThreadPool) -> WithPool<'_, Self> {
         WithPool::new(self, pool)
+    }
+
+    /// Runs the loop, and what its items start, with this priority: a [background](Priority::Background) loop makes room between two blocks if another task
+    /// waits. See [`with_priority`](crate::with_priority).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use blitz::Priority;
+    /// use blitz::prelude::*;
+    /// let sum: u64 = (1..=100u64).into_par_iter().with_priority(Priority::Background).sum();
+    /// assert_eq!(sum, 5050);
+    /// ```
+    fn with_priority(self, priority: Priority) -> WithPriority<Self> {
+        WithPriority::new(self, priority)
     }
 
     /// Lets closures receive `context` as their first argument, so that named functions can share it.

@@ -10,6 +10,7 @@
 
 use crate::engine::demand::{self, join_in_operation};
 use crate::engine::primitives::SyncPtr;
+use crate::engine::checkpoint;
 use crate::iter::ParallelIterator;
 use crate::iter::plumbing::{Folder, Producer, UnindexedConsumer, bridge_producer_consumer};
 use std::iter;
@@ -118,6 +119,7 @@ where
     C: Fn(T, T) -> T + Sync,
 {
     if range.len() <= grain.max(1) {
+        checkpoint();
         return map(range);
     }
     let middle = range.start + range.len() / 2;

@@ -7,10 +7,11 @@
 //! result is the same on any machine of the same pointer width. Buckets fit a cache, which makes this faster than the textbook
 //! loop even on one thread, and no two threads touch the same place.
 //!
-//! No user code runs in between, so elements are moved bit by bit and nothing can panic half-way.
+//! No user code runs in between, so elements are moved bit by bit and nothing can panic half-way, nor be stopped once the slice is written to.
 
 use crate::engine::operation;
 use crate::engine::primitives::SyncPtr;
+use crate::engine::uncancelled;
 use crate::iter::{
     IndexedParallelIterator, IntoParallelIterator, IntoParallelRefMutIterator, ParallelIterator,
 };
@@ -85,12 +86,13 @@ pub fn par_shuffle<T: Send>(v: &mut [T], seed: u64) {
             *place += 1;
         }
     });
-    (0..buckets).into_par_iter().for_each(|bucket| {
+    let shuffle_bucket = |bucket: usize| {
         let random = Random::new(seed, 1 + bucket as u64);
         // SAFETY: the buckets cover scratch and slice once, and everything in the scratch has been moved there above. After
         // this loop the slice owns all elements again, each of them once.
         unsafe { shuffle_over(dealt, all, starts[bucket]..starts[bucket + 1], random) };
-    });
+    };
+    uncancelled(|| (0..buckets).into_par_iter().for_each(shuffle_bucket));
 }
 
 /// The numbers from 0 to `n - 1` in a random order: what [`par_shuffle`] makes of them.

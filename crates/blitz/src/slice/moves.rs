@@ -1,12 +1,13 @@
 //! Reversing, rotating, filling and copying: nothing but moves.
 //!
 //! Elements are moved bit by bit and no user code runs in between (but for `clone` in `fill`, which works on whole elements), so
-//! every element is in its slice exactly once at the end, and nothing can panic half-way.
+//! every element is in its slice exactly once at the end, and nothing can panic half-way; where that would lose elements, nothing is stopped half-way
+//! either ([`uncancelled`]).
 
 use super::sort::partition::swap_in_parallel;
 use super::sort::raw::Scratch;
-use crate::engine::current_num_threads;
 use crate::engine::primitives::SyncPtr;
+use crate::engine::{current_num_threads, uncancelled};
 use crate::iter::{IntoParallelIterator, ParallelIterator};
 use crate::ops::pieces::{for_each_part, pieces};
 use std::ops::Range;
@@ -123,7 +124,7 @@ fn shift<T: Send>(v: &mut [T], left: usize, right: usize) {
     // SAFETY: every call touches its own stripe, whose elements move over by the edge that has been moved out; the gap is
     // filled with the edge of the neighbour from which elements come, each of them used once. So all elements are in the
     // slice again, once.
-    (0..stripes).into_par_iter().for_each(|i| unsafe {
+    let move_over = |i| unsafe {
         let Range { start, end } = stripe(i);
         let kept = end - start - by;
         if to_the_left {
@@ -135,5 +136,6 @@ fn shift<T: Send>(v: &mut [T], left: usize, right: usize) {
             let from = aside.ptr_at((i + stripes - 1) % stripes * by);
             ptr::copy_nonoverlapping(from, all.ptr_at(start), by);
         }
-    });
+    };
+    uncancelled(|| (0..stripes).into_par_iter().for_each(move_over));
 }

@@ -31,7 +31,7 @@ use super::{Consumer, Folder, Producer, UnindexedConsumer, UnindexedProducer};
 use crate::engine::demand::{Parts, Within, beat, join_context_within, ticks};
 pub(super) use crate::engine::rules::LOOP_LEVELS as LEVELS;
 use crate::engine::rules::LOOP_LEVELS_SHARED as LEVELS_SHARED;
-use crate::engine::{caller_may_take_part, hand_over, items};
+use crate::engine::{caller_may_take_part, checkpoint, hand_over, items};
 
 /// A loop of unknown cost that can be cut into no more than this many pieces is offered at once: the first of them would already be too
 /// large a part of it.
@@ -117,6 +117,7 @@ where
     if consumer.full() {
         return consumer.into_folder().complete();
     }
+    checkpoint();
     let site = Site::of(begin::<P, C> as fn(usize, Bounds, P, C) -> C::Result as usize);
     #[cfg(test)]
     if super::pretend::is_on() {
@@ -498,6 +499,7 @@ where
     if consumer.full() {
         return consumer.into_folder().complete();
     }
+    checkpoint();
     let site = Site::of(run_unindexed::<P, C> as fn(f32, P, C) -> C::Result as usize);
     #[cfg(test)]
     if super::pretend::is_on() {

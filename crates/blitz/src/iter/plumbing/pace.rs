@@ -7,8 +7,8 @@
 //! less: the key is the address of the loop's compiled code, which is unique to the types (and so to the closures) it was
 //! compiled for. Two loops that share an entry only confuse each other's guesses.
 
-use crate::engine::AtomicU64;
 use crate::engine::demand;
+use crate::engine::checkpoint;
 use crate::engine::rules::{
     self, LOOP_BLOCK_US as BLOCK_US, LOOP_WORTH_A_CUT_US as WORTH_A_CUT_US, is_loop_worth_sharing,
 };
@@ -367,12 +367,17 @@ impl Pace {
     pub(super) fn note(&self, items: f32) {
         if self.clocked {
             self.note_at(demand::ticks(), items);
+        } else {
+            checkpoint();
         }
     }
 
     /// As [`note`](Self::note), for a reading of the clock that was just taken.
+    ///
+    /// It is between two blocks: the place to stop, if that is what the caller's token says. Then this unwinds.
     pub(super) fn note_at(&self, now: u64, items: f32) {
         demand::beat();
+        checkpoint();
         // Clocks of different CPUs may disagree a little.
         let ticks = now.saturating_sub(self.last.get());
         self.last.set(now);

@@ -13,7 +13,7 @@ use super::outlet::{PourPulled, take_steps};
 use super::pace::{Pace, Site};
 use super::{Folder, UnindexedConsumer};
 use crate::engine::demand::{Within, join_context_within};
-use crate::engine::{caller_may_take_part, current_num_threads, hand_over};
+use crate::engine::{caller_may_take_part, checkpoint, current_num_threads, hand_over};
 use std::cell::Cell;
 use std::sync::{Mutex, TryLockError};
 
@@ -322,6 +322,7 @@ where
             Some(item) => {
                 pulled.set(pulled.get() + 1.0);
                 folder = folder.consume(item);
+                checkpoint();
             }
             None => break,
         }

@@ -15,7 +15,7 @@ use super::local::Offer;
 use super::pace::{Pace, Site};
 use super::{Consumer, Folder, Producer, Reducer};
 use crate::engine::demand::{Parts, join_context_expecting, join_in_operation};
-use crate::engine::{caller_may_take_part, hand_over};
+use crate::engine::{caller_may_take_part, checkpoint, hand_over};
 
 /// Where a loop is cut, as a function of its length.
 #[derive(Clone, Copy)]
@@ -229,6 +229,7 @@ where
     let left = move || side::<FORK, P, C>(middle, left_cuts, left_items, left);
     let right = move || side::<FORK, P, C>(len - middle, right_cuts, right_items, right);
     let (left, right) = if FORK {
+        checkpoint();
         join_in_operation(left, right)
     } else {
         (left(), right())

@@ -5,9 +5,10 @@
 //! compiled with this crate and not with its users'. Two, because the engine remembers for each how long its forks take: those that
 //! compare, which are worth a wake-up or would not have been planned, and those that only move memory.
 
+use crate::engine::checkpoint;
 use crate::engine::demand::join_in_operation;
 
-/// Runs both closures, perhaps in parallel: parts of a sort.
+/// Runs both closures, perhaps in parallel: parts of a sort. A sort that is stopped unwinds from here, so both must be where a comparison might panic.
 pub(super) fn both(a: impl FnOnce() + Send, b: impl FnOnce() + Send) {
     join_parts(&mut once(a), &mut once(b));
 }
@@ -28,10 +29,13 @@ fn once(half: impl FnOnce() + Send) -> impl FnMut() + Send {
 }
 
 // Closures, because the engine tells call sites apart by the code of their forks: passed on as they are, both functions would be one.
-#[expect(clippy::redundant_closure)]
 #[inline(never)]
 fn join_parts(a: &mut (dyn FnMut() + Send), b: &mut (dyn FnMut() + Send)) {
-    join_in_operation(|| a(), || b());
+    let part = |part: &mut (dyn FnMut() + Send)| {
+        checkpoint();
+        part();
+    };
+    join_in_operation(|| part(a), || part(b));
 }
 
 #[expect(clippy::redundant_closure)]

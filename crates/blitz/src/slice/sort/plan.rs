@@ -8,6 +8,7 @@
 //! The probe only reads; whatever the comparator does (panic, lie), no element has moved yet.
 
 use crate::current_num_threads;
+use crate::engine::may_be_stopped;
 use crate::ops::stopwatch::Stopwatch;
 
 /// Slices shorter than this always go straight to the standard library.
@@ -25,6 +26,9 @@ const WORTH_HELP_NS: f64 = 130_000.0;
 
 /// A piece of work given to one thread should last at least about this long.
 const PIECE_NS: f64 = 25_000.0;
+
+/// A piece of a sort that somebody may stop lasts about this long at most: nobody looks in the middle of it.
+const STOPPED_WITHIN_NS: f64 = 1_000_000.0;
 
 /// What sorting takes per element and level when the comparison itself is nearly free.
 const fn floor_ns<T>() -> f64 {
@@ -58,11 +62,15 @@ pub(crate) fn plan<T>(v: &[T], is_less: &impl Fn(&T, &T) -> bool) -> Plan {
         return Plan::Sequential;
     }
     let threads = current_num_threads();
-    if threads < 2 {
+    let longest_ns = if may_be_stopped() {
+        STOPPED_WITHIN_NS
+    } else if threads < 2 {
         return Plan::Sequential;
-    }
+    } else {
+        f64::INFINITY
+    };
     let level_ns = comparison_ns(v, is_less).max(floor_ns::<T>());
-    plan_for_cost(v.len(), level_ns, threads)
+    plan_for_cost(v.len(), level_ns, threads, longest_ns)
 }
 
 /// Nanoseconds of one comparison, as the nearest pairs at the front of the slice cost them.
@@ -86,17 +94,18 @@ pub(super) fn comparison_ns<T>(v: &[T], is_less: &impl Fn(&T, &T) -> bool) -> f6
 }
 
 /// The same decision for a known cost per element and level.
-fn plan_for_cost(len: usize, level_ns: f64, threads: usize) -> Plan {
+fn plan_for_cost(len: usize, level_ns: f64, threads: usize, longest_ns: f64) -> Plan {
     let total_ns = len as f64 * len.ilog2() as f64 * level_ns;
     if total_ns < WORTH_HELP_NS {
         return Plan::Sequential;
     }
     // A leaf of `x` elements takes `x * log2(x) * level_ns`; one division by the logarithm of the whole errs on the long side.
-    let shortest_leaf = (PIECE_NS / (level_ns * len.ilog2() as f64)) as usize;
+    let leaf = |ns: f64| (ns / (level_ns * len.ilog2() as f64)) as usize;
+    let shortest_leaf = leaf(PIECE_NS);
     let even_leaf = len.div_ceil(threads * PIECES_PER_THREAD);
     let shortest_pass = (PIECE_NS / level_ns) as usize;
     Plan::Parallel(Grain {
-        leaf: even_leaf.max(shortest_leaf).max(4),
+        leaf: even_leaf.min(leaf(longest_ns)).max(shortest_leaf).max(4),
         pass: shortest_pass.clamp(4, 1 << 15),
     })
 }
@@ -107,13 +116,19 @@ mod tests {
 
     #[test]
     fn short_slices_of_cheap_elements_stay_on_the_calling_thread() {
-        assert_eq!(plan_for_cost(10_000, 0.65, 2), Plan::Sequential);
-        assert_eq!(plan_for_cost(10_000, 0.65, 64), Plan::Sequential);
+        assert_eq!(
+            plan_for_cost(10_000, 0.65, 2, f64::INFINITY),
+            Plan::Sequential
+        );
+        assert_eq!(
+            plan_for_cost(10_000, 0.65, 64, f64::INFINITY),
+            Plan::Sequential
+        );
     }
 
     #[test]
     fn long_slices_are_split_into_a_few_pieces_per_thread() {
-        let Plan::Parallel(grain) = plan_for_cost(1 << 20, 0.65, 2) else {
+        let Plan::Parallel(grain) = plan_for_cost(1 << 20, 0.65, 2, f64::INFINITY) else {
             panic!("a million elements must be split")
         };
         assert_eq!(grain.leaf, (1 << 20) / (2 * PIECES_PER_THREAD));
@@ -121,7 +136,7 @@ mod tests {
 
     #[test]
     fn dear_comparisons_make_short_slices_worth_splitting() {
-        let Plan::Parallel(grain) = plan_for_cost(100, 5_000.0, 2) else {
+        let Plan::Parallel(grain) = plan_for_cost(100, 5_000.0, 2, f64::INFINITY) else {
             panic!("three milliseconds of work must be split")
         };
         assert!(grain.leaf < 50);

@@ -25,6 +25,7 @@ use super::permute::rearrange;
 use super::raw::Scratch;
 use super::runs;
 use crate::current_num_threads;
+use crate::engine::{checkpoint, may_be_stopped};
 use crate::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
 
 /// Below this many elements, a comparison sort is faster than counting.
@@ -193,16 +194,21 @@ fn sort_elements<E: Element, R: Reading<E>>(v: &mut [E], reading: R) -> bool {
     };
     let threads = current_num_threads();
     let task = Task::whole(reading);
+    let may_be_stopped = may_be_stopped();
     // SAFETY: `v` is borrowed exclusively and the scratch buffer is as long; elements are plain copies.
     unsafe {
-        if v.len() <= ALONE || (threads < 2 && u32::try_from(v.len()).is_ok()) {
+        let alone = threads < 2 && u32::try_from(v.len()).is_ok() && !may_be_stopped;
+        if v.len() <= ALONE || alone {
             sequential::sort(places, task);
         } else {
             let cut = Cut {
                 alone: ALONE.max(v.len() / (8 * threads)).min(1 << 17),
                 stripes: 2 * threads,
+                may_be_stopped,
             };
             parallel::sort(places, task, cut);
+            // Not in the middle of it: only now is every element where it belongs, or at least in the slice.
+            checkpoint();
         }
     }
     true

@@ -10,6 +10,7 @@ use super::element::{Element, Places, Reading};
 use super::scale::Scale;
 use super::sequential::{self, Task};
 use crate::engine::demand::join_in_operation;
+use crate::engine::is_cancelled;
 use std::ops::Range;
 
 /// How a parallel radix sort cuts its work.
@@ -19,6 +20,8 @@ pub(super) struct Cut {
     pub(super) alone: usize,
     /// Stripes of a parallel pass.
     pub(super) stripes: usize,
+    /// May somebody stop the sort? Then the caller looks for that afterwards: what is left are the elements, in some order.
+    pub(super) may_be_stopped: bool,
 }
 
 /// Stripes shorter than this spend more on their counters than on their elements.
@@ -32,6 +35,11 @@ const BUCKET: usize = 4096;
 /// # Safety
 /// The source holds elements, the other place is writable, they do not overlap, and nobody else touches them.
 pub(super) unsafe fn sort<E: Element, R: Reading<E>>(places: Places<E>, task: Task<R>, cut: Cut) {
+    if cut.may_be_stopped && is_cancelled() {
+        // SAFETY: the caller's promise.
+        unsafe { leave_unsorted(places, task.to_other) };
+        return;
+    }
     if places.len <= cut.alone {
         // SAFETY: the caller's promise.
         unsafe { sequential::sort(places, task) };
@@ -52,19 +60,24 @@ pub(super) unsafe fn sort<E: Element, R: Reading<E>>(places: Places<E>, task: Ta
     unsafe {
         let elements = &*places.elements();
         let Some(scale) = Scale::for_elements(elements, reading, first_word, width) else {
-            if task.to_other {
-                copy_in_parallel(
-                    Shared::new(places.source),
-                    Shared::new(places.other),
-                    places.len,
-                );
-            }
-            return;
+            return leave_unsorted(places, task.to_other);
         };
         let target = Shared::new(places.other);
         let ends = spread(elements, reading, target, scale, cut.stripes);
         let within = task.within(scale.word, true);
         sort_buckets(&ends, 0, places.exchanged(), within, cut);
+    }
+}
+
+/// Only brings the elements to where they are wanted.
+///
+/// # Safety
+/// As for [`sort`].
+unsafe fn leave_unsorted<E: Element>(places: Places<E>, to_other: bool) {
+    if to_other {
+        let (from, to) = (Shared::new(places.source), Shared::new(places.other));
+        // SAFETY: the caller's promise.
+        unsafe { copy_in_parallel(from, to, places.len) };
     }
 }
 
