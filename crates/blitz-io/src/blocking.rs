@@ -22,6 +22,7 @@ use crate::runtime::hooks::{self, Hooks};
 use crate::task::{self, Failure, JoinHandle, Queued, Schedule, Task};
 use blitz_core::companion::{forks, start_thread};
 use blitz_core::demand::{ticks, ticks_per_us};
+use blitz_core::inherited::Captured;
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::future::Future;
@@ -158,7 +159,8 @@ impl BlockingPool {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> JoinHandle<T> {
         let hold = context::try_driver().and_then(Handle::hold_clock);
-        let future = RunOnce(Some(work));
+        let inherited = Captured::here();
+        let future = RunOnce(Some(move || inherited.run(work)));
         // SAFETY: closure and output are `Send` and `'static`.
         let (listed, task, handle) = unsafe { task::new(place, future, Arc::clone(self)) };
         // There is no list: the queue, or the thread, has the job.

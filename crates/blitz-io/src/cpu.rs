@@ -5,8 +5,10 @@ use crate::context;
 use crate::place::Place;
 use crate::scheduler::Shared;
 use crate::task::{self, JoinHandle, Queued, Schedule, Task};
+use blitz_core::CancelToken;
 use blitz_core::companion::sleep_elsewhere;
 use blitz_core::demand::{outlasts_a_wake, recall, record, ticks};
+use std::panic::resume_unwind;
 use std::sync::Arc;
 
 /// Runs a computation on the runtime's threads and returns its result through a handle.
@@ -16,7 +18,12 @@ use std::sync::Arc;
 /// borrows their CPUs between two steps of a loop or recursion. A closure that is known to be short is run by the
 /// worker of the task that asked, right after it; nobody is woken.
 ///
-/// A panic ends up in the handle. Aborting the handle has an effect only before the closure has begun.
+/// A panic ends up in the handle.
+///
+/// Aborting the handle stops the computation, and so does dropping it, since nobody wants the result any more (a `select!` or a
+/// [`timeout`](crate::time::timeout) that goes another way, say): what has not begun is dropped, parallel loops and sorts end before their next block, and
+/// code of yours can ask, with [`is_cancelled`](blitz_core::is_cancelled()) or [`checkpoint`](blitz_core::checkpoint). How things are stopped is said at
+/// [`CancelToken::run`](blitz_core::CancelToken::run). A computation that nobody waits for is started with [`spawn_cpu_detached`].
 ///
 /// # Panics
 /// Outside of a runtime.
@@ -35,10 +42,63 @@ where
     T: Send + 'static,
 {
     let place = Place::here();
-    context::with(|shared| spawn_cpu_in(place, shared, work))
+    context::with(|shared| spawn_cpu_in(place, shared, WhenUnwanted::Stops, work))
 }
 
-pub(crate) fn spawn_cpu_in<F, T>(place: Place, shared: &Arc<Shared>, work: F) -> JoinHandle<T>
+/// As [`spawn_cpu`], for a computation that nobody waits for: there is no handle, and it runs to its end.
+///
+/// A panic in it is dropped, as a task's is whose handle is gone.
+///
+/// # Panics
+/// Outside of a runtime.
+///
+/// ```
+/// # let runtime = blitz_io::Runtime::new().unwrap();
+/// # runtime.block_on(async {
+/// let (sender, receiver) = blitz_io::sync::oneshot::channel();
+/// blitz_io::spawn_cpu_detached(move || drop(sender.send(6 * 7)));
+/// assert_eq!(receiver.await, Ok(42));
+/// # });
+/// ```
+#[track_caller]
+pub fn spawn_cpu_detached<F>(work: F)
+where
+    F: FnOnce() + Send + 'static,
+{
+    let place = Place::here();
+    context::with(|shared| drop(spawn_cpu_in(place, shared, WhenUnwanted::GoesOn, work)));
+}
+
+/// What becomes of a computation whose handle is gone.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WhenUnwanted {
+    Stops,
+    GoesOn,
+}
+
+/// Runs `compute` in the task that polls it; it can be stopped by way of that.
+fn stoppable<T>(unwanted: WhenUnwanted, compute: impl FnOnce() -> T) -> T {
+    // Where nothing unwinds, there is no way to say that there is no result.
+    let Some(task) = task::current_task().filter(|_| !cfg!(panic = "abort")) else {
+        return compute();
+    };
+    let token = CancelToken::watching(move || {
+        let state = &task.header().state;
+        let unwanted = unwanted == WhenUnwanted::Stops && !state.has_handle();
+        // Once it is through there is nothing to stop: what it has spawned may go on.
+        (unwanted || state.is_cancelled()) && !state.is_complete()
+    });
+    token
+        .run(compute)
+        .unwrap_or_else(|stopped| resume_unwind(Box::new(stopped)))
+}
+
+pub(crate) fn spawn_cpu_in<F, T>(
+    place: Place,
+    shared: &Arc<Shared>,
+    unwanted: WhenUnwanted,
+    work: F,
+) -> JoinHandle<T>
 where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
@@ -54,7 +114,7 @@ where
         if !short {
             theirs.caller_blocks();
         }
-        theirs.compute(|| timed(site, work))
+        stoppable(unwanted, || theirs.compute(|| timed(site, work)))
     }));
     // SAFETY: closure and output are `Send` and `'static`.
     let (listed, queued, handle) =

@@ -106,7 +106,7 @@ pub use blitz_io_macros::main;
 pub use blitz_io_macros::test;
 
 #[cfg(not(loom))]
-pub use cpu::spawn_cpu;
+pub use cpu::{spawn_cpu, spawn_cpu_detached};
 #[cfg(not(loom))]
 #[doc(no_inline)]
 pub use runtime::{Builder, Handle, Runtime};

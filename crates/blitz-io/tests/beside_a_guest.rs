@@ -36,7 +36,8 @@ fn a_computation_runs_although_the_worker_blocks_in_a_task_that_it_took_while_a_
             // If the worker has its seat at this moment, this thread is no guest, and tries again.
             let task = iter::repeat_with(|| blitz_core::scope(|_| as_guest()));
             let task = task.flatten().next().unwrap();
-            runtime.handle().spawn_cpu(move || go.send(()).unwrap());
+            let go = move || go.send(()).unwrap();
+            runtime.handle().spawn_cpu_detached(go);
             runtime.block_on(task).unwrap();
         }
     });

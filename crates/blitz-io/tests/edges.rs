@@ -109,7 +109,7 @@ fn computes_crosswise(depth: u32) -> u32 {
     let through_a_channel = || {
         let (done, is_done) = blitz_io::sync::oneshot::channel();
         let send = move || done.send(computes_crosswise(depth - 1)).unwrap();
-        drop(blitz_io::spawn_cpu(send));
+        blitz_io::spawn_cpu_detached(send);
         is_done.blocking_recv().unwrap()
     };
     let (one, two) = blitz_core::join(through_a_task, through_a_channel);
@@ -384,7 +384,7 @@ fn a_runtime_may_be_dropped_wherever_its_code_runs() {
                 };
                 match place {
                     0 => drop(handle.spawn_blocking(end)),
-                    1 => drop(handle.spawn_cpu(end)),
+                    1 => handle.spawn_cpu_detached(end),
                     2 => drop(handle.spawn(async move { end() })),
                     _ => end(),
                 }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use blitz_io::{Builder, Runtime, block_in_place, spawn, spawn_blocking, spawn_cpu};
+use blitz_io::{Builder, Runtime, block_in_place, spawn, spawn_blocking, spawn_cpu_detached};
 use common::within_a_minute;
 use std::sync::{Arc, Mutex, mpsc};
 
@@ -38,7 +38,7 @@ fn wait_for_lock(runtime: &Runtime, lock: &Arc<Mutex<u32>>) {
         if count % 2 == 0 {
             runtime.spawn(async move { work() });
         } else {
-            runtime.handle().spawn_cpu(work);
+            runtime.handle().spawn_cpu_detached(work);
         }
     }
     for _ in 0..workers {
@@ -129,7 +129,7 @@ fn by_a_task_across_block_in_place() {
                         };
                         match count % 3 {
                             0 => drop(spawn(async move { work() })),
-                            1 => drop(spawn_cpu(work)),
+                            1 => spawn_cpu_detached(work),
                             _ => drop(spawn_blocking(work)),
                         }
                     }

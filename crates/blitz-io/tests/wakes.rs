@@ -255,7 +255,7 @@ fn what_a_task_on_the_relief_thread_spawns_is_run_by_the_workers() {
         for _ in 0..20 {
             let cpu = sender.clone();
             let told = move || (blitz_core::current_num_threads(), thread::current().id());
-            blitz_io::spawn_cpu(move || cpu.send(told()).unwrap());
+            blitz_io::spawn_cpu_detached(move || cpu.send(told()).unwrap());
             let sender = sender.clone();
             blitz_core::spawn(move || sender.send(told()).unwrap());
         }

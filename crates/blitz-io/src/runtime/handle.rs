@@ -3,6 +3,7 @@
 use super::{Id, RuntimeFlavor, RuntimeMetrics, block_on};
 use crate::blocking::Duty;
 use crate::context;
+use crate::cpu::WhenUnwanted;
 use crate::place::Place;
 use crate::scheduler::Shared;
 use crate::task::JoinHandle;
@@ -108,7 +109,17 @@ impl Handle {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> JoinHandle<T> {
-        crate::cpu::spawn_cpu_in(Place::here(), &self.shared, work)
+        crate::cpu::spawn_cpu_in(Place::here(), &self.shared, WhenUnwanted::Stops, work)
+    }
+
+    /// Runs a computation that nobody waits for; see [`spawn_cpu_detached`](crate::spawn_cpu_detached).
+    pub fn spawn_cpu_detached(&self, work: impl FnOnce() + Send + 'static) {
+        drop(crate::cpu::spawn_cpu_in(
+            Place::here(),
+            &self.shared,
+            WhenUnwanted::GoesOn,
+            work,
+        ));
     }
 
     /// Makes this the calling thread's runtime until the guard is dropped, so that sockets and timers can be made.

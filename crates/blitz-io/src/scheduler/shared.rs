@@ -12,8 +12,10 @@ use crate::context;
 use crate::place::Place;
 use crate::runtime::Identity;
 use crate::runtime::metrics::PollTimes;
-use crate::task::{self, LocalTasks, Queued, Schedule, Task};
+use crate::task::behind::Behind;
+use crate::task::{LocalTasks, Queued, Schedule, Task, inheriting};
 use blitz_core::companion::sleep_elsewhere;
+use blitz_core::{Priority, current_priority};
 use std::cell::Cell;
 use std::future::Future;
 use std::ops::Deref;
@@ -83,13 +85,32 @@ impl Shared {
         F::Output: Send,
     {
         self.assert_of_this_process();
+        if current_priority() == Priority::Background && self.pool().is_some() {
+            return self.spawn_behind(place, future);
+        }
         // SAFETY: both are `Send`; that they live long enough is the caller's business.
-        let (listed, queued, handle) = unsafe { task::new(place, future, Arc::clone(self)) };
+        let (listed, queued, handle) = unsafe { inheriting::new(place, future, Arc::clone(self)) };
         if self.admit(listed) {
             match self.my_core() {
                 Some((core, _)) => self.push_own(core, queued),
                 None => self.inject(queued),
             }
+        }
+        handle
+    }
+
+    /// As [`Shared::spawn`], for a background task.
+    #[cold]
+    fn spawn_behind<F>(self: &Arc<Self>, place: Place, future: F) -> Task
+    where
+        F: Future + Send,
+        F::Output: Send,
+    {
+        let behind = Behind(Arc::clone(self));
+        // SAFETY: as in `spawn`.
+        let (listed, queued, handle) = unsafe { inheriting::new_inheriting(place, future, behind) };
+        if self.admit(listed) {
+            Behind::queue(self, queued);
         }
         handle
     }

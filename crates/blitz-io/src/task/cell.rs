@@ -106,6 +106,13 @@ pub(crate) fn current() -> Option<NonNull<Header>> {
     NonNull::new(CURRENT.get().cast_mut())
 }
 
+/// The same, to keep.
+pub(crate) fn current_task() -> Option<Task> {
+    let header = current()?;
+    // What is polled has a reference, which the caller's poll holds.
+    Some(Task::clone(&ManuallyDrop::new(Task(header))))
+}
+
 /// Makes a task of `future`: for the list of owned tasks, for a queue, and for the handle.
 ///
 /// # Safety
@@ -441,7 +448,7 @@ unsafe fn poll_future<F: Future, S: Schedule>(
     match polled {
         Ok(Poll::Pending) => Poll::Pending,
         Ok(Poll::Ready(output)) => Poll::Ready(Ok(output)),
-        Err(payload) => Poll::Ready(Err(Failure::panicked(payload))),
+        Err(payload) => Poll::Ready(Err(Failure::unwound(payload))),
     }
 }
 

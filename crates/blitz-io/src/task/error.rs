@@ -16,11 +16,31 @@ impl Failure {
         Failure { panic: None }
     }
 
+    /// It has unwound: because it panicked, or because the token that it runs under has stopped it.
+    pub(crate) fn unwound(payload: Box<dyn Any + Send>) -> Self {
+        if was_stopped(&*payload) {
+            Self::cancelled()
+        } else {
+            Self::panicked(payload)
+        }
+    }
+
     pub(crate) fn panicked(payload: Box<dyn Any + Send>) -> Self {
         Failure {
             panic: Some(Box::new(Mutex::new(payload))),
         }
     }
+}
+
+#[cfg(not(loom))]
+fn was_stopped(payload: &(dyn Any + Send)) -> bool {
+    blitz_core::Cancelled::of_panic(payload).is_some()
+}
+
+/// Models have no tokens.
+#[cfg(loom)]
+fn was_stopped(_: &(dyn Any + Send)) -> bool {
+    false
 }
 
 /// A task that ended without an output: it was aborted, or it panicked.
@@ -34,7 +54,7 @@ impl JoinError {
         JoinError { id, failure }
     }
 
-    /// Was the task aborted, or its runtime shut down?
+    /// Was the task aborted, stopped by a [token](blitz_core::CancelToken), or its runtime shut down?
     pub fn is_cancelled(&self) -> bool {
         self.failure.panic.is_none()
     }

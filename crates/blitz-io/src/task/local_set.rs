@@ -1,6 +1,7 @@
 //! Tasks that stay on one thread, for futures that are not `Send`.
 
-use super::cell::{self, Queued, Schedule, Task};
+use super::cell::{Queued, Schedule, Task};
+use super::inheriting;
 use super::join_handle::JoinHandle;
 use crate::context;
 use crate::place::Place;
@@ -265,7 +266,7 @@ where
 {
     // SAFETY: the set polls and drops its tasks on its own thread only, and keeps each in its list until it is complete. A
     // handle to an output that is not `Send` is not `Send` either.
-    let (listed, queued, handle) = unsafe { cell::new(place, future, Arc::clone(shared)) };
+    let (listed, queued, handle) = unsafe { inheriting::new(place, future, Arc::clone(shared)) };
     if shared.owned.admit(listed, 0, 0) {
         shared.push(queued);
     }

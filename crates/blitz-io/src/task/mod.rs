@@ -1,10 +1,14 @@
 //! Tasks: futures that run on their own, and the handles to them.
 
 #[cfg(not(loom))]
+pub(crate) mod behind;
+#[cfg(not(loom))]
 mod builder;
 mod cell;
 mod error;
 mod id;
+#[cfg(not(loom))]
+pub(crate) mod inheriting;
 #[cfg(not(loom))]
 mod join_handle;
 #[cfg(not(loom))]
@@ -28,7 +32,7 @@ pub use crate::cpu::block_in_place;
 #[cfg(all(test, loom))]
 pub(crate) use cell::new_with_flaws;
 #[cfg_attr(loom, allow(unused_imports))]
-pub(crate) use cell::{Header, Links, Queued, Schedule, Task, new};
+pub(crate) use cell::{Header, Links, Queued, Schedule, Task, current_task, new};
 #[cfg(not(loom))]
 pub use coop::{consume_budget, unconstrained};
 pub(crate) use error::Failure;

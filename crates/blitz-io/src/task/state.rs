@@ -220,6 +220,16 @@ impl State {
         })
     }
 
+    /// Has somebody asked the task to end?
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Acquire) & CANCELLED != 0
+    }
+
+    /// Is there still a handle?
+    pub(crate) fn has_handle(&self) -> bool {
+        self.0.load(Ordering::Acquire) & JOIN_INTEREST != 0
+    }
+
     /// The runtime ends. `true`: the caller is RUNNING, drops the future and completes the task; `false`: whoever runs it
     /// does.
     pub(crate) fn seize(&self) -> bool {

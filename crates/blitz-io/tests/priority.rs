@@ -1,0 +1,123 @@
+//! Background tasks and computations beside those that somebody waits for.
+
+mod common;
+
+use blitz_core::Priority::{Background, Latency};
+use blitz_core::{current_priority, with_priority};
+use blitz_io::{Builder, Runtime, spawn, spawn_cpu};
+use common::within_a_minute;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+fn runtimes() -> [Runtime; 3] {
+    let of = |workers| {
+        Builder::new_multi_thread()
+            .worker_threads(workers)
+            .build()
+            .unwrap()
+    };
+    [
+        of(1),
+        of(2),
+        Builder::new_current_thread().enable_all().build().unwrap(),
+    ]
+}
+
+#[test]
+fn background_tasks_run_and_what_they_spawn_is_background() {
+    within_a_minute(|| {
+        for runtime in runtimes() {
+            runtime.block_on(async {
+                let task = with_priority(Background, || {
+                    spawn(async {
+                        blitz_io::task::yield_now().await;
+                        blitz_io::time::sleep(Duration::from_millis(1)).await;
+                        let inner = spawn(async { current_priority() });
+                        let cpu = spawn_cpu(current_priority);
+                        (current_priority(), inner.await.unwrap(), cpu.await.unwrap())
+                    })
+                });
+                assert_eq!(task.await.unwrap(), (Background, Background, Background));
+                assert_eq!(spawn(async { current_priority() }).await.unwrap(), Latency);
+                // One that is aborted while it waits, and one while it is queued.
+                let waits = with_priority(Background, || spawn(std::future::pending::<()>()));
+                blitz_io::task::yield_now().await;
+                waits.abort();
+                assert!(waits.await.unwrap_err().is_cancelled());
+                let queued = with_priority(Background, || spawn(async {}));
+                queued.abort();
+                drop(queued.await);
+            });
+        }
+    });
+}
+
+#[test]
+fn background_tasks_come_after_those_that_somebody_waits_for() {
+    within_a_minute(|| {
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(1)
+            .build()
+            .unwrap();
+        let order = Arc::new(Mutex::new(Vec::new()));
+        let note = |what| {
+            let order = Arc::clone(&order);
+            async move { order.lock().unwrap().push(what) }
+        };
+        let spawns = {
+            let (behind, first) = (note("behind"), note("first"));
+            async move {
+                let behind = with_priority(Background, || spawn(behind));
+                (behind, spawn(first))
+            }
+        };
+        let (behind, first) = runtime.block_on(runtime.spawn(spawns)).unwrap();
+        runtime.block_on(async {
+            behind.await.unwrap();
+            first.await.unwrap();
+        });
+        assert_eq!(*order.lock().unwrap(), ["first", "behind"]);
+    });
+}
+
+#[test]
+fn a_computation_does_not_wait_for_background_ones_that_never_end() {
+    within_a_minute(|| {
+        for runtime in runtimes() {
+            let over = Arc::new(AtomicBool::new(false));
+            let endless = |_| {
+                let over = Arc::clone(&over);
+                with_priority(Background, || {
+                    runtime.handle().spawn_cpu(move || {
+                        while !over.load(Ordering::SeqCst) {
+                            blitz_core::checkpoint();
+                        }
+                    })
+                })
+            };
+            let jobs: Vec<_> = (0..3).map(endless).collect();
+            for n in 0..20 {
+                let job = runtime.handle().spawn_cpu(move || n);
+                assert_eq!(runtime.block_on(job).unwrap(), n);
+            }
+            over.store(true, Ordering::SeqCst);
+            jobs.into_iter()
+                .for_each(|job| runtime.block_on(job).unwrap());
+        }
+    });
+}
+
+#[test]
+fn a_runtime_may_end_with_background_tasks_in_its_queues() {
+    within_a_minute(|| {
+        for runtime in runtimes() {
+            let tasks: Vec<_> = runtime.block_on(async {
+                let spawn = |n| with_priority(Background, || spawn(async move { n }));
+                (0..100).map(spawn).collect()
+            });
+            drop(runtime);
+            assert!(tasks.iter().all(|task| task.is_finished()));
+        }
+    });
+}
