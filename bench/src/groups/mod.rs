@@ -16,6 +16,7 @@ pub mod net;
 pub mod ops;
 #[cfg(feature = "full")]
 pub mod pipeline;
+pub mod priority;
 pub mod service;
 pub mod sort;
 #[cfg(feature = "full")]
@@ -161,6 +162,11 @@ pub const GROUPS: &[Group] = &[
         "dear",
         "few items that sleep for 5 ms, on up to 16 threads: does everybody always have one?",
         dear::run,
+    ),
+    Group::measuring(
+        "priority",
+        "tasks beside loops that fill the pool, which are background: how long does a task wait?",
+        priority::run,
     ),
     Group::measuring(
         "idle",
