@@ -197,7 +197,7 @@ where
     let _shape = pool.shape();
     for seat in pool.seats.iter().take(pool.num_threads()) {
         let op = Arc::clone(&op);
-        let inherited = Captured::here();
+        let inherited = Captured::for_detached();
         let call = move || BroadcastContext::with(|context| op(context));
         let run = detached::<false>(pool, move || inherited.run_task(call));
         // SAFETY: the root lives for ever, and `op` is `Send` and `'static`.

@@ -66,6 +66,24 @@ struct State {
     skipped: AtomicUsize,
 }
 
+impl State {
+    fn new(deadline: Option<Instant>, above: [Option<CancelToken>; 2]) -> Self {
+        let mut state = State::default();
+        (state.deadline, state.above) = (deadline, above);
+        state
+    }
+}
+
+/// Many generations of children are freed one after the other, not one inside of the other.
+impl Drop for State {
+    fn drop(&mut self) {
+        let mut next = self.above[0].take();
+        while let Some(mut state) = next.and_then(|token| Arc::into_inner(token.state)) {
+            next = state.above[0].take();
+        }
+    }
+}
+
 const RUNNING: u8 = 0;
 const CANCELLED: u8 = 1;
 const TIMED_OUT: u8 = 2;
@@ -93,10 +111,7 @@ impl CancelToken {
     /// assert!(token.is_cancelled());
     /// ```
     pub fn with_deadline(deadline: Instant) -> Self {
-        Self::of(State {
-            deadline: Some(deadline),
-            ..State::default()
-        })
+        Self::of(State::new(Some(deadline), [None, None]))
     }
 
     /// A token that is cancelled when `timeout` has passed from now on, at the latest. One that the clock cannot express is none.
@@ -107,10 +122,10 @@ impl CancelToken {
     /// assert!(!blitz_core::CancelToken::with_timeout(Duration::MAX).is_cancelled());
     /// ```
     pub fn with_timeout(timeout: Duration) -> Self {
-        Self::of(State {
-            deadline: Instant::now().checked_add(timeout),
-            ..State::default()
-        })
+        Self::of(State::new(
+            Instant::now().checked_add(timeout),
+            [None, None],
+        ))
     }
 
     /// A token that is cancelled with this one, at the latest. Cancelling it does not cancel this one.
@@ -124,10 +139,7 @@ impl CancelToken {
     /// assert!(two.is_cancelled());
     /// ```
     pub fn child(&self) -> Self {
-        Self::of(State {
-            above: [Some(self.clone()), None],
-            ..State::default()
-        })
+        Self::of(State::new(None, [Some(self.clone()), None]))
     }
 
     /// A [child](Self::child) that is cancelled at `deadline`, at the latest.
@@ -138,11 +150,7 @@ impl CancelToken {
     /// assert!(child.is_cancelled() && !parent.is_cancelled());
     /// ```
     pub fn child_with_deadline(&self, deadline: Instant) -> Self {
-        Self::of(State {
-            deadline: Some(deadline),
-            above: [Some(self.clone()), None],
-            ..State::default()
-        })
+        Self::of(State::new(Some(deadline), [Some(self.clone()), None]))
     }
 
     /// A [child](Self::child) that is cancelled when `timeout` has passed from now on, at the latest.
@@ -152,20 +160,16 @@ impl CancelToken {
     /// assert!(parent.child_with_timeout(std::time::Duration::ZERO).is_cancelled());
     /// ```
     pub fn child_with_timeout(&self, timeout: Duration) -> Self {
-        Self::of(State {
-            deadline: Instant::now().checked_add(timeout),
-            above: [Some(self.clone()), None],
-            ..State::default()
-        })
+        let deadline = Instant::now().checked_add(timeout);
+        Self::of(State::new(deadline, [Some(self.clone()), None]))
     }
 
     /// One that is also cancelled when `says_so` does. It is asked often, by any thread.
     #[doc(hidden)]
     pub fn watching(says_so: impl Fn() -> bool + Send + Sync + 'static) -> Self {
-        Self::of(State {
-            watched: Some(Box::new(says_so)),
-            ..State::default()
-        })
+        let mut state = State::default();
+        state.watched = Some(Box::new(says_so));
+        Self::of(state)
     }
 
     /// Cancels it, and all that depend on it. It does not wait for anything.
@@ -220,22 +224,37 @@ impl CancelToken {
     }
 
     fn ask_others(&self) -> Option<Cancelled> {
-        let State {
-            deadline,
-            above,
-            watched,
-            ..
-        } = &*self.state;
-        let late = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        let reason = if let Some(why) = above.iter().flatten().find_map(CancelToken::why) {
-            if why.timed_out { TIMED_OUT } else { CANCELLED }
-        } else if watched.as_ref().is_some_and(|says_so| says_so()) {
-            CANCELLED
-        } else if late() {
-            TIMED_OUT
-        } else {
+        // A token has one above it, mostly, and may have thousands.
+        let mut next = Some(self);
+        let mut reason = RUNNING;
+        while let Some(token) = next.filter(|_| reason == RUNNING) {
+            let state = &*token.state;
+            let late = || {
+                state
+                    .deadline
+                    .is_some_and(|deadline| Instant::now() >= deadline)
+            };
+            reason = state.stopped.load(Ordering::Acquire);
+            if reason == RUNNING && state.watched.as_ref().is_some_and(|says_so| says_so()) {
+                reason = CANCELLED;
+            }
+            if let (RUNNING, Some(second)) = (reason, &state.above[1]) {
+                reason = second.why().map_or(RUNNING, |why| match why.timed_out {
+                    true => TIMED_OUT,
+                    false => CANCELLED,
+                });
+            }
+            next = state.above[0].as_ref();
+            // Its own deadline after the others' word: the first reason is theirs.
+            let others =
+                || next.is_some_and(|above| above.state.stopped.load(Ordering::Acquire) != RUNNING);
+            if reason == RUNNING && !others() && late() {
+                reason = TIMED_OUT;
+            }
+        }
+        if reason == RUNNING {
             return None;
-        };
+        }
         self.stop(reason);
         self.why()
     }
@@ -270,12 +289,16 @@ impl CancelToken {
     }
 
     fn count_skipped(&self) {
-        self.state.skipped.fetch_add(1, Ordering::Relaxed);
-        // Those that it hangs on have kept the task from beginning if they are cancelled themselves.
-        let above = self.state.above.iter().flatten();
-        above
-            .filter(|token| token.is_cancelled())
-            .for_each(CancelToken::count_skipped);
+        let mut next = Some(self);
+        while let Some(token) = next {
+            token.state.skipped.fetch_add(1, Ordering::Relaxed);
+            // Those that it hangs on have kept the task from beginning if they are cancelled themselves.
+            let [first, second] = &token.state.above;
+            if let Some(second) = second.as_ref().filter(|second| second.is_cancelled()) {
+                second.count_skipped();
+            }
+            next = first.as_ref().filter(|first| first.is_cancelled());
+        }
     }
 
     /// Runs `work`; it and everything that is started in it can be stopped with this token, and with one that the caller itself runs under.
@@ -311,11 +334,25 @@ impl CancelToken {
     /// assert_eq!(stopped.unwrap_err().to_string(), "stopped: its token was cancelled");
     /// ```
     pub fn run<R>(&self, work: impl FnOnce() -> R) -> Result<R, Cancelled> {
+        self.run_in(|| Node::with_token(Some(self.beside_current())), work)
+    }
+
+    /// The same, but detached tasks that `work` spawns are not the token's business.
+    #[doc(hidden)]
+    pub fn run_apart<R>(&self, work: impl FnOnce() -> R) -> Result<R, Cancelled> {
+        self.run_in(|| Node::with_token_of_its_own(self.beside_current()), work)
+    }
+
+    fn run_in<R>(
+        &self,
+        node: impl FnOnce() -> Arc<Node>,
+        work: impl FnOnce() -> R,
+    ) -> Result<R, Cancelled> {
         if let Some(why) = self.why() {
             return Err(why);
         }
         inherited::checkpoint();
-        let node = Node::with_token(Some(self.beside_current()));
+        let node = node();
         let catching = Catching::new();
         let result = catch_unwind(AssertUnwindSafe(|| node.provide(work)));
         drop(catching);
@@ -332,16 +369,30 @@ impl CancelToken {
     /// A token that is cancelled with this one or the caller's.
     fn beside_current(&self) -> CancelToken {
         match inherited::current_token() {
-            Some(outer) if !outer.is(self) => Self::of(State {
-                above: [Some(self.clone()), Some(outer.clone())],
-                ..State::default()
-            }),
-            _ => self.clone(),
+            // Once is enough: tasks that run under a token and spawn their successors under the same would make a chain of it.
+            Some(outer) if !outer.hangs_on(self) => {
+                let above = [Some(self.clone()), Some(outer.clone())];
+                Self::of(State::new(None, above))
+            }
+            Some(outer) => outer.clone(),
+            None => self.clone(),
         }
     }
 
-    fn is(&self, other: &CancelToken) -> bool {
+    pub(crate) fn is(&self, other: &CancelToken) -> bool {
         Arc::ptr_eq(&self.state, &other.state)
+    }
+
+    /// Is it cancelled with `other`?
+    fn hangs_on(&self, other: &CancelToken) -> bool {
+        let mut above = vec![self];
+        while let Some(token) = above.pop() {
+            if token.is(other) {
+                return true;
+            }
+            above.extend(token.state.above.iter().flatten());
+        }
+        false
     }
 
     /// [`spawn_handle`](crate::spawn_handle) for a task that can be stopped with this token. If it is, the handle's error is [`Cancelled`].

@@ -1,7 +1,8 @@
 //! What work inherits from whoever started it: values, a [token](crate::CancelToken) that stops it.
 //!
 //! A thread has one word, a pointer to a `Node` or null. Everything that a piece of work inherits hangs on that node: it is made by whoever provides a
-//! value, for the time of a call, and never changes. A node refers to the one that was in force before it.
+//! value, for the time of a call, and never changes. A node has everything that was in force before it, too, so no chains of them can grow, however often
+//! tasks that inherit something provide more and spawn others.
 //!
 //! # How it gets to other threads
 //! * **Forks, parts of loops, whatever the owner waits for.** A fork says nothing of all this: `join` is as it was. But providing a value begins a
@@ -36,17 +37,20 @@ thread_local! {
 }
 
 /// See the module's documentation.
+#[derive(Clone, Default)]
 pub(crate) struct Node {
-    /// What stops the work, if anything may: this node's own, or that of the one before.
+    /// What stops the work, if anything may.
     token: Option<CancelToken>,
-    /// So does this come from the one before, unless it is what the node is for.
+    /// What stops detached tasks that the work spawns.
+    tasks_token: Option<CancelToken>,
     priority: Priority,
-    /// The [`Inherited`] that the value is for, by its address, and the value.
-    value: Option<(usize, Box<dyn Any + Send + Sync>)>,
+    /// Each with the [`Inherited`] that it is for, by its address.
+    values: Vec<(usize, Value)>,
     /// The span that the work is in.
     span: Span,
-    before: Option<Arc<Node>>,
 }
+
+type Value = Arc<dyn Any + Send + Sync>;
 
 /// Without the feature, there are no spans, and nothing of this remains.
 #[cfg(not(feature = "tracing"))]
@@ -80,24 +84,16 @@ use span::{Entered, Span};
 impl Node {
     /// Nothing but what the calling code has inherited itself.
     fn here() -> Self {
-        let before = Captured::here().0;
-        let (token, priority, span) = before.as_ref().map_or_else(Default::default, |before| {
-            (before.token.clone(), before.priority, before.span.clone())
-        });
-        Node {
-            token,
-            priority,
-            value: None,
-            span,
-            before,
-        }
+        current().cloned().unwrap_or_default()
     }
 
-    fn with_value(key: usize, value: Box<dyn Any + Send + Sync>) -> Arc<Self> {
-        Arc::new(Node {
-            value: Some((key, value)),
-            ..Self::here()
-        })
+    fn with_value(key: usize, value: Value) -> Arc<Self> {
+        let mut node = Self::here();
+        match node.values.iter_mut().find(|(of, _)| *of == key) {
+            Some((_, place)) => *place = value,
+            None => node.values.push((key, value)),
+        }
+        Arc::new(node)
     }
 
     /// For work of this priority.
@@ -111,7 +107,16 @@ impl Node {
     /// For work that only this token stops; `None`: nothing does.
     pub(crate) fn with_token(token: Option<CancelToken>) -> Arc<Self> {
         Arc::new(Node {
-            token,
+            token: token.clone(),
+            tasks_token: token,
+            ..Self::here()
+        })
+    }
+
+    /// For work that this token stops, but not the detached tasks that it spawns.
+    pub(crate) fn with_token_of_its_own(token: CancelToken) -> Arc<Self> {
+        Arc::new(Node {
+            token: Some(token),
             ..Self::here()
         })
     }
@@ -288,7 +293,31 @@ impl Word {
 pub struct Captured(Option<Arc<Node>>);
 
 impl Captured {
-    /// That of the calling code.
+    /// For a detached task.
+    #[inline]
+    pub fn for_detached() -> Self {
+        let this = Self::here();
+        if this.0.is_none() {
+            return this;
+        }
+        this.without_own_token()
+    }
+
+    #[cold]
+    fn without_own_token(self) -> Self {
+        let Some(node) = &self.0 else { return self };
+        match (&node.token, &node.tasks_token) {
+            (Some(own), other) if !other.as_ref().is_some_and(|other| other.is(own)) => {
+                Captured(Some(Arc::new(Node {
+                    token: other.clone(),
+                    ..Node::clone(node)
+                })))
+            }
+            _ => self,
+        }
+    }
+
+    /// That of the calling code, for a part of it.
     #[inline]
     pub fn here() -> Self {
         let word = WORD.get();
@@ -373,7 +402,7 @@ impl fmt::Debug for Captured {
 /// [`join`](crate::join()), for loops, tasks of scopes and detached ones, [`install`](crate::ThreadPool::install) and broadcasts; and for tasks and
 /// computations of `blitz-io`.
 ///
-/// [`set`](Self::set) allocates once. Reading walks through the calls of `set` that the code is inside of, the innermost first. A task that inherits something
+/// [`set`](Self::set) allocates three times. Reading looks through the values that the code has inherited, of which there are few. A task that inherits something
 /// costs two changes of a reference count; forks cost nothing, and neither does anything in programs that do not use this.
 ///
 /// ```
@@ -420,7 +449,7 @@ impl<T: Send + Sync + 'static> Inherited<T> {
     /// assert_eq!(inner, Some(2));
     /// ```
     pub fn set<R>(&self, value: T, work: impl FnOnce() -> R) -> R {
-        Node::with_value(self.key(), Box::new(value)).provide(work)
+        Node::with_value(self.key(), Arc::new(value)).provide(work)
     }
 
     /// Calls `read` with the value, or with `None` outside of any [`set`](Self::set).
@@ -450,16 +479,9 @@ impl<T: Send + Sync + 'static> Inherited<T> {
     /// For callers that are done with it before they return.
     fn find<'a>(&self) -> Option<&'a T> {
         let key = self.key();
-        let mut node = current();
-        while let Some(this) = node {
-            // By type, too: a constant instead of a static may share its address with another one.
-            let ours = this.value.as_ref().filter(|(of, _)| *of == key);
-            if let Some(value) = ours.and_then(|(_, value)| value.downcast_ref()) {
-                return Some(value);
-            }
-            node = this.before.as_deref();
-        }
-        None
+        let (_, value) = current()?.values.iter().find(|(of, _)| *of == key)?;
+        // A constant instead of a static may share its address with one of another type.
+        value.downcast_ref()
     }
 }
 

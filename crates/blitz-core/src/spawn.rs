@@ -106,7 +106,7 @@ pub(crate) fn try_spawn_in<F: FnOnce() + Send + 'static>(
 /// # Safety
 /// A place among the tasks that wait has been taken for it.
 unsafe fn spawn_with_room(pool: &Pool, func: impl FnOnce() + Send + 'static) {
-    let inherited = Captured::here();
+    let inherited = Captured::for_detached();
     let priority = inherited.priority();
     let func = move || inherited.run_task(func);
     let root = &raw const context::ROOT;
@@ -122,7 +122,7 @@ pub(crate) fn spawn_fifo_in(pool: &Pool, func: impl FnOnce() + Send + 'static) {
     };
     pool.make_room();
     let root = &raw const context::ROOT;
-    let inherited = Captured::here();
+    let inherited = Captured::for_detached();
     let func = move || inherited.run_task(func);
     // SAFETY: as in `spawn_in`.
     let task = unsafe { make(pool, root, detached::<true>(pool, func)) };
@@ -150,7 +150,7 @@ pub(crate) fn spawn_handle_in<T: Send + 'static>(
     let shared = Arc::new(Shared::new(Site::caller(), pool, &raw const context::ROOT));
     let ours = Arc::clone(&shared);
     let spawned = Spawned::here();
-    let inherited = Captured::here();
+    let inherited = Captured::for_detached();
     let priority = inherited.priority();
     let run = move || {
         let func = || inherited.run_task(|| spawned.run(&ours.ends, func));
@@ -171,7 +171,7 @@ pub(crate) fn spawn_unless_ended<F: FnOnce() + Send + 'static>(
         return Err(func);
     }
     let root = &raw const context::ROOT;
-    let inherited = Captured::here();
+    let inherited = Captured::for_detached();
     let priority = inherited.priority();
     // What it does about a token is the companion's.
     let func = move || inherited.run(func);

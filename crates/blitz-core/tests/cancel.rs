@@ -230,3 +230,36 @@ fn a_token_stops_what_other_threads_run_for_it() {
         assert_eq!(token.skipped(), 100 - begun);
     }
 }
+
+#[test]
+fn many_generations_of_children_need_no_stack() {
+    let oldest = CancelToken::new();
+    let youngest = (0..200_000).fold(oldest.clone(), |token, _| token.child());
+    assert!(!youngest.is_cancelled());
+    oldest.cancel();
+    assert!(youngest.is_cancelled());
+    drop(youngest);
+    drop((0..200_000).fold(CancelToken::new(), |token, _| token.child()));
+}
+
+#[test]
+fn tasks_that_spawn_their_successors_under_a_token_make_no_chain() {
+    static HELD: blitz_core::Inherited<Arc<()>> = blitz_core::Inherited::new();
+    fn generation(number: usize, token: CancelToken, held: Arc<()>, tell: mpsc::Sender<usize>) {
+        if number == 0 {
+            return tell.send(Arc::strong_count(&held)).unwrap();
+        }
+        let value = Arc::clone(&held);
+        let spawn = |token: CancelToken| {
+            HELD.set(value, || {
+                blitz_core::spawn(move || generation(number - 1, token, held, tell));
+            });
+        };
+        let again = token.clone();
+        token.run(|| spawn(again)).unwrap();
+    }
+    let (tell, told) = mpsc::channel();
+    generation(10_000, CancelToken::new(), Arc::new(()), tell);
+    let alive = told.recv().unwrap();
+    assert!(alive < 10, "{alive} generations are alive");
+}

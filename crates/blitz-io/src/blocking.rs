@@ -159,7 +159,7 @@ impl BlockingPool {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> JoinHandle<T> {
         let hold = context::try_driver().and_then(Handle::hold_clock);
-        let inherited = Captured::here();
+        let inherited = Captured::for_detached();
         let future = RunOnce(Some(move || inherited.run(work)));
         // SAFETY: closure and output are `Send` and `'static`.
         let (listed, task, handle) = unsafe { task::new(place, future, Arc::clone(self)) };

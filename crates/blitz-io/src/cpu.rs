@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// Aborting the handle stops the computation, and so does dropping it, since nobody wants the result any more (a `select!` or a
 /// [`timeout`](crate::time::timeout) that goes another way, say): what has not begun is dropped, parallel loops and sorts end before their next block, and
 /// code of yours can ask, with [`is_cancelled`](blitz_core::is_cancelled()) or [`checkpoint`](blitz_core::checkpoint). How things are stopped is said at
-/// [`CancelToken::run`](blitz_core::CancelToken::run). A computation that nobody waits for is started with [`spawn_cpu_detached`].
+/// [`CancelToken::run`](blitz_core::CancelToken::run). Tasks that the computation has spawned go on. A computation that nobody waits for is started with [`spawn_cpu_detached`].
 ///
 /// # Panics
 /// Outside of a runtime.
@@ -85,11 +85,10 @@ fn stoppable<T>(unwanted: WhenUnwanted, compute: impl FnOnce() -> T) -> T {
     let token = CancelToken::watching(move || {
         let state = &task.header().state;
         let unwanted = unwanted == WhenUnwanted::Stops && !state.has_handle();
-        // Once it is through there is nothing to stop: what it has spawned may go on.
-        (unwanted || state.is_cancelled()) && !state.is_complete()
+        unwanted || state.is_cancelled()
     });
     token
-        .run(compute)
+        .run_apart(compute)
         .unwrap_or_else(|stopped| resume_unwind(Box::new(stopped)))
 }
 

@@ -20,7 +20,7 @@ where
     F: Future,
     S: Schedule,
 {
-    let inherited = Captured::here();
+    let inherited = Captured::for_detached();
     // SAFETY: passed on. A box is polled and dropped where its future may be.
     unsafe {
         if inherited.is_nothing() {
@@ -41,7 +41,7 @@ where
     S: Schedule,
 {
     // SAFETY: passed on. A box is polled and dropped where its future may be.
-    unsafe { cell::new(place, Inheriting::new(Captured::here(), future), scheduler) }
+    unsafe { cell::new(place, Inheriting::new(Captured::for_detached(), future), scheduler) }
 }
 
 struct Inheriting<'a, T> {
