@@ -11,6 +11,7 @@
 use crate::bell::Bell;
 use crate::context::{self, Context};
 use crate::entered::current;
+use crate::inherited::Captured;
 use crate::pool::Pool;
 use crate::profile::{self, Spawned};
 use crate::scope::Scope;
@@ -55,11 +56,15 @@ impl Crew {
     pub fn spawn(&self, job: impl FnOnce() + Send + 'static) {
         let pool = current();
         let (shared, spawned) = (Arc::clone(&self.shared), Spawned::here());
-        let run = move || spawned.run(&shared.ends, job);
+        // Not dropped if a token says so: the owner waits for its news. A check point in the job is the job's business.
+        let inherited = Captured::for_detached();
+        let priority = inherited.priority();
+        let run = move || inherited.run(|| spawned.run(&shared.ends, job));
         // SAFETY: the task holds the context until it has run, and we do during this call.
         unsafe {
             submit(
                 &pool,
+                priority,
                 &raw const self.shared.bell.context,
                 detached::<false>(&pool, run),
             )
@@ -69,7 +74,8 @@ impl Crew {
     /// Runs `job` as a part of `scope`, which is the one that the crew was made for.
     pub fn spawn_in<'scope>(&self, scope: &Scope<'scope>, job: impl FnOnce() + Send + 'scope) {
         let (shared, spawned) = (Arc::clone(&self.shared), Spawned::here());
-        let run = move || spawned.run(&shared.ends, job);
+        let inherited = Captured::here();
+        let run = move || inherited.run(|| spawned.run(&shared.ends, job));
         // SAFETY: as above.
         unsafe { scope.spawn_within(&raw const self.shared.bell.context, run) };
     }

@@ -14,7 +14,7 @@ use crate::inherited::Captured;
 use crate::pool::{Pool, without_unwinding};
 use crate::primitives::parker::Parker;
 use crate::primitives::{CoreLatch, FullPolicy, Injector};
-use crate::priority::Priority;
+use crate::priority::{Priority, current_priority};
 use crate::profile::{self, Spawned};
 use crate::seat::{self, Seat};
 use crate::site::Site;
@@ -307,7 +307,7 @@ impl<'scope> Scope<'scope> {
         };
         self.base.add_part();
         // SAFETY: as in `spawn`; the rest is passed on.
-        unsafe { self.base.submit_in(context, run) };
+        unsafe { self.base.submit_in(current_priority(), context, run) };
     }
 
     /// Runs `body` once on every thread of the pool, as tasks of this scope.

@@ -228,7 +228,12 @@ pub(crate) fn detached<const COUNTED: bool>(
 /// # Safety
 /// `run` may be called on any thread at any time, and `context` is alive until it has run and during this
 /// call.
-pub(crate) unsafe fn submit(pool: &Pool, priority: Priority, context: *const Context, run: impl FnOnce()) {
+pub(crate) unsafe fn submit(
+    pool: &Pool,
+    priority: Priority,
+    context: *const Context,
+    run: impl FnOnce(),
+) {
     // SAFETY: passed on.
     let task = unsafe { make(pool, context, run) };
     match pool.current_seat() {

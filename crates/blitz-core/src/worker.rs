@@ -16,11 +16,11 @@ use crate::hooks;
 use crate::join_stack::Stolen;
 use crate::pool::Pool;
 use crate::primitives::XorShift64Star;
+use crate::priority::SHARE;
 use crate::rules::{
     CHOICES, FORCE_AFTER_US, FORCE_AGAIN, MAX_FRUITLESS, MAX_LOOT, SHORT_US, longer_hesitation_us,
     patience_us,
 };
-use crate::priority::SHARE;
 use crate::seat::{self, Seat};
 use crate::task::TaskRef;
 use crate::trace::{self, Kind};

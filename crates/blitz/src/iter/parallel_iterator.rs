@@ -10,8 +10,8 @@ use super::{
     WithPool, WithPriority, WithProgress,
 };
 use super::{extend, find, find_first_last, for_each, reduce, sum, try_reduce, unzip};
-use crate::engine::{Priority, ThreadPool};
 use crate::engine::operation;
+use crate::engine::{Priority, ThreadPool};
 use crate::pipeline::{IntoSeq, Order, Seq, with_seq};
 use std::cmp::Ordering;
 use std::collections::LinkedList;

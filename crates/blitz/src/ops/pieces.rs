@@ -8,9 +8,9 @@
 //! no multiple. Items are pieces, not units, which is fine for every consumer that does not count items; the type is private
 //! to the crate, and only such consumers are used with it.
 
+use crate::engine::checkpoint;
 use crate::engine::demand::{self, join_in_operation};
 use crate::engine::primitives::SyncPtr;
-use crate::engine::checkpoint;
 use crate::iter::ParallelIterator;
 use crate::iter::plumbing::{Folder, Producer, UnindexedConsumer, bridge_producer_consumer};
 use std::iter;

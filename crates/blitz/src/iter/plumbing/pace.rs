@@ -8,10 +8,10 @@
 //! compiled for. Two loops that share an entry only confuse each other's guesses.
 
 use crate::engine::demand;
-use crate::engine::checkpoint;
 use crate::engine::rules::{
     self, LOOP_BLOCK_US as BLOCK_US, LOOP_WORTH_A_CUT_US as WORTH_A_CUT_US, is_loop_worth_sharing,
 };
+use crate::engine::{AtomicU64, checkpoint};
 use std::cell::Cell;
 use std::sync::atomic::Ordering::Relaxed;
 
