@@ -157,7 +157,14 @@ pub(crate) fn spawn_handle_in<T: Send + 'static>(
         ours.complete(catch_unwind(AssertUnwindSafe(func)));
     };
     // SAFETY: `shared` is alive until the task has run, and during this call.
-    unsafe { submit(pool, priority, shared.context(), detached::<true>(pool, run)) };
+    unsafe {
+        submit(
+            pool,
+            priority,
+            shared.context(),
+            detached::<true>(pool, run),
+        )
+    };
     JoinHandle::new(shared)
 }
 

@@ -695,8 +695,8 @@ pub(crate) unsafe fn run_anything(seat: &Seat) -> bool {
 /// The caller occupies the seat.
 pub(crate) unsafe fn run_task(seat: &Seat) -> bool {
     let steal = || {
-        let stolen = others(seat)
-            .find_map(|victim| Some((victim.stealer().steal_until_settled()?, victim)));
+        let stolen =
+            others(seat).find_map(|victim| Some((victim.stealer().steal_until_settled()?, victim)));
         if let Some((_, victim)) = &stolen {
             seat.note_theft(victim);
         }

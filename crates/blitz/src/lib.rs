@@ -20,7 +20,14 @@ pub mod string;
 pub mod vec;
 
 pub use engine::{
-    BroadcastContext, CancelOnDrop, CancelToken, Cancelled, Cpu, FnContext, Forked, Inherited, JoinHandle, PoolStats, Priority, Scope, ScopeFifo, ScopedHandle, Share, ThreadBuilder, ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder, Topology, WorkerStats, Yield, block_in_place, broadcast, checkpoint, current_num_threads, current_priority, current_thread_index, current_token, demand, fork, in_place_scope, in_place_scope_fifo, is_cancelled, join, join_context, max_num_threads, primitives, scope, scope_fifo, spawn, spawn_broadcast, spawn_fifo, spawn_handle, try_join, try_spawn, uncancelled, with_priority, yield_local, yield_now,
+    BroadcastContext, CancelOnDrop, CancelToken, Cancelled, Cpu, FnContext, Forked, Inherited,
+    JoinHandle, PoolStats, Priority, Scope, ScopeFifo, ScopedHandle, Share, ThreadBuilder,
+    ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder, Topology, WorkerStats, Yield,
+    block_in_place, broadcast, checkpoint, current_num_threads, current_priority,
+    current_thread_index, current_token, demand, fork, in_place_scope, in_place_scope_fifo,
+    is_cancelled, join, join_context, max_num_threads, primitives, scope, scope_fifo, spawn,
+    spawn_broadcast, spawn_fifo, spawn_handle, try_join, try_spawn, uncancelled, with_priority,
+    yield_local, yield_now,
 };
 pub use range::par_range;
 

@@ -35,13 +35,23 @@ where
 ///
 /// # Safety
 /// As there.
-pub(crate) unsafe fn new_inheriting<F, S>(place: Place, future: F, scheduler: S) -> (Task, Queued, Task)
+pub(crate) unsafe fn new_inheriting<F, S>(
+    place: Place,
+    future: F,
+    scheduler: S,
+) -> (Task, Queued, Task)
 where
     F: Future,
     S: Schedule,
 {
     // SAFETY: passed on. A box is polled and dropped where its future may be.
-    unsafe { cell::new(place, Inheriting::new(Captured::for_detached(), future), scheduler) }
+    unsafe {
+        cell::new(
+            place,
+            Inheriting::new(Captured::for_detached(), future),
+            scheduler,
+        )
+    }
 }
 
 struct Inheriting<'a, T> {
