@@ -52,16 +52,11 @@ pub(crate) fn in_pool<R: Send>(pool: &Pool, op: impl FnOnce(&Seat, bool) -> R + 
     match seat::current() {
         Some(seat) if pool.owns(seat) => op(seat, false),
         Some(seat) => from_elsewhere(seat, pool, op),
-        None => {
-            // A seat that is entered knows nothing of where its occupant comes from.
-            let word = Word::here();
-            // SAFETY: the seat is that of the thread that runs it, and we wait for it.
-            let op = |seat: &Seat, moved| unsafe { word.run(seat, || op(seat, moved)) };
-            match Guest::enter(pool) {
-                Some(guest) => op(guest.seat, false),
-                None => without_seat(pool, op),
-            }
-        }
+        None => match Guest::enter(pool) {
+            // SAFETY: the seat is ours, and so is the word.
+            Some(guest) => unsafe { Word::here().run(guest.seat, || op(guest.seat, false)) },
+            None => without_seat(pool, op),
+        },
     }
 }
 
@@ -91,6 +86,10 @@ fn without_seat<R: Send>(pool: &Pool, op: impl FnOnce(&Seat, bool) -> R + Send) 
     let Some(_visit) = pool.admit() else {
         return in_pool(global::instead_of(pool), op);
     };
+    // A seat that is entered knows nothing of where its occupant comes from.
+    let word = Word::here();
+    // SAFETY: the seat is that of the thread that runs it, and we wait for it.
+    let op = |seat: &Seat, moved| unsafe { word.run(seat, || op(seat, moved)) };
     if pool.guests && pool.is_known_blocked() {
         return op(Beside::enter(pool).seat(), false);
     }
