@@ -30,6 +30,7 @@
 
 use crate::extra::Beside;
 use crate::fork;
+use crate::hooks;
 use crate::pool::{Pool, complain};
 use crate::seat::Seat;
 use crate::worker;
@@ -147,6 +148,8 @@ impl Rescue {
             self.active.fetch_add(1, Ordering::SeqCst);
             return true;
         }
+        // Whoever parked last may have thought that we go on.
+        hooks::look_for_deadlock(pool);
         waiting.threads += 1;
         let idle = |waiting: &mut Waiting| waiting.called == 0 && !pool.is_over();
         let waited = self
