@@ -90,10 +90,13 @@ fn spin() {
     }
 }
 
+/// How a job gets into the pool.
+type Spawn = Box<dyn Fn(Box<dyn FnOnce() + Send>) + Send + Sync>;
+
 /// A pool, with loops and tasks.
 struct Arm {
     run_loop: Box<dyn Fn(usize) + Send + Sync>,
-    spawn: Box<dyn Fn(Box<dyn FnOnce() + Send>) + Send + Sync>,
+    spawn: Spawn,
 }
 
 impl Arm {
