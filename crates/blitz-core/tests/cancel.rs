@@ -98,7 +98,7 @@ fn handles_and_detached_tasks_are_told() {
         .unwrap();
     token.cancel();
     drop(go);
-    let payload = handle.join().map(|()| ()).unwrap_err();
+    let payload = handle.join().unwrap_err();
     assert_eq!(Cancelled::of_panic(&*payload), token.why());
     pool.wait_idle();
     assert_eq!((Arc::strong_count(&dropped), token.skipped()), (1, 2));
@@ -154,7 +154,7 @@ fn a_section_that_must_not_be_stopped_is_not() {
     let result = token.run(|| {
         token.cancel();
         let (a, b) = uncancelled(|| {
-            let task = blitz_core::spawn_handle(|| is_cancelled());
+            let task = blitz_core::spawn_handle(is_cancelled);
             join(|| (is_cancelled(), checkpoint()), || task.join().unwrap())
         });
         assert!(is_cancelled() && current_token().is_some());

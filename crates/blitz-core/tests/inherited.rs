@@ -206,5 +206,5 @@ fn two_values_do_not_hide_each_other() {
         NAME.set("x".into(), || NUMBER.set(2, || (NUMBER.get(), NAME.get())))
     });
     assert_eq!(seen, (Some(2), Some("x".into())));
-    assert_eq!(NAME.with(|name| name.is_none()), true);
+    assert!(NAME.with(|name| name.is_none()));
 }

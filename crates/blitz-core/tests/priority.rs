@@ -57,7 +57,7 @@ fn a_task_does_not_wait_for_background_work_that_never_ends() {
                 // Without priorities, it would never begin.
                 assert_eq!(pool.spawn_handle(move || n).join().unwrap(), n);
                 assert_eq!(
-                    pool.install(move || join(|| n, || current_priority())),
+                    pool.install(move || join(|| n, current_priority)),
                     (n, Latency)
                 );
             }
