@@ -80,6 +80,10 @@ pub trait Companion: Send + Sync + 'static {
     /// The global pool is to end. If the companion has nothing to run there, and gets nothing any more, it calls `replace`, after which the global pool is another one.
     /// `false`: it has, and the pool stays.
     fn leaves(&self, replace: &mut dyn FnMut()) -> bool;
+
+    /// The pool has one more task in its queues, and none of its threads is idle. If they do not come back from the companion's work, it is for the
+    /// companion to say so ([`PoolHandle::rescue_if_stuck`]). Any thread may call this.
+    fn task_waits(&self);
 }
 
 /// A companion's hold on its pool. It keeps no thread alive.
@@ -125,6 +129,23 @@ impl PoolHandle {
         if counters.searching() == 0 && counters.sleeping() > 0 {
             self.notify();
         }
+    }
+
+    /// Is there a task in the pool's queues?
+    pub fn has_queued_task(&self) -> bool {
+        self.pool.has_queued_task()
+    }
+
+    /// Is there a task in the queues in which the calling thread, one of the pool's, looks first?
+    pub fn has_task_for_caller(&self) -> bool {
+        let mine = self.pool.current_seat();
+        self.pool.injected() > 0 || mine.is_some_and(|seat| !seat.stealer().is_empty())
+    }
+
+    /// Some threads do not come back from the companion's work: `is_away` tells which. If all others wait, and tasks are in the pool's queues, another
+    /// thread is started, which runs them.
+    pub fn rescue_if_stuck(&self, is_away: &dyn Fn(usize) -> bool) {
+        self.pool.rescue_if_stuck_without(is_away);
     }
 
     /// Is some thread without work, awake or asleep?

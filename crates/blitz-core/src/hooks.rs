@@ -66,7 +66,7 @@ fn is_deadlocked(pool: &Pool) -> bool {
     // Our own part before the look at the others'.
     fence(Ordering::SeqCst);
     let counters = pool.sleep.counters();
-    if counters.searching() > 0 || !pool.rescue.all_parked() || pool.companion().is_some() {
+    if counters.searching() > 0 || pool.rescue.at_work() > 0 || pool.companion().is_some() {
         return false;
     }
     let (waiting, others): (Vec<&Seat>, Vec<&Seat>) =

@@ -314,10 +314,16 @@ impl Pool {
 
     /// There is work that nobody may know of: makes sure that somebody looks.
     pub(crate) fn wake_if_nobody_searches(&self) {
+        self.post_work();
+    }
+
+    /// The same. `false`: nobody was idle.
+    fn post_work(&self) -> bool {
         let counters = self.sleep.post();
         if counters.searching() == 0 && (counters.sleeping() == 0 || !self.wake_one()) {
             self.stand_in_if_short();
         }
+        counters.inactive() > 0
     }
 
     /// An occupant announces that it is about to park for `target`.
@@ -393,9 +399,23 @@ impl Pool {
     /// # Safety
     /// The context is alive during the call.
     pub(crate) unsafe fn task_posted(&self, context: *const Context) {
-        self.wake_if_nobody_searches();
+        if !self.post_work() && self.companion.get().is_some() {
+            self.tell_companion_task_waits();
+        }
         // SAFETY: passed on.
         unsafe { self.wake_waiters_for(context) };
+    }
+
+    fn tell_companion_task_waits(&self) {
+        let brought = self.current_seat().filter(|seat| seat.has_companion());
+        match brought {
+            Some(seat) => seat.tell_companion_task_waits(),
+            None => {
+                if let Some(companion) = self.companion() {
+                    companion.task_waits();
+                }
+            }
+        }
     }
 
     /// Wakes one sleeping thread, whether it has its seat or not: for the companion's work, which it can run in any.
@@ -489,27 +509,36 @@ impl Pool {
 
     /// Is every seat [lost](Seat::is_lost), while there is work that none of those who wait may run?
     ///
+    /// A seat is lost, too, if its thread `is_away`: the companion knows that it may not come back from what it runs there. Each of those may have
+    /// a rescue thread in its place, which may be stuck likewise.
+    ///
     /// Asked by everybody who makes it so: whoever parks, injects, leaves a seat as a guest, or ends as a rescue thread. Waiters that
     /// still dig or have been unparked do not count: they are about to find something, or to ask again. One that sleeps elsewhere
     /// counts until it is back: for that moment, a rescue thread too many may be started.
-    pub(crate) fn is_stuck(&self) -> bool {
+    pub(crate) fn is_stuck(&self, is_away: &dyn Fn(usize) -> bool) -> bool {
         // Our own contribution before the look at the others'.
         fence(Ordering::SeqCst);
-        if !self.rescue.all_parked() || !self.seats.iter().all(Seat::is_lost) {
+        let mut away = 0;
+        let is_lost = |seat: &Seat| {
+            let is_away = is_away(seat.index) && !seat.occupancy.has_guest();
+            away += usize::from(is_away);
+            is_away || seat.is_lost()
+        };
+        if !self.seats.iter().all(is_lost) || self.rescue.at_work() >= away.max(1) {
             return false;
         }
-        let (mut work, mut rescue_wakes) = (!self.injected_nothing(), false);
-        self.each_seat(|seat| {
-            work |= !seat.stealer().is_empty();
-            rescue_wakes |= seat.is_rescue() && seat.is_woken();
-        });
-        work && !rescue_wakes
+        self.has_queued_task() && !self.victims(0).any(Seat::is_waking_rescue)
     }
 
     /// The caller may have made it so: then it gets somebody to run what is queued.
     pub(crate) fn rescue_if_stuck(&self) {
-        if self.is_stuck() {
-            rescue::start(self);
+        self.rescue_if_stuck_without(&|_| false);
+    }
+
+    /// The same, where some threads are away.
+    pub(crate) fn rescue_if_stuck_without(&self, is_away: &dyn Fn(usize) -> bool) {
+        if self.is_stuck(is_away) {
+            rescue::start(self, is_away);
         }
     }
 
@@ -528,7 +557,7 @@ impl Pool {
     #[inline]
     pub(crate) fn stand_in_if_short(&self) {
         if self.rescue.is_short() && self.is_short() {
-            rescue::start(self);
+            rescue::start(self, &|_| false);
         }
     }
 
@@ -552,6 +581,11 @@ impl Pool {
         // The next one if somebody else is at it, or the owner was faster: the caller may be the last to search.
         let mut hidden = self.victims(0).filter(|seat| seat.hides_work());
         hidden.any(|seat| seat.stack.thief().force())
+    }
+
+    /// Is there a task in any queue?
+    pub(crate) fn has_queued_task(&self) -> bool {
+        !self.injected_nothing() || self.victims(0).any(|seat| !seat.stealer().is_empty())
     }
 
     /// Calls `look_at` with every seat, extra ones included.

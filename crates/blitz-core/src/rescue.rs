@@ -6,7 +6,7 @@
 //! for itself. (It takes one pool to do so in a smaller way: a thread leaves a task in its own deque and waits for
 //! another pool, where somebody waits for the task.) And a companion's threads block in the middle of tasks, on futures that may depend on
 //! tasks in the queues ([`sleep_elsewhere`](crate::wait::sleep_elsewhere)). Running it on top of the waiting frames is what we promise never
-//! to do. So somebody else does: a pool that is *stuck* (every seat lost, because those who would run what is queued are parked,
+//! to do. (Or they block there without a word, which the companion notices: such a thread is *away*.) So somebody else does: a pool that is *stuck* (every seat lost, because those who would run what is queued are parked,
 //! and tasks in the queues; see `Pool::is_stuck`) gets a rescue
 //! thread, which runs them on a stack and in a seat of its own ([`crate::extra`]). If it blocks in the same way, and the pool is
 //! stuck again, another one is started: as many as the program is deep, but no more than
@@ -93,11 +93,6 @@ impl Rescue {
         }
     }
 
-    /// Do all of them wait?
-    pub(crate) fn all_parked(&self) -> bool {
-        self.active() <= self.parked.load(Ordering::SeqCst)
-    }
-
     /// The occupant of one of the pool's own seats goes to sleep elsewhere, or is back.
     pub(crate) fn is_away(&self, away: bool) {
         if away {
@@ -119,7 +114,8 @@ impl Rescue {
         self.at_work() <= self.away.load(Ordering::SeqCst)
     }
 
-    fn at_work(&self) -> usize {
+    /// How many of them do not wait.
+    pub(crate) fn at_work(&self) -> usize {
         let parked = self.parked.load(Ordering::SeqCst);
         self.active().saturating_sub(parked)
     }
@@ -144,7 +140,7 @@ impl Rescue {
         let mut waiting = self.waiting();
         // It is no occupant any more, and somebody may have relied on it in the moment before: so it asks after that.
         self.active.fetch_sub(1, Ordering::SeqCst);
-        if pool.is_stuck() || pool.is_short() {
+        if pool.is_stuck(&|_| false) || pool.is_short() {
             self.active.fetch_add(1, Ordering::SeqCst);
             return true;
         }
@@ -177,11 +173,11 @@ impl Rescue {
 
 /// Gets somebody to run what is in the queues of a pool, if it is stuck or short of threads.
 #[cold]
-pub(crate) fn start(pool: &Pool) {
+pub(crate) fn start(pool: &Pool, is_away: &dyn Fn(usize) -> bool) {
     let rescue = &pool.rescue;
     let mut waiting = rescue.waiting();
     // Several may have noticed at the same time; one thread will do.
-    let stuck = pool.is_stuck();
+    let stuck = pool.is_stuck(is_away);
     if !stuck && !pool.is_short() {
         return;
     }

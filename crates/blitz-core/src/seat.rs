@@ -445,6 +445,14 @@ impl Seat {
         self.companion.get().is_some()
     }
 
+    /// The occupant has queued a task, and nobody is idle.
+    pub(crate) fn tell_companion_task_waits(&self) {
+        if let Some((companion, _)) = self.companion.get() {
+            // SAFETY: as above.
+            unsafe { companion.as_ref() }.task_waits();
+        }
+    }
+
     /// The occupant is about to block in a wait.
     pub(crate) fn tell_companion_blocked(&self) {
         if let Some((companion, index)) = self.companion.get() {
@@ -563,6 +571,11 @@ impl Seat {
         self.parked.load(Ordering::Relaxed)
     }
 
+    /// Does the occupant rescue the pool, and is it about to wake up and look around? (One that runs may have a token from earlier.)
+    pub(crate) fn is_waking_rescue(&self) -> bool {
+        self.is_rescue() && self.parked.load(Ordering::SeqCst) && self.is_woken()
+    }
+
     /// Is the seat's thread parked in an extra seat?
     pub(crate) fn thread_is_parked_beside(&self) -> bool {
         self.thread_beside().is_some_and(Seat::is_parked)
@@ -587,7 +600,7 @@ impl Seat {
     }
 
     /// Has the parked occupant been told to wake up, and will it look around?
-    pub(crate) fn is_woken(&self) -> bool {
+    fn is_woken(&self) -> bool {
         self.parker().has_token() && !self.sleeps_elsewhere()
     }
 

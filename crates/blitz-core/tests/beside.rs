@@ -65,6 +65,8 @@ impl Companion for Jobs {
     fn leaves(&self, _: &mut dyn FnMut()) -> bool {
         unreachable!("the pool is not the global one")
     }
+
+    fn task_waits(&self) {}
 }
 
 /// A pool of one thread, which admits guests, and its companion.

@@ -437,6 +437,71 @@ fn computations_run_while_all_workers_block_with_a_word() {
 }
 
 #[test]
+fn computations_that_tasks_wait_for_silently_are_run() {
+    let _alone = alone();
+    within_a_minute(|| {
+        for workers in [1, 2, 3] {
+            let runtime = runtime(workers);
+            let wait = |n: usize| {
+                runtime.spawn(async move {
+                    let (answer, answered) = mpsc::channel();
+                    blitz_core::spawn(move || answer.send(n).unwrap());
+                    answered.recv().unwrap()
+                })
+            };
+            for (n, task) in (0..10)
+                .map(wait)
+                .collect::<Vec<_>>()
+                .into_iter()
+                .enumerate()
+            {
+                assert_eq!(runtime.block_on(task).unwrap(), n);
+            }
+        }
+    });
+}
+
+#[test]
+fn a_computation_from_outside_runs_although_all_workers_block() {
+    let _alone = alone();
+    within_a_minute(|| {
+        let mut builder = Builder::new_multi_thread();
+        // It could be the one that blocks.
+        let runtime = builder.worker_threads(2).relief_thread(false).build();
+        let runtime = runtime.unwrap();
+        for _ in 0..3 {
+            let _blocking = [(); 2].map(|()| blocks_silently(runtime.handle()));
+            let _entered = runtime.enter();
+            for _ in 0..3 {
+                let (answer, answered) = mpsc::channel();
+                blitz_core::spawn(move || answer.send(42).unwrap());
+                assert_eq!(answered.recv(), Ok(42));
+            }
+        }
+    });
+}
+
+#[test]
+fn computations_may_wait_silently_for_each_other_beside_workers_that_block() {
+    let _alone = alone();
+    within_a_minute(|| {
+        let mut builder = Builder::new_multi_thread();
+        // It could be the one that blocks.
+        let runtime = builder.worker_threads(2).relief_thread(false).build();
+        let runtime = runtime.unwrap();
+        let _blocking = [(); 2].map(|()| blocks_silently(runtime.handle()));
+        let _entered = runtime.enter();
+        let (answer, answered) = mpsc::channel();
+        blitz_core::spawn(move || {
+            let (inner, received) = mpsc::channel();
+            blitz_core::spawn(move || inner.send(42).unwrap());
+            answer.send(received.recv()).unwrap();
+        });
+        assert_eq!(answered.recv(), Ok(Ok(42)));
+    });
+}
+
+#[test]
 fn a_computation_that_is_started_while_its_worker_blocks_is_run() {
     let _alone = alone();
     within_a_minute(|| {

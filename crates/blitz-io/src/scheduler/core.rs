@@ -51,8 +51,8 @@ pub(crate) struct Core {
     pub(crate) fed: Cell<bool>,
     /// When the owner last woke up, in ticks.
     awake_since: Cell<u64>,
-    /// When the owner last beat, in ticks.
-    pub(crate) last_beat: Cell<u64>,
+    /// When the owner last beat, in ticks. Written by the owner.
+    pub(crate) last_beat: AtomicU64,
     /// How far it then saw the relief thread, and how often just there.
     pub(crate) relief_seen: Cell<(u64, u32)>,
     /// The relief thread's: the poll in which it was last seen computing, and since when.
@@ -127,7 +127,7 @@ impl Core {
             in_a_row: Cell::new(0),
             computes: Cell::new(false),
             awake_since: Cell::new(0),
-            last_beat: Cell::new(0),
+            last_beat: AtomicU64::new(0),
             relief_seen: Cell::new((0, 0)),
             computing: Cell::new((0, 0)),
             interval: Cell::new(0),

@@ -171,8 +171,8 @@ impl Relief {
         core.now.says_so();
         let now = ticks();
         let last = &core.last_beat;
-        if now.saturating_sub(last.get()) >= BEAT_US * ticks_per_us() {
-            last.set(now);
+        if now.saturating_sub(last.load(Ordering::Relaxed)) >= BEAT_US * ticks_per_us() {
+            last.store(now, Ordering::Relaxed);
             self.look_after_tasks(scheduler, core);
         }
     }

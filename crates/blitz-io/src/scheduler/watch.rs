@@ -6,7 +6,7 @@
 //!
 //! So, while tasks are left lying behind a poll, or the driver behind whoever left it, one thread looks at the workers every few milliseconds. If a worker is still in the same poll
 //! as at the last look, with tasks behind it, or nobody has moved, and tasks or the driver wait, others are told, or the relief thread is asked, as if
-//! the worker had said that it blocks. If nobody can be had, the watcher itself looks after the driver. If it is the relief thread that is still in the same poll, another one takes its place.
+//! the worker had said that it blocks. If computations wait, and workers are stuck in polls, the pool is told that these are away, and gets other threads to run them. If nobody can be had, the watcher itself looks after the driver. If it is the relief thread that is still in the same poll, another one takes its place.
 //!
 //! When nothing has moved, nothing lies there, and the driver is attended or nobody needs it, the watcher rests, until somebody leaves something again (see `vigil`): it costs nothing while the
 //! runtime is idle, and no more than a load where tasks are pushed.
@@ -88,9 +88,10 @@ impl Watch {
     }
 
     /// Looks at the workers until there is nothing to see.
-    fn watch(&self, scheduler: &Scheduler, seen: &mut Vec<u64>) {
+    fn watch(&self, scheduler: &Scheduler, seen: &mut Vec<(u64, u64)>) {
         let mut pause = SHORTEST;
         let mut was_stuck = false;
+        let mut away = Vec::new();
         loop {
             std::thread::park_timeout(pause);
             if self.is_stopping() {
@@ -99,17 +100,29 @@ impl Watch {
             let (mut moved, mut stuck) = (false, false);
             for (index, core) in scheduler.cores_with_index() {
                 if seen.len() <= index {
-                    seen.resize(index + 1, 0);
+                    seen.resize(index + 1, (0, 0));
                 }
-                let progress = core.progress();
-                if std::mem::replace(&mut seen[index], progress) != progress {
-                    moved = true;
-                } else if core.is_in_slice() {
+                let (progress, beat) = (core.progress(), core.last_beat.load(Ordering::Relaxed));
+                let before = std::mem::replace(&mut seen[index], (progress, beat));
+                let has_moved = before.0 != progress;
+                let same_poll = !has_moved && core.is_in_slice();
+                if let Some(worker) = scheduler.worker_of(index) {
+                    if away.len() <= worker {
+                        away.resize(worker + 1, false);
+                    }
+                    // One that beats computes, and will get to other computations.
+                    away[worker] = same_poll && before.1 == beat;
+                }
+                moved |= has_moved;
+                if same_poll {
                     // Nobody relies on it any more.
                     core.set_serving(false);
                     stuck |= core.has_work();
                     scheduler.relief.replace_if_stuck(scheduler, index);
                 }
+            }
+            if let Some(pool) = scheduler.pool() {
+                pool.rescue_if_stuck(&|worker| away.get(worker) == Some(&true));
             }
             stuck |= !moved && scheduler.is_waited_for();
             if stuck {

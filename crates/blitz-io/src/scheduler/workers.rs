@@ -25,6 +25,7 @@ use crate::runtime::hooks::{self, Hooks};
 use crate::task::Queued;
 use blitz_core::companion::{Companion, PoolHandle, forks, notice_forks};
 use blitz_core::demand::{ticks, ticks_per_us};
+use blitz_core::primitives::fence;
 use crossbeam_utils::CachePadded;
 use std::cell::Cell;
 use std::io;
@@ -493,9 +494,12 @@ impl Scheduler {
         self.injector.len() > 0 || self.cores().any(Core::has_work)
     }
 
-    /// Does a task wait for a worker, or somebody for the driver, which nobody watches?
+    /// Does a task wait for a worker, or somebody for the driver, which nobody watches, or a computation for workers that may be stuck in tasks?
     pub(super) fn is_waited_for(&self) -> bool {
-        self.has_ready_task() || self.driver.needs_attendant()
+        let stuck = || self.cores().any(Core::is_in_slice);
+        self.has_ready_task()
+            || self.driver.needs_attendant()
+            || self.pool().is_some_and(PoolHandle::has_queued_task) && stuck()
     }
 
     /// Does any worker run tasks, one after the other?
@@ -545,6 +549,7 @@ impl Scheduler {
                 break;
             };
             if polled == 0 {
+                self.leaves_computations(index);
                 let queued = self.injector.len();
                 if core.outlook.asks_for_help(core.len() + queued) {
                     // We are about to be busy, and there is more.
@@ -596,6 +601,18 @@ impl Scheduler {
         core.set_serving(false);
         core.slice_ends();
         polled > 0
+    }
+
+    /// The calling thread is about to run a task, while computations wait, perhaps for just this thread. Unless the poll takes long, it soon gets to them.
+    fn leaves_computations(&self, index: usize) {
+        let Some(pool) = self.pool().filter(|_| !self.is_relief(index)) else {
+            return;
+        };
+        // That it is in a slice, before the look; whoever queues a computation and the watcher do it the other way round.
+        fence::light();
+        if pool.has_task_for_caller() {
+            self.watch.keep(self);
+        }
     }
 
     /// The calling thread is about to run a task: is there no other one for it, and does somebody wait for a socket or a timer?
@@ -865,5 +882,12 @@ impl Companion for Scheduler {
             self.leave();
         }
         true
+    }
+
+    fn task_waits(&self) {
+        // A worker that computes gets to it, or leaves it lying when it runs a task next.
+        if self.my_core().is_none_or(|(core, _)| core.is_in_slice()) {
+            self.watch.keep(self);
+        }
     }
 }
