@@ -47,7 +47,10 @@ fn tasks_from_outside_come_in_batches() {
     assert_eq!(total, 4950);
     let batches = sum(&runtime, |worker| worker.injector_batches);
     assert!((1..=100).contains(&batches), "{batches}");
-    assert!(sum(&runtime, |worker| worker.polled) >= 100);
+    // Polls are counted at the end of a worker's turn, which may still go on.
+    while sum(&runtime, |worker| worker.polled) < 100 {
+        std::thread::yield_now();
+    }
 }
 
 #[test]
