@@ -316,6 +316,7 @@ fn threads_have_names_that_say_whose_they_are() {
     }
 }
 
+#[cfg(target_pointer_width = "64")]
 #[test]
 fn a_thread_that_the_system_refuses_is_an_error_that_says_which_and_what_to_do() {
     let error = ThreadPoolBuilder::new()
@@ -330,6 +331,7 @@ fn a_thread_that_the_system_refuses_is_an_error_that_says_which_and_what_to_do()
 }
 
 #[cfg(target_os = "linux")]
+#[cfg(target_pointer_width = "64")]
 #[test]
 fn a_pool_that_could_not_be_built_leaves_no_thread_behind() {
     // So large that the address space has room for some of them only. Where the system promises no memory that it has not got, there is room for none.

@@ -276,6 +276,7 @@ fn wrong_numbers_are_errors_that_say_what_to_do() {
     assert_eq!(own.install(|| 1), 1);
 }
 
+#[cfg(target_pointer_width = "64")]
 #[test]
 fn a_number_that_the_system_refuses_leaves_the_pool_as_it_was() {
     // Stacks so large that the address space has room for some of them only.
