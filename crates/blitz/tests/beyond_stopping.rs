@@ -40,20 +40,22 @@ impl Drop for Counted<'_> {
 fn a_loop_that_nobody_stops_is_completed() {
     let token = CancelToken::new();
     for len in LENGTHS {
-        let sum = par_range(0, len).with_cancel(&token).sum::<usize>();
+        // Sums do not fit a usize everywhere.
+        let end = len as u64;
+        let sum = par_range(0, end).with_cancel(&token).sum::<u64>();
         assert_eq!((sum.outcome, sum.done), (Outcome::Completed, len));
-        assert_eq!(sum.completed(), Ok((0..len).sum()));
-        let list = par_range(0, len)
+        assert_eq!(sum.completed(), Ok((0..end).sum()));
+        let list = par_range(0, end)
             .with_timeout(Duration::MAX)
             .with_cancel(&token)
             .collect::<Vec<_>>();
-        assert_eq!(list.completed(), Ok((0..len).collect()));
-        let odd = par_range(0, len)
+        assert_eq!(list.completed(), Ok((0..end).collect()));
+        let odd = par_range(0, end)
             .filter(|n| n % 2 == 1)
             .with_deadline(Instant::now() + Duration::from_secs(3600))
             .reduce(|| 0, |a, b| a + b);
         assert_eq!(odd.done, len / 2);
-        assert_eq!(odd.completed(), Ok((0..len).filter(|n| n % 2 == 1).sum()));
+        assert_eq!(odd.completed(), Ok((0..end).filter(|n| n % 2 == 1).sum()));
     }
 }
 

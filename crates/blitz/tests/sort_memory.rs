@@ -85,7 +85,8 @@ fn unstable_sorts_take_a_little_memory_per_thread() {
             .map(|(x, i)| if x % 100 == 7 { x >> 40 } else { i })
             .collect(),
     );
-    check_unstable("strings", numbers(200_000).map(|x| x.to_string()).collect());
+    // Twelve bytes each where pointers have four.
+    check_unstable("strings", numbers(400_000).map(|x| x.to_string()).collect());
     check_unstable("wide elements", numbers(80_000).map(|x| [x; 8]).collect());
     let records: Vec<[u64; 8]> = numbers(80_000).map(|x| [x; 8]).collect();
     let extra = extra_memory(records, |v| v.par_sort_unstable_by_key(|x| x[0]));
