@@ -811,6 +811,10 @@ impl Pool {
         loop {
             // SAFETY: the caller occupies the seat.
             while unsafe { worker::run_anything(seat) } {}
+            // Before the clock is asked: where there are no threads, there may be none.
+            if self.stopped.iter().all(ThreadLatch::is_set) && self.is_over() {
+                return true;
+            }
             // They may still have something for this thread: a broadcast. Nobody wakes it for that here.
             let soon = Instant::now() + Duration::from_millis(1);
             let look = deadline.map_or(soon, |deadline| deadline.min(soon));

@@ -29,6 +29,7 @@ mod coop;
 mod cpu;
 #[cfg_attr(loom, allow(dead_code, unused_imports))]
 mod driver;
+#[cfg(any(unix, windows))]
 #[cfg_attr(loom, allow(dead_code))]
 pub mod fs;
 #[cfg(not(loom))]
@@ -42,7 +43,7 @@ pub mod io;
 pub mod macros;
 #[cfg(all(test, loom))]
 mod modelling;
-#[cfg(not(loom))]
+#[cfg(all(any(unix, windows), not(loom)))]
 pub mod net;
 #[cfg(not(loom))]
 mod parking;

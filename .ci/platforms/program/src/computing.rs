@@ -8,21 +8,41 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt::Debug;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::time::Duration;
 
 /// Long enough for every sort to take its parallel ways, and for emulators to be done with it in seconds.
 const LEN: usize = 20_000;
 
 fn main() {
+    // A pool of this thread alone.
+    let builder = blitz::ThreadPoolBuilder::new().num_threads(1);
+    let pool = builder.use_current_thread().build().unwrap();
+    pool.install(everything);
+    pool.spawn(|| ());
+    assert!(pool.shutdown_timeout(Duration::MAX));
+    println!("a pool of the caller alone is right");
+    // One of several, if there can be any.
+    match blitz::ThreadPoolBuilder::new().num_threads(3).build() {
+        Ok(pool) => {
+            pool.install(everything);
+            assert_eq!(pool.broadcast(|context| context.index()), [0, 1, 2]);
+            pool.spawn(|| ());
+            pool.wait_idle();
+        }
+        Err(error) => assert!(!has_threads(), "{error}"),
+    }
+    // One that cannot be had leaves the default as it was.
+    let global = blitz::ThreadPoolBuilder::new().num_threads(2);
+    assert_eq!(global.build_global().is_ok(), has_threads());
     // Whatever the platform gives: on one without threads, the caller alone.
     everything();
-    // A pool of this thread alone, and one of several, if there can be any.
-    if let Ok(pool) = blitz::ThreadPoolBuilder::new().num_threads(3).build() {
-        pool.install(everything);
-        assert_eq!(pool.broadcast(|context| context.index()), [0, 1, 2]);
-        pool.spawn(|| ());
-        pool.wait_idle();
-    }
+    unusual();
+    println!("so is what few programs do");
     as_rayon();
+}
+
+fn has_threads() -> bool {
+    std::thread::Builder::new().spawn(|| ()).is_ok()
 }
 
 fn everything() {
@@ -243,6 +263,39 @@ fn panics() {
         });
     });
     assert_eq!(caught.unwrap_err().downcast_ref(), Some(&8_u32));
+}
+
+/// In the global pool, of however many threads.
+fn unusual() {
+    let squares = (0..LEN).par_map(|n| n * n % 97);
+    assert!(squares.eq((0..LEN).map(|n| n * n % 97)));
+    let ahead = (0..LEN).into_par_iter().map(|n| n ^ 1).into_seq();
+    assert!(ahead.eq((0..LEN).map(|n| n ^ 1)));
+    let bridged = (0..LEN).par_bridge().filter(|n| n % 2 == 0).count();
+    assert_eq!(bridged, LEN / 2);
+    let sum = AtomicUsize::new(0);
+    blitz::in_place_scope(|scope| {
+        scope.spawn(|_| _ = sum.fetch_add(1, Ordering::Relaxed));
+        scope.spawn_broadcast(|_, _| _ = sum.fetch_add(1, Ordering::Relaxed));
+    });
+    assert_eq!(sum.into_inner(), 1 + blitz::current_num_threads());
+    assert_eq!(blitz::broadcast(|_| ()).len(), blitz::current_num_threads());
+    let sum = blitz::fork(|| 1, |forked| 2 + forked.join());
+    assert_eq!(sum, 3);
+    assert_eq!(blitz::block_in_place(|| 4), 4);
+    let late = blitz::with_priority(blitz::Priority::Background, || {
+        blitz::spawn_handle(|| blitz::join(|| 5, || 6))
+    });
+    assert_eq!(late.join().unwrap(), (5, 6));
+    let token = blitz::CancelToken::new();
+    assert!(token.run(|| (0..LEN).into_par_iter().count()) == Ok(LEN));
+    token.cancel();
+    #[cfg(panic = "unwind")]
+    assert!(token.run(|| (0..LEN).into_par_iter().count()).is_err());
+    let pool = blitz::ThreadPool::global();
+    pool.spawn(|| ());
+    pool.wait_idle();
+    _ = format!("{:?} {:?}", pool, pool.stats());
 }
 
 /// The same under rayon's name.

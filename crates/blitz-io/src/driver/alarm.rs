@@ -221,6 +221,7 @@ pub(super) use self::waiting::SystemDevice;
 #[cfg(not(any(target_os = "linux", target_os = "android", windows)))]
 mod waiting {
     use super::Device;
+    use crate::driver::system;
     use std::io;
     use std::sync::Arc;
     use std::time::Duration;
@@ -231,9 +232,9 @@ mod waiting {
 
     impl SystemDevice {
         pub(in crate::driver) fn new(
-            _registry: &mio::Registry,
-            _token: mio::Token,
-            _interrupter: &Arc<mio::Waker>,
+            _registry: &system::Registry,
+            _token: system::Token,
+            _interrupter: &Arc<system::Waker>,
         ) -> io::Result<Self> {
             Ok(Self)
         }

@@ -21,13 +21,20 @@ pub(crate) fn any_virtual() -> bool {
     VIRTUAL_CLOCKS.load(Ordering::Relaxed) != 0
 }
 
+/// The system's time, unless it has none: a web page gives no clock to a library that knows nothing of JavaScript, and `Instant::now` panics there. A runtime's clock
+/// then stands still at its start, and whoever wants to know a point in time panics.
+pub(crate) fn system_time() -> Option<Instant> {
+    let has_clock = cfg!(not(all(target_family = "wasm", target_os = "unknown")));
+    has_clock.then(Instant::now)
+}
+
 /// A runtime's clock. Clones show the same time.
 #[derive(Debug, Clone)]
 pub(crate) struct Clock(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    start: Instant,
+    start: Option<Instant>,
     /// Whether it can be paused.
     can_stop: bool,
     /// Whether `course` counts.
@@ -41,14 +48,14 @@ struct Inner {
 #[derive(Debug)]
 enum Course {
     Paused { at: u64 },
-    Running { at: u64, since: Instant },
+    Running { at: u64, since: Option<Instant> },
 }
 
 impl Course {
     fn nanos(&self) -> u64 {
         match self {
             Course::Paused { at } => *at,
-            Course::Running { at, since } => at.saturating_add(to_nanos(since.elapsed())),
+            Course::Running { at, since } => at.saturating_add(nanos_since(*since)),
         }
     }
 }
@@ -56,7 +63,7 @@ impl Course {
 impl Clock {
     /// The system's time. Whether the clock can be paused is decided for good.
     pub(crate) fn new(can_stop: bool) -> Self {
-        let start = Instant::now();
+        let start = system_time();
         Self(Arc::new(Inner {
             start,
             can_stop,
@@ -75,7 +82,7 @@ impl Clock {
         if self.0.is_virtual.load(Ordering::Acquire) {
             self.course().nanos()
         } else {
-            to_nanos(self.0.start.elapsed())
+            nanos_since(self.0.start)
         }
     }
 
@@ -90,12 +97,12 @@ impl Clock {
 
     /// The point in time that is `nanos` after the start.
     pub(crate) fn instant(&self, nanos: u64) -> Instant {
-        self.0.start + Duration::from_nanos(nanos)
+        self.start() + Duration::from_nanos(nanos)
     }
 
     /// How long after the start a point in time is; one before it counts as the start.
     pub(crate) fn nanos_at(&self, instant: Instant) -> u64 {
-        to_nanos(instant.saturating_duration_since(self.0.start))
+        to_nanos(instant.saturating_duration_since(self.start()))
     }
 
     /// Whether it can be paused.
@@ -133,7 +140,7 @@ impl Clock {
         };
         *course = Course::Running {
             at,
-            since: Instant::now(),
+            since: system_time(),
         };
         true
     }
@@ -172,6 +179,10 @@ impl Clock {
         self.0.holds.fetch_sub(1, Ordering::AcqRel) == 1 && self.is_paused()
     }
 
+    fn start(&self) -> Instant {
+        self.0.start.unwrap_or_else(Instant::now)
+    }
+
     fn course(&self) -> MutexGuard<'_, Course> {
         self.0.course.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -183,6 +194,10 @@ impl Drop for Inner {
             VIRTUAL_CLOCKS.fetch_sub(1, Ordering::Relaxed);
         }
     }
+}
+
+fn nanos_since(start: Option<Instant>) -> u64 {
+    start.map_or(0, |start| to_nanos(start.elapsed()))
 }
 
 /// 584 years fit, and nobody waits longer.

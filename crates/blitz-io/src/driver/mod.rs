@@ -11,40 +11,50 @@ mod alarm;
 pub(crate) mod clock;
 #[cfg(all(unix, not(loom)))]
 mod descriptor;
-#[cfg(not(loom))]
+#[cfg(all(any(unix, windows), not(loom)))]
 mod interest;
+#[cfg_attr(not(any(unix, windows)), allow(dead_code))]
 mod readiness;
-#[cfg(not(loom))]
+#[cfg(all(any(unix, windows), not(loom)))]
 mod registration;
+#[cfg_attr(not(any(unix, windows)), allow(dead_code))]
 mod source;
+#[cfg(not(any(unix, windows)))]
+mod system;
 pub(crate) mod timers;
 
 pub(crate) use self::clock::Clock;
 #[cfg(all(unix, not(loom)))]
 pub(crate) use self::descriptor::Descriptor;
-#[cfg(not(loom))]
+#[cfg(all(any(unix, windows), not(loom)))]
 pub use self::interest::Interest;
+#[cfg(any(unix, windows))]
 pub use self::readiness::Ready;
+#[cfg(not(any(unix, windows)))]
+use self::readiness::Ready;
 #[cfg(all(unix, not(loom)))]
 pub(crate) use self::readiness::Seen;
-#[cfg(not(loom))]
+#[cfg(all(any(unix, windows), not(loom)))]
 pub use self::registration::Registered;
 #[cfg(all(unix, not(loom)))]
 pub(crate) use self::registration::Registration;
+#[cfg(any(unix, windows))]
 pub(crate) use self::source::Way;
 
 use self::alarm::{Alarm, SystemDevice};
 use self::source::Sources;
 use self::timers::{Timers, nanos_of, tick_at};
 use crate::wake_batch::WakeBatch;
+#[cfg(any(unix, windows))]
+use mio as system;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Not keys of sources: those count from zero.
-const INTERRUPT: mio::Token = mio::Token(usize::MAX);
-const ALARM: mio::Token = mio::Token(usize::MAX - 1);
+const INTERRUPT: system::Token = system::Token(usize::MAX);
+const ALARM: system::Token = system::Token(usize::MAX - 1);
 
 /// How many events one turn fetches.
 const EVENTS: usize = 1024;
@@ -61,8 +71,8 @@ pub(crate) enum Wait {
 /// The half of the thread that attends the driver.
 #[derive(Debug)]
 pub(crate) struct Driver {
-    poll: mio::Poll,
-    events: mio::Events,
+    poll: system::Poll,
+    events: system::Events,
     batch: WakeBatch,
     handle: Arc<Handle>,
 }
@@ -70,8 +80,9 @@ pub(crate) struct Driver {
 /// The half that sockets and timers share.
 #[derive(Debug)]
 pub(crate) struct Handle {
-    registry: mio::Registry,
-    interrupter: Arc<mio::Waker>,
+    #[cfg_attr(not(any(unix, windows)), allow(dead_code))]
+    registry: system::Registry,
+    interrupter: Arc<system::Waker>,
     /// Whether the attending thread need not be told: it has been, or it is about to come out of its turn.
     interrupted: AtomicBool,
     sources: Sources,
@@ -82,9 +93,9 @@ pub(crate) struct Handle {
 
 /// A driver.
 pub(crate) fn new(clock: Clock) -> io::Result<(Driver, Arc<Handle>)> {
-    let poll = mio::Poll::new()?;
+    let poll = system::Poll::new()?;
     let registry = poll.registry().try_clone()?;
-    let interrupter = Arc::new(mio::Waker::new(&registry, INTERRUPT)?);
+    let interrupter = Arc::new(system::Waker::new(&registry, INTERRUPT)?);
     let handle = Arc::new(Handle {
         interrupted: AtomicBool::new(false),
         sources: Sources::new(),
@@ -96,7 +107,7 @@ pub(crate) fn new(clock: Clock) -> io::Result<(Driver, Arc<Handle>)> {
     });
     let driver = Driver {
         poll,
-        events: mio::Events::with_capacity(EVENTS),
+        events: system::Events::with_capacity(EVENTS),
         batch: WakeBatch::new(),
         handle: handle.clone(),
     };
@@ -115,12 +126,12 @@ impl Driver {
             Wait::Block if handle.clock.is_paused() => self.jump(),
             Wait::Block => self.wait(),
         }
-        let is_interrupt = |event: &mio::event::Event| event.token() == INTERRUPT;
+        let is_interrupt = |event: &system::event::Event| event.token() == INTERRUPT;
         let _awake = (wait == Wait::Block || self.events.iter().any(is_interrupt))
             .then(|| Awake::new(&handle.interrupted));
         let events = self.events.iter().filter_map(|event| match event.token() {
             ALARM | INTERRUPT => None,
-            mio::Token(key) => Some((key, Ready::of_event(event))),
+            system::Token(key) => Some((key, Ready::of_event(event))),
         });
         let called = handle.sources.dispatch(events, &mut self.batch);
         called + handle.fire(&mut self.batch)

@@ -92,6 +92,7 @@ impl Ready {
         self.0 & other.0 != 0
     }
 
+    #[cfg(any(unix, windows))]
     pub(crate) fn of_event(event: &mio::event::Event) -> Self {
         let part = |is: bool, part: Ready| if is { part } else { Ready::EMPTY };
         part(event.is_readable(), Self::READABLE)
@@ -100,6 +101,12 @@ impl Ready {
             | part(event.is_write_closed(), Self::WRITE_CLOSED)
             | part(event.is_error(), Self::ERROR)
             | part(event.is_priority(), Self::PRIORITY)
+    }
+
+    /// There is nothing that could be ready.
+    #[cfg(not(any(unix, windows)))]
+    pub(crate) fn of_event(_: &super::system::event::Event) -> Self {
+        Self::EMPTY
     }
 }
 

@@ -90,6 +90,7 @@ pub use self::stdio::{Stderr, Stdin, Stdout, stderr, stdin, stdout};
 pub use self::take::Take;
 pub use self::trivial::{Empty, Repeat, Sink, empty, repeat, sink};
 pub use self::write_ext::AsyncWriteExt;
+#[cfg(any(unix, windows))]
 pub use crate::driver::{Interest, Ready};
 pub use std::io::{Error, ErrorKind, Result, SeekFrom};
 

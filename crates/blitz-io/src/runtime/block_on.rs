@@ -3,8 +3,9 @@
 
 use crate::coop;
 use crate::parking;
-use crate::runtime::hooks;
+use crate::runtime::{has_threads, hooks};
 use crate::scheduler::{Scheduler, Shared};
+use blitz_core::Yield;
 use blitz_core::companion::sleep_elsewhere;
 use std::future::Future;
 use std::pin::{Pin, pin};
@@ -94,6 +95,11 @@ impl<F: Future> Polled<'_, F> {
     }
 }
 
+/// Without threads, nobody else runs the computations that the tasks wait for.
+fn runs_the_pools_work() -> bool {
+    !has_threads() && blitz_core::yield_now() == Some(Yield::Executed)
+}
+
 /// Leaves the driver and the worker's role, also if the future panics.
 struct Driving<'a> {
     shared: &'a Shared,
@@ -140,6 +146,9 @@ fn drive<F: Future>(shared: &Arc<Shared>, mut polled: Polled<'_, F>) -> F::Outpu
             // Also if it is always the future that goes on: one that yields until a timer has gone off, say.
             // SAFETY: entered.
             unsafe { driver.look_inside() };
+            continue;
+        }
+        if runs_the_pools_work() {
             continue;
         }
         // What it wakes or spawns is seen by the last look.

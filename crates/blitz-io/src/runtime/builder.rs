@@ -1,7 +1,7 @@
 //! How to make a runtime.
 
 use super::hooks::Hooks;
-use super::{Identity, LocalOptions, LocalRuntime, Runtime};
+use super::{Identity, LocalOptions, LocalRuntime, Runtime, has_threads};
 use crate::blocking::BlockingPool;
 use crate::driver;
 use crate::scheduler::{Reserves, Scheduler, Shared};
@@ -343,7 +343,8 @@ impl Builder {
     /// Makes the runtime.
     ///
     /// # Errors
-    /// If the operating system refuses a thread or a file descriptor, or if the settings contradict each other.
+    /// If the operating system refuses a thread or a file descriptor, or if the settings contradict each other. A multi-thread runtime where there are no threads (WebAssembly
+    /// without them) is one of [`Unsupported`](io::ErrorKind::Unsupported) kind.
     ///
     /// # Panics
     /// If there is something else than a number above 0 in `TOKIO_WORKER_THREADS`, and that decides.
@@ -353,6 +354,12 @@ impl Builder {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
                 "start_paused: only a current-thread runtime can have a paused clock (use Builder::new_current_thread)",
+            ));
+        }
+        if !self.current_thread && !has_threads() {
+            return Err(io::Error::new(
+                io::ErrorKind::Unsupported,
+                "there are no threads on this platform: only a current-thread runtime can be made (use Builder::new_current_thread)",
             ));
         }
         if matches!(&self.thread_name, Some(ThreadName::Fixed(name)) if name.contains('\0')) {

@@ -18,6 +18,7 @@ pub use local::{LocalOptions, LocalRuntime};
 pub use metrics::{Metrics, RuntimeMetrics, WorkerMetrics};
 
 use crate::context;
+use crate::driver::clock::system_time;
 use crate::scheduler::Shared;
 use crate::task::JoinHandle;
 use blitz_core::ThreadPool;
@@ -168,7 +169,8 @@ impl Runtime {
             std::mem::forget(Arc::clone(shared));
             return false;
         }
-        let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
+        // Without a clock there are no other threads to wait for, either.
+        let deadline = limit.and_then(|limit| system_time()?.checked_add(limit));
         let left = || deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         let _entered = context::enter(Arc::clone(shared));
         shared.shut_down_tasks();
@@ -210,6 +212,23 @@ impl Drop for Runtime {
 // A panic leaves no task, queue or list in a state that others could not go on from: tasks panic all the time.
 impl UnwindSafe for Runtime {}
 impl RefUnwindSafe for Runtime {}
+
+/// Whether there can be more than one thread. On WebAssembly that depends on how the standard library was compiled, and stable compilers do not tell: it is tried.
+pub(crate) fn has_threads() -> bool {
+    use std::sync::atomic::{AtomicU8, Ordering};
+    const YES: u8 = 1;
+    const NO: u8 = 2;
+    static KNOWN: AtomicU8 = AtomicU8::new(0);
+    if cfg!(any(not(target_family = "wasm"), target_feature = "atomics")) {
+        return true;
+    }
+    if KNOWN.load(Ordering::Relaxed) == 0 {
+        let refused = std::thread::Builder::new().spawn(|| ()).err();
+        let never = refused.is_some_and(|error| error.kind() == io::ErrorKind::Unsupported);
+        KNOWN.store(if never { NO } else { YES }, Ordering::Relaxed);
+    }
+    KNOWN.load(Ordering::Relaxed) == YES
+}
 
 /// What operations of a runtime that has ended say; [`is_rt_shutdown_err`] knows it by this.
 pub(crate) const SHUT_DOWN: &str = "A Tokio 1.x context was found, but it is being shutdown.";

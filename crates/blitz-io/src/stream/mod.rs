@@ -25,6 +25,7 @@
 //! ```
 
 mod chunks_timeout;
+#[cfg(any(unix, windows))]
 mod incoming;
 mod map;
 mod merge;
@@ -33,6 +34,7 @@ mod throttle;
 mod timeout;
 
 pub use self::chunks_timeout::ChunksTimeout;
+#[cfg(any(unix, windows))]
 pub use self::incoming::Incoming;
 pub use self::map::StreamMap;
 pub use self::merge::Merge;
