@@ -50,20 +50,22 @@ pub enum MissedTickBehavior {
     /// The missed ticks follow at once, one after the other, until it has caught up.
     #[default]
     Burst,
-    /// The next tick is a period after the late one: the schedule moves.
+    /// The next tick is a period after the late one: the schedule moves. (Not for one that is late by 5 ms or less, if the next one is not due yet.)
     Delay,
     /// The missed ticks are left out; the next one is where it would have been.
     Skip,
 }
+
+/// By how much a tick may be late and count as in time: threads are woken a little late, and a schedule that moved with each time would drift.
+const TOLERATED: Duration = Duration::from_millis(5);
 
 impl MissedTickBehavior {
     /// The tick after one that was due at `due` and delivered at `now`.
     fn next(self, due: Instant, now: Instant, period: Duration) -> Instant {
         let late = now.duration_since(due);
         match self {
-            // A tick counts as missed if the next one is due.
-            _ if late < period => due.later(period),
             Self::Burst => due.later(period),
+            Self::Delay if late <= TOLERATED && late < period => due.later(period),
             Self::Delay => now.later(period),
             Self::Skip => {
                 let into_period = late.as_nanos() % period.as_nanos();
