@@ -168,6 +168,25 @@ fn a_task_that_always_goes_on_and_the_main_future_take_turns() {
 }
 
 #[test]
+fn a_task_that_wakes_the_main_future_and_yields_lets_it_go_on() {
+    current_thread().block_on(async {
+        let (sender, mut receiver) = blitz_io::sync::watch::channel(0);
+        blitz_io::spawn(async move {
+            for number in 1..=20 {
+                sender.send(number).unwrap();
+                task::yield_now().await;
+                task::yield_now().await;
+            }
+        });
+        let mut seen = Vec::new();
+        while receiver.changed().await.is_ok() {
+            seen.push(*receiver.borrow_and_update());
+        }
+        assert_eq!(seen, (1..=20).collect::<Vec<_>>());
+    });
+}
+
+#[test]
 fn a_closure_whose_thread_is_on_its_way_is_run_although_the_runtime_ends() {
     for _ in 0..100 {
         let runtime = current_thread();

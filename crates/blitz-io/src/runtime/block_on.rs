@@ -131,12 +131,9 @@ fn drive<F: Future>(shared: &Arc<Shared>, mut polled: Polled<'_, F>) -> F::Outpu
     // SAFETY: entered.
     unsafe { driver.look_inside() };
     loop {
-        // Tasks first: the future has just been polled, and one that only yields is meant to let them run, each once.
-        let ran = if polled.main.woken.load(Ordering::SeqCst) {
-            shared.run_round(0)
-        } else {
-            shared.run_slice(0)
-        };
+        // Tasks first: the future has just been polled, and one that only yields is meant to let them run, each once. The same if it is a task that wakes it and
+        // yields.
+        let ran = shared.run_slice_beside(0, &polled.main.woken);
         if let Some(output) = polled.poll_if_woken() {
             return output;
         }

@@ -30,7 +30,7 @@ use crossbeam_utils::CachePadded;
 use std::cell::Cell;
 use std::io;
 use std::ops::Range;
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 /// Tasks in a slice, and its length; the engine's work gets its turn afterwards.
@@ -41,6 +41,9 @@ const CLOCK_INTERVAL: u32 = 16;
 const DRIVER_INTERVAL: u32 = 64;
 /// Tasks between two looks at the driver if there is always just one: it yields, perhaps until something happens there.
 const LONELY_INTERVAL: u32 = 4;
+
+/// Who wants to go on beside a worker's slice.
+static NOBODY: AtomicBool = AtomicBool::new(false);
 
 /// See the module's documentation. One for each pool that runs tasks.
 pub(crate) struct Scheduler {
@@ -519,31 +522,35 @@ impl Scheduler {
 
     /// Runs tasks on the core `index` for a while. `false`: there was none.
     pub(crate) fn run_slice(&self, index: usize) -> bool {
-        self.run_tasks(index, SLICE_TASKS)
+        self.run_slice_beside(index, &NOBODY)
     }
 
-    /// As [`run_slice`](Self::run_slice), but only as many tasks as are ready now: those that go on and on have to let somebody else go on between two
-    /// turns.
-    pub(crate) fn run_round(&self, index: usize) -> bool {
-        let ready = self.core(index).ready() + self.injector.len();
-        let most = u32::try_from(ready).unwrap_or(SLICE_TASKS);
-        self.run_tasks(index, most.min(SLICE_TASKS))
-    }
-
-    fn run_tasks(&self, index: usize, most: u32) -> bool {
+    /// As [`run_slice`](Self::run_slice), beside somebody who wants to go on when `wanted` is set: tasks that are ready then come first, each of them once. Those that
+    /// go on and on have to let the other one go on between two turns.
+    pub(crate) fn run_slice_beside(&self, index: usize, wanted: &AtomicBool) -> bool {
+        let mut most = SLICE_TASKS;
+        let mut counted = false;
         let core = self.core(index);
         // Tasks' runtimes come and go; afterwards the thread is where it was.
         let _outside = context::Outside::remember();
         let start = ticks();
         let mut clock = start;
         let end = start + SLICE_US * ticks_per_us();
-        let mut polled = 0;
+        let mut polled = 0u32;
         core.slice_begins();
         core.outlook.slice_begins(start, core.len());
         core.fed.set(false);
         // From now on, so that nobody outside calls the relief thread for what we are about to take.
         core.set_serving(true);
-        while polled < most {
+        loop {
+            if !counted && wanted.load(Ordering::Relaxed) {
+                counted = true;
+                let ready = u32::try_from(core.ready() + self.injector.len());
+                most = most.min(polled.saturating_add(ready.unwrap_or(SLICE_TASKS)));
+            }
+            if polled >= most {
+                break;
+            }
             // SAFETY: the core is the calling thread's.
             let Some(task) = (unsafe { self.next(core, index) }) else {
                 break;
