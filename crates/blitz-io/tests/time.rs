@@ -230,7 +230,7 @@ fn missed_ticks_are_made_up_for_moved_or_left_out() {
 }
 
 /// The second tick of a `Delay` interval of 50 ms is fetched that much too late; when is the third one due?
-fn third_tick_when_the_second_is_late_by(late: Duration) -> Duration {
+fn third_if_late_by(late: Duration) -> Duration {
     let third = Arc::new(std::sync::Mutex::new(Duration::ZERO));
     let result = Arc::clone(&third);
     run_on(paused, move || async move {
@@ -242,20 +242,19 @@ fn third_tick_when_the_second_is_late_by(late: Duration) -> Duration {
         assert_eq!(ticks.tick().await - start, millis(50));
         *result.lock().unwrap() = ticks.tick().await - start;
     });
-    let third = *third.lock().unwrap();
-    third
+    *third.lock().unwrap()
 }
 
 #[test]
 fn delayed_ticks_are_a_period_apart_also_if_one_is_late_by_less_than_that() {
-    assert_eq!(third_tick_when_the_second_is_late_by(millis(10)), millis(110));
-    assert_eq!(third_tick_when_the_second_is_late_by(millis(6)), millis(106));
+    assert_eq!(third_if_late_by(millis(10)), millis(110));
+    assert_eq!(third_if_late_by(millis(6)), millis(106));
 }
 
 #[test]
 fn a_schedule_does_not_move_because_a_thread_was_woken_a_little_late() {
-    assert_eq!(third_tick_when_the_second_is_late_by(millis(5)), millis(100));
-    assert_eq!(third_tick_when_the_second_is_late_by(millis(0)), millis(100));
+    assert_eq!(third_if_late_by(millis(5)), millis(100));
+    assert_eq!(third_if_late_by(millis(0)), millis(100));
 }
 
 #[test]
