@@ -1,8 +1,8 @@
 //! Threads for code that blocks: files, DNS, other libraries.
 //!
-//! Threads are made on demand up to a cap, and end after some idle time. A job that waits for a thread when the runtime ends is
-//! cancelled, and its handle says so, unless it is one that must be done (bytes that a file has accepted, say); one that runs, or whose
-//! thread is on its way, is waited for. Jobs are tasks like any other (one allocation, one state
+//! Threads are made on demand up to a cap, and end after some idle time. A runtime that is dropped waits for all its jobs. If it is given only so much time for that,
+//! a job that waits for a thread then is cancelled, and its handle says so, unless it is one that must be done (bytes that a file has accepted, say); one that runs, or
+//! whose thread is on its way, is waited for. Jobs are tasks like any other (one allocation, one state
 //! machine, the same handle); polling such a task runs its closure to the end.
 //!
 //! Threads that have blocked in a task count, too: the cap is for both together. They are *lent* (see the scheduler's relief thread), and come back
@@ -89,7 +89,7 @@ struct Job {
     hold: Option<ClockHold>,
 }
 
-/// What happens to a job that still waits for a thread when the runtime ends.
+/// What happens to a job that still waits for a thread when the runtime is to end in a given time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Duty {
     /// It is cancelled.
@@ -336,7 +336,7 @@ impl BlockingPool {
         self.ended.notify_all();
     }
 
-    /// Cancels what is queued, and waits for what runs, for `limit` at most. `false`: something still runs, the caller itself for one.
+    /// Waits until everything is done; with a `limit`, cancels what is queued, and waits no longer than that. `false`: something still runs, the caller itself for one.
     pub(crate) fn shut_down(&self, limit: Option<Duration>) -> bool {
         let mut queue = self.queue();
         queue.closed = true;
@@ -346,7 +346,7 @@ impl BlockingPool {
             // The first ones have their threads.
             let has_thread = begun > 0;
             begun = begun.saturating_sub(1);
-            has_thread || job.duty == Duty::MustBeDone
+            limit.is_none() || has_thread || job.duty == Duty::MustBeDone
         });
         // There are threads for them: for every job that is queued, somebody has been told, or is busy and will look.
         queue.jobs = done;

@@ -197,6 +197,30 @@ fn a_closure_whose_thread_is_on_its_way_is_run_although_the_runtime_ends() {
 }
 
 #[test]
+fn a_runtime_that_is_dropped_runs_the_closures_that_still_wait_for_a_thread() {
+    let mut builder = Builder::new_current_thread();
+    let runtime = builder.max_blocking_threads(1).build().unwrap();
+    let (release, released) = mpsc::channel::<()>();
+    runtime.spawn_blocking(move || released.recv());
+    let done = Arc::new(AtomicUsize::new(0));
+    for _ in 0..5 {
+        let done = Arc::clone(&done);
+        runtime.spawn_blocking(move || done.fetch_add(1, Ordering::Relaxed));
+    }
+    let handle = runtime.handle().clone();
+    let releases = std::thread::spawn(move || {
+        // The only thread is busy: what comes is at once at its end only if it is refused, when the runtime ends.
+        while !handle.spawn_blocking(|| ()).is_finished() {
+            std::thread::yield_now();
+        }
+        drop(release);
+    });
+    drop(runtime);
+    assert_eq!(done.load(Ordering::Relaxed), 5);
+    releases.join().unwrap();
+}
+
+#[test]
 fn every_thread_is_heard_of_however_soon_the_runtime_ends() {
     for _ in 0..100 {
         let (begun, ended) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));

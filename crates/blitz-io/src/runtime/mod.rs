@@ -34,7 +34,7 @@ use std::time::{Duration, Instant};
 ///
 /// The same threads run [`blitz::join`](blitz_core::join()), scopes and parallel iterators that tasks call, and
 /// [`spawn_cpu`](crate::spawn_cpu). Dropping a runtime drops every future in it, and waits for what is
-/// running just then.
+/// running just then and for every closure of [`spawn_blocking`](crate::spawn_blocking).
 ///
 /// A runtime lives on the *global* pool, beside whatever else runs there, other runtimes included, unless its
 /// [`Builder`] was asked for threads of its own. Dropping it leaves the pool as it is. Each runtime has its own tasks and its own threads for
@@ -138,7 +138,7 @@ impl Runtime {
     }
 
     /// Drops every future, and waits for what is running just then, including closures that block, but not longer than `limit`. What
-    /// still runs then ends on its own.
+    /// still runs then ends on its own. Closures that still wait for a thread are cancelled.
     pub fn shutdown_timeout(self, limit: Duration) {
         self.shutdown_within(limit);
     }
