@@ -10,7 +10,7 @@
 
 use crate::bell::Bell;
 use crate::context::{self, Context};
-use crate::entered::current;
+use crate::entered::{self, current};
 use crate::inherited::Captured;
 use crate::pool::Pool;
 use crate::profile::{self, Spawned};
@@ -18,6 +18,7 @@ use crate::scope::Scope;
 use crate::site::Site;
 use crate::spawn::{detached, submit};
 use std::fmt;
+use std::ptr;
 use std::sync::Arc;
 
 /// Jobs with one owner, who waits for their news.
@@ -56,8 +57,9 @@ impl Crew {
     pub fn spawn(&self, job: impl FnOnce() + Send + 'static) {
         let pool = current();
         let (shared, spawned) = (Arc::clone(&self.shared), Spawned::here());
-        // Not dropped if a token says so: the owner waits for its news. A check point in the job is the job's business.
-        let inherited = Captured::for_detached();
+        // All of it, also a token that is no business of detached tasks: the owner waits for the job. But the job is not dropped if the token says so, since
+        // the owner waits for its news; a check point in it is its own business.
+        let inherited = Captured::here();
         let priority = inherited.priority();
         let run = move || inherited.run(|| spawned.run(&shared.ends, job));
         // SAFETY: the task holds the context until it has run, and we do during this call.
@@ -104,6 +106,45 @@ impl Crew {
     pub fn wait(&self) {
         self.shared.bell.wait();
         self.shared.ends.meet();
+    }
+}
+
+/// What code finds around it where it runs, for a thread that does a part of it and is in no pool: the pool that its calls go to, and what it has inherited.
+pub struct Surroundings {
+    pool: Arc<Pool>,
+    inherited: Captured,
+}
+
+impl Surroundings {
+    /// Those of the caller.
+    pub fn here() -> Self {
+        Surroundings {
+            pool: current().arc().expect("somebody uses it"),
+            inherited: Captured::here(),
+        }
+    }
+
+    /// Runs `work` in them, on a thread that was started for it.
+    pub fn run<R>(self, work: impl FnOnce() -> R) -> R {
+        // SAFETY: we hold the pool for the rest of the thread's time in it.
+        unsafe { entered::set(Arc::as_ptr(&self.pool)) };
+        let _entered = Entered;
+        self.inherited.run(work)
+    }
+}
+
+struct Entered;
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        // SAFETY: there is none to be freed.
+        unsafe { entered::set(ptr::null()) };
+    }
+}
+
+impl fmt::Debug for Surroundings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Surroundings").finish_non_exhaustive()
     }
 }
 

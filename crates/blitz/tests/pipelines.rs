@@ -1,7 +1,7 @@
 //! Pipelines: order, bounds, panics, early ends, pools of any size, locks held by whoever consumes.
 
 use blitz::prelude::*;
-use blitz::{ThreadPool, ThreadPoolBuilder};
+use blitz::{CancelToken, Inherited, Priority, ThreadPool, ThreadPoolBuilder};
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -721,4 +721,137 @@ fn many_consumers_with_one_lock_get_through() {
         }
     });
     assert_eq!(sum.into_inner().unwrap(), 12 * 1770);
+}
+
+/// Takes items until the pipeline is stopped by the token, which is cancelled when so many are there.
+fn stopped_after(many: usize, token: &CancelToken, items: impl Iterator) -> usize {
+    let mut seen = 0;
+    for _ in items {
+        seen += 1;
+        if seen == many {
+            token.cancel();
+        }
+        assert!(seen < many + 100_000, "nobody stops it");
+    }
+    unreachable!("there is no end");
+}
+
+#[test]
+fn a_token_stops_pipelines_that_never_end() {
+    let check = |pipeline: &(dyn Fn(&CancelToken) -> usize + Sync)| {
+        for threads in [1, 2, 4] {
+            let token = CancelToken::new();
+            let stopped = pool(threads).install(|| token.run(|| pipeline(&token)));
+            assert!(!stopped.unwrap_err().timed_out());
+        }
+    };
+    for us in [0, 10] {
+        let slow = move |n: u64| {
+            spin(us);
+            n
+        };
+        check(&|token| stopped_after(1000, token, (0..).par_map(slow)));
+        check(&|token| stopped_after(1000, token, (0..).par_map_unordered(slow)));
+        let endless = move || blitz::iter::repeat(1).map(slow);
+        check(&|token| stopped_after(1000, token, endless().into_seq()));
+        check(&|token| endless().with_seq(|seq| stopped_after(1000, token, seq)));
+    }
+}
+
+#[test]
+fn helpers_hear_of_a_token_that_is_not_for_detached_tasks() {
+    for threads in [1, 2, 4] {
+        let token = CancelToken::new();
+        let ours = token.clone();
+        let stopped = pool(threads).install(|| {
+            // As a `spawn_cpu` runs, whose token is its own.
+            token.run_apart(|| {
+                let wait = move |n| {
+                    if n >= 100 {
+                        ours.cancel();
+                        let start = Instant::now();
+                        while !blitz::is_cancelled() {
+                            assert!(start.elapsed() < Duration::from_secs(20), "not told");
+                        }
+                    }
+                    spin(20);
+                };
+                (0..200).par_map(wait).for_each(drop);
+            })
+        });
+        assert!(stopped.is_err());
+    }
+}
+
+/// Does things of its own before it has any items.
+struct Prepares;
+
+impl ParallelIterator for Prepares {
+    type Item = (usize, Option<u64>, Priority);
+
+    fn drive_unindexed<C>(self, consumer: C) -> C::Result
+    where
+        C: blitz::iter::plumbing::UnindexedConsumer<Self::Item>,
+    {
+        let seen = (0..100).into_par_iter().map(|_| surroundings());
+        let seen: Vec<_> = seen.collect();
+        seen.into_par_iter().drive_unindexed(consumer)
+    }
+}
+
+static REQUEST: Inherited<u64> = Inherited::new();
+
+fn surroundings() -> (usize, Option<u64>, Priority) {
+    (
+        blitz::current_num_threads(),
+        REQUEST.get(),
+        blitz::current_priority(),
+    )
+}
+
+#[test]
+fn what_is_computed_before_the_first_result_is_computed_where_the_consumer_is() {
+    let check = |seen: Vec<(usize, Option<u64>, Priority)>, len| {
+        assert_eq!(seen, vec![(3, Some(7), Priority::Background); len]);
+    };
+    pool(3).install(|| {
+        let work = || {
+            check(Prepares.into_seq().collect(), 100);
+            check(Prepares.with_seq(|seq| seq.collect()), 100);
+            let whole = || {
+                let numbers = (0..1000).into_par_iter().with_max_chunks(4);
+                numbers.map(|_| surroundings())
+            };
+            check(whole().into_seq().collect(), 1000);
+            check(whole().with_seq(|seq| seq.collect()), 1000);
+        };
+        blitz::with_priority(Priority::Background, || REQUEST.set(7, work));
+    });
+    // Nothing of it is left.
+    let outside = Prepares.into_seq().next().unwrap();
+    assert_eq!((outside.1, outside.2), (None, Priority::Latency));
+}
+
+#[test]
+fn a_minimum_length_counts_for_the_look_ahead() {
+    for threads in [1, 2, 4] {
+        for (least, look_ahead) in [(50, 1), (50, 40), (50, 120), (3, 10)] {
+            let made = AtomicUsize::new(0);
+            pool(threads).install(|| {
+                let slow = (0..2000u32).into_par_iter().with_min_len(least).map(|n| {
+                    spin(u64::from(n % 10));
+                    made.fetch_add(1, SeqCst);
+                });
+                slow.with_seq(|seq| {
+                    for (before, ()) in seq.look_ahead(look_ahead).enumerate() {
+                        let ahead = made.load(SeqCst) - before;
+                        // The last piece may be up to twice as long as the shortest.
+                        let most = look_ahead.max(2 * least);
+                        assert!(ahead <= most, "{ahead} of {look_ahead}, pieces of {least}");
+                    }
+                });
+            });
+            assert_eq!(made.into_inner(), 2000);
+        }
+    }
 }

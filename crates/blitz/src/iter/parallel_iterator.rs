@@ -1189,7 +1189,8 @@ pub trait ParallelIterator: Sized + Send {
     /// Never more results are there than the [`look_ahead`](IntoSeq::look_ahead): a consumer that is slow slows the threads down. The thread that asks takes part, so it
     /// works in a pool of one thread, too. Dropping it ends the loop: what runs is waited for, the rest is dropped.
     ///
-    /// Results are counted before adaptors that make several of one, such as `flat_map`. A part of a source that cannot be cut by position (a text, a set) is computed whole when it is as small as
+    /// Results are counted before adaptors that make several of one, such as `flat_map`. A block is never shorter than [`with_min_len`](super::IndexedParallelIterator::with_min_len)
+    /// says, whatever the look-ahead. A part of a source that cannot be cut by position (a text, a set) is computed whole when it is as small as
     /// the source can make it. A [`walk_tree`](super::walk_tree()) and a [`par_bridge`](super::ParallelBridge) are gone through by the thread that asks; what becomes of their items is computed
     /// in parallel. Iterators that do not cut their loops by Blitz's [`bridge`](super::plumbing::bridge) functions, and
     /// [`with_splitter`](super::IndexedParallelIterator::with_splitter) and its relatives, are computed as a whole first.

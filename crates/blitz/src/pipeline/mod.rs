@@ -21,6 +21,8 @@
 //!   Items that are shared are computed in blocks of 20 microseconds or so, if the look-ahead allows.
 //! * **Panics come at their place.** If the closure panics for an item, so does the `next` that would have returned its result; the same goes for the source. After that the pipeline
 //!   can be gone on with, as `map` can.
+//! * **What `next` has inherited counts.** A [token](crate::CancelToken) that the caller of `next` runs under stops the pipeline, in `next`; the closure finds the caller's
+//!   [values](crate::Inherited) and its priority.
 //! * **Dropping it ends it.** What nobody has begun is dropped, and what runs is waited for.
 
 pub(crate) mod line;

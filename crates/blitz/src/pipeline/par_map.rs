@@ -4,7 +4,7 @@ use super::line::{Line, Open, Order, Start, Turn, Work};
 use super::pace::Pace;
 use crate::engine::crew::Crew;
 use crate::engine::demand::ticks;
-use crate::engine::{Scope, caller_may_take_part, hand_over};
+use crate::engine::{Scope, caller_may_take_part, checkpoint, hand_over};
 use std::any::Any;
 use std::collections::VecDeque;
 use std::fmt;
@@ -260,6 +260,7 @@ where
             let item = self.pull()?;
             return Some((self.work.f)(item));
         }
+        checkpoint();
         let item = self.pull()?;
         let start = ticks();
         let result = self.run_one(item);
@@ -288,6 +289,7 @@ where
     /// The next result of the line; of the source, if the line is empty.
     fn next_of_line(&mut self) -> Option<R> {
         loop {
+            checkpoint();
             self.refill();
             let Some(open) = &self.line else {
                 return self.after_the_line();

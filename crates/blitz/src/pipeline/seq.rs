@@ -11,9 +11,11 @@
 use super::line::{Line, Open, Order, Start, Turn, Work};
 use super::pace::Pace;
 use super::par_map::Detached;
-use crate::engine::crew::Crew;
+use crate::engine::crew::{Crew, Surroundings};
 use crate::engine::demand::ticks;
-use crate::engine::{Scope, ThreadPool, caller_may_take_part, hand_over, in_place_scope};
+use crate::engine::{
+    Scope, ThreadPool, caller_may_take_part, checkpoint, hand_over, in_place_scope,
+};
 use crate::iter::ParallelIterator;
 use crate::iter::plumbing::{
     Consumer, Cut, Folder, Outlet, Reducer, Rest, UnindexedConsumer, this_thread,
@@ -427,6 +429,7 @@ where
 
     fn next_block(&mut self) -> Option<T> {
         while !self.ended {
+            checkpoint();
             let others = self.start.others();
             let room = self.look_ahead.unwrap_or(RESULTS_PER_THREAD * (others + 1));
             let most = (room / (2 * (others + 1))).max(1);
@@ -505,9 +508,18 @@ where
             let Some(part) = self.first_part(block) else {
                 return;
             };
-            self.in_line += block;
+            // A source may have a minimum length of its own.
+            let counted = match part.piece.how() {
+                Cut::At(items) => items.max(block),
+                Cut::Somewhere | Cut::Halves => block,
+            };
+            if self.in_line + counted > room {
+                self.ahead.push(part);
+                return;
+            }
+            self.in_line += counted;
             let line = self.line.line();
-            if line.push((part, block), others) {
+            if line.push((part, counted), others) {
                 self.start.start(line);
             }
         }
@@ -614,15 +626,16 @@ impl<'w, T: Send + 'w> Mail<'w, T> {
         })
     }
 
-    /// What the driver does.
-    fn drive(self: Arc<Self>, iter: impl ParallelIterator<Item = T>) {
+    /// What the driver does, for somebody with these surroundings.
+    fn drive(self: Arc<Self>, iter: impl ParallelIterator<Item = T>, around: Surroundings) {
         let consumer = Outflow {
             mail: Arc::clone(&self),
             driver: this_thread(),
             state: Cell::new(Flow::Open),
             pool: Cell::new(None),
         };
-        let result = catch_unwind(AssertUnwindSafe(|| iter.drive_unindexed(consumer)));
+        let drive = || around.run(|| iter.drive_unindexed(consumer));
+        let result = catch_unwind(AssertUnwindSafe(drive));
         let mut state = self.lock();
         state.ended = Some(result);
         state.has_ended = true;
@@ -716,8 +729,8 @@ where
         // After a panic for want of a thread there is nothing any more.
         let iter = iter.take()?;
         let mail = Mail::new(Crew::new());
-        let theirs = Arc::clone(&mail);
-        if let Err(error) = driver().spawn(move || theirs.drive(iter)) {
+        let (theirs, around) = (Arc::clone(&mail), Surroundings::here());
+        if let Err(error) = driver().spawn(move || theirs.drive(iter, around)) {
             no_driver(&error);
         }
         let reader = Reader::new(mail, self.order, self.look_ahead, Detached::new());
@@ -814,8 +827,9 @@ where
     thread::scope(|threads| {
         in_place_scope(|scope| {
             let mail = Mail::new(Crew::of(scope));
-            let theirs = Arc::clone(&mail);
-            if let Err(error) = driver().spawn_scoped(threads, move || theirs.drive(iter)) {
+            let (theirs, around) = (Arc::clone(&mail), Surroundings::here());
+            let drive = move || theirs.drive(iter, around);
+            if let Err(error) = driver().spawn_scoped(threads, drive) {
                 no_driver(&error);
             }
             let reader = Reader::new(mail, Order::Kept, None, scope);
