@@ -21,7 +21,10 @@ use crate::inherited::{self, Node};
 use crate::spawn;
 use std::any::Any;
 use std::cell::Cell;
+use std::cmp;
+use std::collections::BinaryHeap;
 use std::fmt;
+use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
@@ -61,6 +64,8 @@ struct State {
     deadline: Option<Instant>,
     /// Those that it is cancelled with.
     above: [Option<CancelToken>; 2],
+    /// Higher than that of any of these.
+    rank: usize,
     /// Somebody else who may know.
     watched: Option<Box<dyn Fn() -> bool + Send + Sync>>,
     skipped: AtomicUsize,
@@ -68,7 +73,9 @@ struct State {
 
 impl State {
     fn new(deadline: Option<Instant>, above: [Option<CancelToken>; 2]) -> Self {
+        let rank = |token: &CancelToken| token.state.rank + 1;
         let mut state = State::default();
+        state.rank = above.iter().flatten().map(rank).max().unwrap_or(0);
         (state.deadline, state.above) = (deadline, above);
         state
     }
@@ -77,12 +84,42 @@ impl State {
 /// Many generations of children are freed one after the other, not one inside of the other.
 impl Drop for State {
     fn drop(&mut self) {
-        let mut next = self.above[0].take();
-        while let Some(mut state) = next.and_then(|token| Arc::into_inner(token.state)) {
-            next = state.above[0].take();
+        let mut rest = Vec::new();
+        let mut above = mem::take(&mut self.above);
+        loop {
+            rest.extend(above.into_iter().flatten());
+            let Some(token) = rest.pop() else { return };
+            above = match Arc::into_inner(token.state) {
+                Some(mut state) => mem::take(&mut state.above),
+                None => [None, None],
+            };
         }
     }
 }
+
+/// In the order of ranks; one is equal to itself only.
+struct ByRank<'a>(&'a CancelToken);
+
+impl Ord for ByRank<'_> {
+    fn cmp(&self, other: &Self) -> cmp::Ordering {
+        let key = |token: &CancelToken| (token.state.rank, Arc::as_ptr(&token.state).addr());
+        key(self.0).cmp(&key(other.0))
+    }
+}
+
+impl PartialOrd for ByRank<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for ByRank<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.is(other.0)
+    }
+}
+
+impl Eq for ByRank<'_> {}
 
 const RUNNING: u8 = 0;
 const CANCELLED: u8 = 1;
@@ -224,39 +261,56 @@ impl CancelToken {
     }
 
     fn ask_others(&self) -> Option<Cancelled> {
-        // A token has one above it, mostly, and may have thousands.
-        let mut next = Some(self);
-        let mut reason = RUNNING;
-        while let Some(token) = next.filter(|_| reason == RUNNING) {
+        let (mut reason, mut now, mut is_late) = (RUNNING, None, false);
+        self.climb(|token| {
+            if reason != RUNNING {
+                return false;
+            }
             let state = &*token.state;
-            let late = || {
-                state
-                    .deadline
-                    .is_some_and(|deadline| Instant::now() >= deadline)
-            };
             reason = state.stopped.load(Ordering::Acquire);
             if reason == RUNNING && state.watched.as_ref().is_some_and(|says_so| says_so()) {
                 reason = CANCELLED;
             }
-            if let (RUNNING, Some(second)) = (reason, &state.above[1]) {
-                reason = second.why().map_or(RUNNING, |why| match why.timed_out {
-                    true => TIMED_OUT,
-                    false => CANCELLED,
-                });
-            }
-            next = state.above[0].as_ref();
-            // Its own deadline after the others' word: the first reason is theirs.
-            let others =
-                || next.is_some_and(|above| above.state.stopped.load(Ordering::Acquire) != RUNNING);
-            if reason == RUNNING && !others() && late() {
-                reason = TIMED_OUT;
-            }
+            let late = |deadline| *now.get_or_insert_with(Instant::now) >= deadline;
+            is_late |= !is_late && state.deadline.is_some_and(late);
+            reason == RUNNING
+        });
+        match (reason, is_late) {
+            (RUNNING, false) => return None,
+            // Somebody's word comes before deadlines that nobody has noticed yet.
+            (RUNNING, true) => self.stop(TIMED_OUT),
+            _ => self.stop(reason),
         }
-        if reason == RUNNING {
-            return None;
-        }
-        self.stop(reason);
         self.why()
+    }
+
+    /// Visits this token and those that it is cancelled with, directly or not, each of them once, as long as `visit` says that it is worth going on above.
+    ///
+    /// There is one above it, mostly, and may be thousands; and there may be several ways to one, if a token that already hangs on the caller's runs under it. So the highest rank comes
+    /// first: whoever leads to a token has been there before it.
+    fn climb<'a>(&'a self, mut visit: impl FnMut(&'a CancelToken) -> bool) {
+        let mut next = self;
+        let mut others = BinaryHeap::new();
+        loop {
+            if visit(next) {
+                match &next.state.above {
+                    [Some(only), None] if others.is_empty() => {
+                        next = only;
+                        continue;
+                    }
+                    above => others.extend(above.iter().flatten().map(ByRank)),
+                }
+            }
+            loop {
+                let Some(ByRank(highest)) = others.pop() else {
+                    return;
+                };
+                if !highest.is(next) {
+                    next = highest;
+                    break;
+                }
+            }
+        }
     }
 
     /// How many tasks it has kept from beginning: they were dropped as they were.
@@ -289,16 +343,15 @@ impl CancelToken {
     }
 
     fn count_skipped(&self) {
-        let mut next = Some(self);
-        while let Some(token) = next {
-            token.state.skipped.fetch_add(1, Ordering::Relaxed);
+        self.climb(|token| {
             // Those that it hangs on have kept the task from beginning if they are cancelled themselves.
-            let [first, second] = &token.state.above;
-            if let Some(second) = second.as_ref().filter(|second| second.is_cancelled()) {
-                second.count_skipped();
-            }
-            next = first.as_ref().filter(|first| first.is_cancelled());
-        }
+            let counts = token.is_cancelled();
+            token
+                .state
+                .skipped
+                .fetch_add(usize::from(counts), Ordering::Relaxed);
+            counts
+        });
     }
 
     /// Runs `work`; it and everything that is started in it can be stopped with this token, and with one that the caller itself runs under.
@@ -369,13 +422,15 @@ impl CancelToken {
     /// A token that is cancelled with this one or the caller's.
     fn beside_current(&self) -> CancelToken {
         match inherited::current_token() {
-            // Once is enough: tasks that run under a token and spawn their successors under the same would make a chain of it.
-            Some(outer) if !outer.hangs_on(self) => {
+            None => self.clone(),
+            // Once is enough: tasks that run under a token and spawn their successors under the same would make a chain of it, and those that run under children of the
+            // caller's would ask it twice as often with each of them.
+            Some(outer) if self.hangs_on(outer) => self.clone(),
+            Some(outer) if outer.hangs_on(self) => outer.clone(),
+            Some(outer) => {
                 let above = [Some(self.clone()), Some(outer.clone())];
                 Self::of(State::new(None, above))
             }
-            Some(outer) => outer.clone(),
-            None => self.clone(),
         }
     }
 
@@ -385,14 +440,12 @@ impl CancelToken {
 
     /// Is it cancelled with `other`?
     fn hangs_on(&self, other: &CancelToken) -> bool {
-        let mut above = vec![self];
-        while let Some(token) = above.pop() {
-            if token.is(other) {
-                return true;
-            }
-            above.extend(token.state.above.iter().flatten());
-        }
-        false
+        let mut found = false;
+        self.climb(|token| {
+            found |= token.is(other);
+            !found && token.state.rank > other.state.rank
+        });
+        found
     }
 
     /// [`spawn_handle`](crate::spawn_handle) for a task that can be stopped with this token. If it is, the handle's error is [`Cancelled`].

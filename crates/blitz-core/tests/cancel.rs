@@ -263,3 +263,70 @@ fn tasks_that_spawn_their_successors_under_a_token_make_no_chain() {
     let alive = told.recv().unwrap();
     assert!(alive < 10, "{alive} generations are alive");
 }
+
+/// Runs `work` under so many tokens, one inside of the other, each of them made by `make` from the one in force.
+fn nested<R>(
+    depth: usize,
+    make: &dyn Fn(CancelToken) -> CancelToken,
+    work: &dyn Fn() -> R,
+) -> Result<R, Cancelled> {
+    match depth {
+        0 => Ok(work()),
+        _ => make(current_token().unwrap()).run(|| nested(depth - 1, make, work))?,
+    }
+}
+
+#[test]
+fn a_token_is_asked_once_however_many_ways_lead_to_it() {
+    let child = |token: CancelToken| token.child_with_timeout(Duration::from_secs(3600));
+    // Beside a stranger, so that the child hangs on what is in force when the stranger has gone.
+    let beside = |token: CancelToken| {
+        let here = CancelToken::new().run(|| current_token().unwrap()).unwrap();
+        drop(token);
+        here.child()
+    };
+    let makes: [&dyn Fn(CancelToken) -> CancelToken; 2] = [&child, &beside];
+    for make in makes {
+        let asked = Arc::new(AtomicUsize::new(0));
+        let counts = Arc::clone(&asked);
+        let first = CancelToken::watching(move || {
+            counts.fetch_add(1, Ordering::Relaxed);
+            false
+        });
+        let times = first.run(|| {
+            nested(16, make, &|| {
+                let before = asked.load(Ordering::Relaxed);
+                assert!(!is_cancelled());
+                asked.load(Ordering::Relaxed) - before
+            })
+        });
+        assert_eq!(times, Ok(Ok(1)));
+        // And counts once.
+        let stopped = first.run(|| {
+            nested(5, make, &|| {
+                first.cancel();
+                blitz_core::scope(|scope| scope.spawn(|_| unreachable!()));
+            })
+        });
+        assert!(stopped.and_then(|inner| inner).is_err());
+        assert_eq!(first.skipped(), 1);
+    }
+}
+
+#[test]
+fn many_tokens_one_beside_the_other_need_no_stack() {
+    let many = || {
+        let first = CancelToken::new();
+        let beside = |token: CancelToken, _| {
+            let here = token.run(|| CancelToken::new().run(|| current_token().unwrap()));
+            here.unwrap().unwrap()
+        };
+        let last = (0..1000).fold(first.clone(), beside);
+        assert!(!last.is_cancelled());
+        first.cancel();
+        assert!(last.is_cancelled());
+        drop((first, last));
+    };
+    let builder = std::thread::Builder::new().stack_size(128 << 10);
+    builder.spawn(many).unwrap().join().unwrap();
+}
