@@ -8,14 +8,28 @@ use crate::console::Called;
 use crate::entered;
 use crate::global;
 use crate::join::{FnContext, Known, join_knowing};
-
 use crate::seat;
 use crate::wake;
 
 pub use crate::clock::{ticks, ticks_per_us};
 pub use crate::join::Within;
 #[doc(hidden)]
+pub use crate::priority::ticks_away;
+#[doc(hidden)]
 pub use crate::profile::Parts;
+
+/// As [`ticks`], but the time that the calling thread has stood aside for others does not count ([`Priority::Background`](crate::Priority)): what loops measure their items
+/// with. Only differences on one thread mean something.
+///
+/// ```
+/// use blitz_core::demand::ticks_at_work;
+/// let start = ticks_at_work();
+/// assert!(ticks_at_work() >= start);
+/// ```
+#[inline]
+pub fn ticks_at_work() -> u64 {
+    ticks().wrapping_sub(ticks_away())
+}
 
 /// Is a thread of the current pool awake and without work right now? A fork would be taken at once.
 ///

@@ -12,14 +12,18 @@
 //! its own, runs the tasks, and the thread of the loop waits until they are done. It does not wait for ever: whatever the relay does, it goes on with one block after
 //! [`LONGEST_WAIT`]. That is the loop's share, and the reason why a task that needs something that the loop holds gets it at last.
 //!
-//! There is one relay for each thread that steps aside, at most; it ends after a second without work. It has no index.
+//! There is one relay for each thread that steps aside, at most; it ends after a second without work. It has no index. A task that a relay runs may do background work, and
+//! the relay step aside for another: so there may be many, up to [`max_rescue_threads`](crate::ThreadPoolBuilder::max_rescue_threads). Beyond that a loop makes no room.
+//!
+//! The time that a loop waits is no part of what its items take ([`ticks_away`]): it would be cut into pieces of one item, and make even less of its share.
 
+use crate::clock::{ticks, ticks_per_us};
 use crate::extra::Beside;
 use crate::fork;
 use crate::inherited::{self, Node};
 use crate::pool::Pool;
 use crate::seat::Seat;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -29,6 +33,9 @@ pub(crate) const SHARE: u32 = 64;
 
 /// A background loop waits for others this long at most before it goes on with a block.
 const LONGEST_WAIT: Duration = Duration::from_millis(1);
+
+/// Then it goes on for this long, about a block, before it waits again, wherever it asks.
+const BLOCK_US: u64 = 8;
 
 /// How long a relay thread waits for more work before it ends.
 const KEEP_ALIVE: Duration = Duration::from_secs(1);
@@ -78,8 +85,16 @@ pub fn current_priority() -> Priority {
 }
 
 thread_local! {
-    /// What this thread has lent its CPU for last.
-    static LENT: RefCell<Option<Arc<Turn>>> = const { RefCell::new(None) };
+    /// What this thread has lent its CPU for last, if that is not over, and when it went on nonetheless.
+    static LENT: RefCell<Option<(Arc<Turn>, u64)>> = const { RefCell::new(None) };
+    /// How long it has waited for others so far.
+    static AWAY: Cell<u64> = const { Cell::new(0) };
+}
+
+/// The ticks that the calling thread has stood aside for others: no part of what its own work has taken.
+#[inline]
+pub fn ticks_away() -> u64 {
+    AWAY.get()
 }
 
 /// A thread's time, lent to a relay.
@@ -98,6 +113,10 @@ impl Turn {
             .wait_timeout_while(over, LONGEST_WAIT, |over| !*over)
             .unwrap_or_else(PoisonError::into_inner);
         *waited.0
+    }
+
+    fn is_over(&self) -> bool {
+        *self.over.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn end(&self) {
@@ -119,6 +138,8 @@ struct State {
     turns: VecDeque<Arc<Turn>>,
     /// Relays that wait for one.
     idle: usize,
+    /// All relays.
+    threads: usize,
 }
 
 impl Relays {
@@ -143,7 +164,9 @@ impl Relays {
             .unwrap_or_else(PoisonError::into_inner);
         state = waited.0;
         state.idle -= 1;
-        state.turns.pop_front()
+        let turn = state.turns.pop_front();
+        state.threads -= usize::from(turn.is_none());
+        turn
     }
 }
 
@@ -151,10 +174,16 @@ impl Relays {
 #[cold]
 pub(crate) fn step_aside(seat: &Seat) {
     let pool = seat.pool();
-    let before = LENT.take();
-    let turn = match before {
-        // Its relay is still at it: it has had its block.
-        Some(turn) if !*turn.over.lock().unwrap_or_else(PoisonError::into_inner) => turn,
+    let begin = ticks();
+    let turn = match LENT.take() {
+        Some((turn, since)) if !turn.is_over() => {
+            if begin.saturating_sub(since) < BLOCK_US * ticks_per_us() {
+                LENT.set(Some((turn, since)));
+                return;
+            }
+            // Its relay is still at it, and it has had its block.
+            turn
+        }
         _ if pool.has_urgent_tasks() && pool.sleep.counters().searching() == 0 => {
             match lend(pool, seat.index) {
                 Some(turn) => turn,
@@ -163,31 +192,38 @@ pub(crate) fn step_aside(seat: &Seat) {
         }
         _ => return,
     };
-    if !turn.wait() {
-        LENT.set(Some(turn));
+    let over = turn.wait();
+    let end = ticks();
+    AWAY.set(AWAY.get() + end.saturating_sub(begin));
+    if !over {
+        LENT.set(Some((turn, end)));
     }
 }
 
 /// Gets a relay to run the tasks that wait. `None`: there is no thread for it.
 fn lend(pool: &Pool, index: usize) -> Option<Arc<Turn>> {
+    let strong = pool.arc()?;
     let turn = Arc::new(Turn::default());
     let mut state = pool.relays.state();
-    state.turns.push_back(Arc::clone(&turn));
-    if state.idle >= state.turns.len() {
+    if state.idle > state.turns.len() {
+        state.turns.push_back(Arc::clone(&turn));
         pool.relays.called.notify_one();
         return Some(turn);
     }
+    if state.threads >= pool.rescue.most() {
+        return None;
+    }
+    state.turns.push_back(Arc::clone(&turn));
+    state.threads += 1;
     drop(state);
-    let strong = pool.arc()?;
     let builder = pool.attributes.rescue_builder(index);
     match fork::start_thread(builder, move || main(&strong, index)) {
         Ok(_) => Some(turn),
         // As if there were no priorities.
         Err(_) => {
-            pool.relays
-                .state()
-                .turns
-                .retain(|other| !Arc::ptr_eq(other, &turn));
+            let mut state = pool.relays.state();
+            state.threads -= 1;
+            state.turns.retain(|other| !Arc::ptr_eq(other, &turn));
             None
         }
     }

@@ -6,6 +6,7 @@ use blitz_core::{
     CancelToken, ThreadPool, ThreadPoolBuilder, checkpoint, current_priority, is_cancelled, join,
     with_priority,
 };
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
@@ -214,4 +215,32 @@ fn a_pool_may_end_while_its_background_steps_aside() {
             thread::yield_now();
         }
     }
+}
+
+#[test]
+fn there_are_no_more_relays_than_other_threads_that_stand_in() {
+    let pool = ThreadPoolBuilder::new()
+        .num_threads(1)
+        .max_rescue_threads(2)
+        .build()
+        .unwrap();
+    let ran_on = Arc::new(Mutex::new(HashSet::new()));
+    let tasks = (0..100).map(|_| {
+        let ran_on = Arc::clone(&ran_on);
+        // Each makes room for the next one.
+        pool.spawn_handle(move || {
+            ran_on.lock().unwrap().insert(thread::current().id());
+            with_priority(Background, || {
+                for _ in 0..50 {
+                    checkpoint();
+                    thread::yield_now();
+                }
+            });
+        })
+    });
+    for task in tasks.collect::<Vec<_>>() {
+        task.join().unwrap();
+    }
+    let threads = ran_on.lock().unwrap().len();
+    assert!(threads <= 1 + 2, "{threads} threads");
 }

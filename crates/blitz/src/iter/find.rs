@@ -6,7 +6,7 @@
 use super::ParallelIterator;
 use super::plumbing::Folder;
 use super::recipe::{Everywhere, Recipe};
-use crate::engine::demand::{ticks, ticks_per_us};
+use crate::engine::demand::{ticks_at_work, ticks_per_us};
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -130,13 +130,15 @@ impl FirstLook {
 
     #[inline]
     pub(super) fn begin() -> Self {
-        FirstLook { begin: ticks() }
+        FirstLook {
+            begin: ticks_at_work(),
+        }
     }
 
     /// After [`LOOK_UP_AFTER`] items: are they cheap?
     #[inline]
     pub(super) fn finds_cheap_items(&self) -> bool {
-        ticks().saturating_sub(self.begin) < Self::CHEAP_US * ticks_per_us()
+        ticks_at_work().saturating_sub(self.begin) < Self::CHEAP_US * ticks_per_us()
     }
 
     /// After [`LOOK_UP_AFTER`] items: will the rest of them be over soon?

@@ -9,13 +9,13 @@ pub(crate) struct Stopwatch(u64);
 impl Stopwatch {
     #[inline]
     pub(crate) fn start() -> Self {
-        Stopwatch(demand::ticks())
+        Stopwatch(demand::ticks_at_work())
     }
 
     /// Nanoseconds since the start. Clocks of different CPUs may disagree a little, so a thread that moved may read 0.
     #[inline]
     pub(crate) fn ns(&self) -> f64 {
-        let ticks = demand::ticks().saturating_sub(self.0);
+        let ticks = demand::ticks_at_work().saturating_sub(self.0);
         ticks as f64 * 1e3 / demand::ticks_per_us() as f64
     }
 }

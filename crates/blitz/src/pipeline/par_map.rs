@@ -3,7 +3,7 @@
 use super::line::{Line, Open, Order, Start, Turn, Work};
 use super::pace::Pace;
 use crate::engine::crew::Crew;
-use crate::engine::demand::ticks;
+use crate::engine::demand::ticks_at_work;
 use crate::engine::{Scope, caller_may_take_part, checkpoint, hand_over};
 use std::any::Any;
 use std::collections::VecDeque;
@@ -262,9 +262,9 @@ where
         }
         checkpoint();
         let item = self.pull()?;
-        let start = ticks();
+        let start = ticks_at_work();
         let result = self.run_one(item);
-        let outlasts_a_wake = self.pace.note_alone(ticks().saturating_sub(start));
+        let outlasts_a_wake = self.pace.note_alone(ticks_at_work().saturating_sub(start));
         // From the next call on: this result does not wait for the source.
         self.shares = outlasts_a_wake || self.pace.outlasts_a_wake(self.source.size_hint().0);
         Some(result)
@@ -452,7 +452,7 @@ where
     type Outcome = Block<R>;
 
     fn run(&self, items: Vec<T>) -> Block<R> {
-        let start = ticks();
+        let start = ticks_at_work();
         let count = items.len();
         let mut items = items.into_iter();
         let mut results = Vec::with_capacity(count);
@@ -469,7 +469,7 @@ where
             returned: 0,
             panics,
             items: count,
-            ticks: ticks().saturating_sub(start),
+            ticks: ticks_at_work().saturating_sub(start),
         }
     }
 }

@@ -12,7 +12,7 @@ use super::line::{Line, Open, Order, Start, Turn, Work};
 use super::pace::Pace;
 use super::par_map::Detached;
 use crate::engine::crew::{Crew, Surroundings};
-use crate::engine::demand::ticks;
+use crate::engine::demand::ticks_at_work;
 use crate::engine::{
     Scope, ThreadPool, caller_may_take_part, checkpoint, hand_over, in_place_scope,
 };
@@ -365,14 +365,14 @@ impl<'w, T: Send + 'w> Work for Running<'w, T> {
     type Outcome = Ran<T>;
 
     fn run(&self, (part, counted): Self::Job) -> Ran<T> {
-        let start = ticks();
+        let start = ticks_at_work();
         let halved = matches!(part.piece.how(), Cut::Halves).then_some(part.depth);
         let results = part.run();
         Ran {
             results,
             counted,
             halved,
-            ticks: ticks().saturating_sub(start),
+            ticks: ticks_at_work().saturating_sub(start),
         }
     }
 }

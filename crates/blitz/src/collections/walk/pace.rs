@@ -53,7 +53,7 @@ pub(super) struct Pace {
 impl Pace {
     /// Starts the clock.
     pub(super) fn begin(order: Order) -> Self {
-        let now = demand::ticks();
+        let now = demand::ticks_at_work();
         Pace {
             order,
             began: now,
@@ -67,7 +67,7 @@ impl Pace {
     /// Takes in that a block of this many items is done.
     pub(super) fn note(&mut self, items: usize) {
         let before = self.now;
-        self.now = demand::ticks();
+        self.now = demand::ticks_at_work();
         // Clocks of different CPUs may disagree a little.
         self.ticks = self.now.saturating_sub(before);
         self.items = items;

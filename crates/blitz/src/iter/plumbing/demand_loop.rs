@@ -28,7 +28,7 @@ use super::local::{Here, Local, Offer};
 use super::pace::{Pace, Site, is_still_short, is_tiny};
 use super::search;
 use super::{Consumer, Folder, Producer, UnindexedConsumer, UnindexedProducer};
-use crate::engine::demand::{Parts, Within, beat, join_context_within, ticks};
+use crate::engine::demand::{Parts, Within, beat, join_context_within, ticks_at_work};
 pub(super) use crate::engine::rules::LOOP_LEVELS as LEVELS;
 use crate::engine::rules::LOOP_LEVELS_SHARED as LEVELS_SHARED;
 use crate::engine::{caller_may_take_part, checkpoint, hand_over, items};
@@ -185,13 +185,13 @@ where
     let (items, rest) = producer.split_at(block);
     let (for_items, for_rest, _) = consumer.split_at(block);
     (producer, consumer) = (rest, for_rest);
-    let start = ticks();
+    let start = ticks_at_work();
     let mut folder = fold(Parts::of(block, min), items, for_items.into_folder());
     loop {
         if folder.full() {
             return folder.complete();
         }
-        let now = ticks();
+        let now = ticks_at_work();
         let taken = now.saturating_sub(start);
         let expected = taken as f32 * (len as f32 / (len - ahead) as f32);
         let is_short = is_still_short(expected);
@@ -219,7 +219,7 @@ where
     }
     let folder = fold(Parts::of(ahead, min), producer, consumer.resume(folder));
     if !folder.full() {
-        site.learn(ticks().saturating_sub(start), len as f32);
+        site.learn(ticks_at_work().saturating_sub(start), len as f32);
         beat();
     }
     folder.complete()

@@ -132,6 +132,8 @@ pub(super) struct Pace {
     usual: f32,
     /// When the clock was last read.
     last: Cell<u64>,
+    /// How long the thread had stood aside for others then.
+    away: Cell<u64>,
     /// What was measured in all.
     ticks: Cell<u64>,
     items: Cell<f32>,
@@ -166,6 +168,7 @@ impl Pace {
             most,
             usual: 0.0,
             last: Cell::new(0),
+            away: Cell::new(0),
             ticks: Cell::new(0),
             items: Cell::new(0.0),
             ticks_per_us: demand::ticks_per_us() as f32,
@@ -275,7 +278,7 @@ impl Pace {
             /// When the last of the row should end, and how long they took in all.
             static ROW: Cell<(u64, f32)> = const { Cell::new((0, 0.0)) };
         }
-        let now = demand::ticks();
+        let now = demand::ticks_at_work();
         let (end, before) = ROW.get();
         let gap = now.saturating_sub(end) as f32;
         let row = if self.us(gap) < GAP_US {
@@ -346,7 +349,7 @@ impl Pace {
     #[inline]
     pub(super) fn start(&self) {
         if self.clocked {
-            self.last.set(demand::ticks());
+            self.start_at(demand::ticks_at_work());
         }
     }
 
@@ -366,7 +369,7 @@ impl Pace {
     #[inline]
     pub(super) fn note(&self, items: f32) {
         if self.clocked {
-            self.note_at(demand::ticks(), items);
+            self.note_at(demand::ticks_at_work(), items);
         } else {
             checkpoint();
         }
@@ -383,12 +386,17 @@ impl Pace {
         self.last.set(now);
         self.ticks.set(self.ticks.get() + ticks);
         self.items.set(self.items.get() + items);
-        // An upward jump counts at once, because what comes next may be as dear; a downward one by half.
+        let away = demand::ticks_away();
+        let has_waited = self.away.replace(away) != away;
+        // An upward jump counts at once, because what comes next may be as dear; a downward one by half. After a wait for others nothing is where it was, which says nothing about
+        // the items: a jump upwards would have the loop cut finer, and wait more often.
         let (before, measured) = (self.rate.get(), ticks as f32 / items);
-        let rate = if measured >= before {
-            measured
-        } else {
+        let rate = if measured < before {
             (before + measured) / 2.0
+        } else if has_waited && self.is_known() {
+            before
+        } else {
+            measured
         };
         self.rate.set(rate.max(f32::MIN_POSITIVE));
     }
@@ -396,6 +404,7 @@ impl Pace {
     /// As [`start`](Self::start), for a beginning that lies in the past.
     pub(super) fn start_at(&self, then: u64) {
         self.last.set(then);
+        self.away.set(demand::ticks_away());
     }
 
     /// Remembers what was measured for the next run.
