@@ -41,6 +41,24 @@ const FEW: usize = 64;
 const FIRST_PART: usize = 64;
 const FIRST_BLOCK: usize = 1024;
 
+/// Where a loop is cut is a multiple of this, counted from the beginning of what is cut, if that is far enough away. Items that begin at a cache line's or
+/// a vector's boundary do so again behind the cut: a sum of integers takes half as long again if every fourth load of the vectorised loop
+/// crosses a line.
+const EVEN: usize = 64;
+
+/// Halves of this many items may differ by [`EVEN`].
+const LONG: usize = 16 * EVEN;
+
+/// So many items or a few less, as [`EVEN`] wants it.
+#[inline]
+fn evened(items: usize) -> usize {
+    if items < 2 * EVEN {
+        items
+    } else {
+        items - items % EVEN
+    }
+}
+
 /// How long the pieces of a loop may be.
 #[derive(Clone, Copy)]
 pub(super) struct Bounds {
@@ -76,6 +94,18 @@ impl Bounds {
             min: self.min.max(min),
             ..self
         }
+    }
+
+    /// Where to cut a loop over `len` items in two.
+    #[inline]
+    fn middle(self, len: usize) -> usize {
+        let middle = len / 2;
+        let even = if middle < LONG {
+            middle
+        } else {
+            evened(middle)
+        };
+        if even < self.min { middle } else { even }
     }
 
     /// May a loop over `len` items be cut?
@@ -180,7 +210,7 @@ where
     P: Producer,
     C: Consumer<P::Item>,
 {
-    let mut block = (len / 16).max(min);
+    let mut block = evened(len / 16).max(min);
     let mut ahead = len - block;
     let (items, rest) = producer.split_at(block);
     let (for_items, for_rest, _) = consumer.split_at(block);
@@ -207,7 +237,7 @@ where
                 alone(len, ahead, block, min, producer, consumer, local)
             };
         }
-        block = (len / 8).max(min);
+        block = evened(len / 8).max(min);
         if is_tiny(expected) || ahead < block + min {
             break;
         }
@@ -293,7 +323,7 @@ where
             return local.finish();
         }
         let longest = pace.longest_alone(len).min(ahead);
-        block = pace.next_block(block.max(1), longest).max(min);
+        block = evened(pace.next_block(block.max(1), longest)).max(min);
         if ahead - block.min(ahead) < min {
             break;
         }
@@ -377,7 +407,7 @@ fn fork<P, C>(
     let pace = &local.pace;
     let (site, rate, expected) = (pace.site(), pace.rate(), pace.expected_ticks(len as f32));
     let levels = levels.saturating_sub(1);
-    let middle = len / 2;
+    let middle = bounds.middle(len);
     let (consumer, spare) = local.spare_reducer(consumer);
     let (left_items, right_items) = producer.split_at(middle);
     let (left, right, reducer) = consumer.split_at(middle);
@@ -434,7 +464,7 @@ fn block<P, C>(
 {
     let pace = &local.pace;
     loop {
-        let part = pace.next_part(len).max(bounds.min);
+        let part = evened(pace.next_part(len)).max(bounds.min);
         if len < part + bounds.min.max(part / 2) {
             let parts = Parts::of(len, bounds.min);
             local.feed(consumer, |folder| fold(parts, producer, folder));
@@ -664,4 +694,38 @@ where
     local.pace.start();
     local.in_loop(|| offer_unindexed(part, LEVELS_SHARED, producer, consumer, &local));
     local.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_loops_are_cut_where_cache_lines_end() {
+        for len in (2..5000).chain([100_000, 1_000_003, usize::MAX]) {
+            let middle = Bounds::from(1).middle(len);
+            assert!(middle > 0 && len / 2 - middle < EVEN, "{len} at {middle}");
+            if len >= 2 * LONG {
+                assert_eq!(middle % EVEN, 0, "{len}");
+            } else {
+                assert_eq!(middle, len / 2, "{len}: the halves are small");
+            }
+        }
+        for items in 0..10_000 {
+            let evened = evened(items);
+            assert!(evened <= items && items - evened < EVEN);
+            assert!(evened > 0 || items == 0, "blocks are never empty");
+            assert!(evened % EVEN == 0 || items < 2 * EVEN);
+        }
+    }
+
+    #[test]
+    fn no_half_is_shorter_than_allowed() {
+        for min in [1, 63, 1000, 1024, 1030, 1087] {
+            for len in 2 * min..2 * min + 300 {
+                let middle = Bounds::from(min).middle(len);
+                assert!(middle >= min && len - middle >= min, "{len}, {min}");
+            }
+        }
+    }
 }
