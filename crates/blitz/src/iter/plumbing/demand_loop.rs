@@ -5,7 +5,8 @@
 //! 1. **Alone.** A loop begins as the plain sequential loop over a small first block, reads the clock, and goes on with
 //!    blocks of growing length until it knows that enough is ahead to be worth sharing. A loop that earlier runs have shown
 //!    to be short (6 us) looks at the clock only to see that it still is: before, after a sixteenth, and at the end (10 ns each);
-//!    and after every eighth, if that takes long enough not to notice. A loop that earlier runs have shown to be long skips this
+//!    and after every eighth, if that takes long enough not to notice. If work around it is on offer that nobody wants, it looks whether that is
+//!    still so instead, since nobody would want a part of the loop either (`unclocked`). A loop that earlier runs have shown to be long skips this
 //!    step, and so does one of medium length if somebody is looking for work; unless it is a search, which may be over soon
 //!    (`search.rs`).
 //! 2. **Offered.** The rest is halved by `join` until a part is one block of about 8 us. The right half of each join is on
@@ -28,7 +29,7 @@ use super::local::{Here, Local, Offer};
 use super::pace::{Pace, Site, is_still_short, is_tiny};
 use super::search;
 use super::{Consumer, Folder, Producer, UnindexedConsumer, UnindexedProducer};
-use crate::engine::demand::{Parts, Within, beat, join_context_within, ticks_at_work};
+use crate::engine::demand::{Parts, Within, beat, hungry, join_context_within, ticks_at_work};
 pub(super) use crate::engine::rules::LOOP_LEVELS as LEVELS;
 use crate::engine::rules::LOOP_LEVELS_SHARED as LEVELS_SHARED;
 use crate::engine::{caller_may_take_part, checkpoint, hand_over, items};
@@ -158,7 +159,11 @@ where
         return begin_elsewhere(len, bounds, producer, consumer);
     }
     if site.is_short(len as f32) && !bounds.ask_for_a_cut(len) {
-        return short(len, bounds.min, producer, consumer, site);
+        return if others_are_served() && !Site::is_to_be_checked() {
+            unclocked(len, bounds.min, producer, consumer, site)
+        } else {
+            short(len, bounds.min, producer, consumer, site)
+        };
     }
     let pace = Pace::begin(site, len as f32);
     let at_once = if bounds.ask_for_a_cut(len) {
@@ -195,6 +200,74 @@ where
     F: Folder<P::Item>,
 {
     parts.run(|| producer.fold_with(folder))
+}
+
+/// Would nobody take a part of another loop now? Work of this thread is on offer that nobody has taken, and nobody looks for any.
+#[inline]
+fn others_are_served() -> bool {
+    Offer::is_open() && !hungry()
+}
+
+/// As [`short`], inside of work that is on offer: as long as nobody takes that, nobody would take a part of this loop, however long it is. So the
+/// clock need not be read; that would be most of the cost of a tiny loop.
+fn unclocked<P, C>(
+    len: usize,
+    min: usize,
+    mut producer: P,
+    mut consumer: C,
+    site: &'static Site,
+) -> C::Result
+where
+    P: Producer,
+    C: Consumer<P::Item>,
+{
+    let mut block = evened(len / 16).max(min);
+    let mut ahead = len - block;
+    let (items, rest) = producer.split_at(block);
+    let (for_items, for_rest, _) = consumer.split_at(block);
+    (producer, consumer) = (rest, for_rest);
+    let mut folder = fold(Parts::of(block, min), items, for_items.into_folder());
+    loop {
+        if folder.full() {
+            return folder.complete();
+        }
+        if !(others_are_served() && consumer.can_resume(&folder)) {
+            return no_longer_unclocked(len, ahead, block, min, producer, consumer, folder, site);
+        }
+        block = evened(len / 8).max(min);
+        if ahead < block + min || site.is_tiny(len as f32) {
+            return fold(Parts::of(ahead, min), producer, consumer.resume(folder)).complete();
+        }
+        let (items, rest) = producer.split_at(block);
+        let (for_items, for_rest, _) = consumer.split_at(block);
+        (producer, consumer) = (rest, for_rest);
+        folder = fold(Parts::of(block, min), items, for_items.resume(folder));
+        ahead -= block;
+    }
+}
+
+/// Goes on with the clock.
+#[cold]
+#[inline(never)]
+#[expect(clippy::too_many_arguments)]
+fn no_longer_unclocked<P, C>(
+    len: usize,
+    ahead: usize,
+    block: usize,
+    min: usize,
+    producer: P,
+    consumer: C,
+    folder: C::Folder,
+    site: &'static Site,
+) -> C::Result
+where
+    P: Producer,
+    C: Consumer<P::Item>,
+{
+    let local = Local::new(Pace::begin(site, len as f32));
+    local.pace.start();
+    local.put(folder);
+    alone(len, ahead, block, min, producer, consumer, local)
 }
 
 /// A loop that has been short before: too short to be shared, so it need only be seen to be so still.

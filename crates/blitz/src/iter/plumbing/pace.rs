@@ -77,6 +77,21 @@ impl Site {
         average > 0.0 && average * items < short && most < short / 4.0
     }
 
+    /// Is it so short that further readings of the clock would count?
+    #[inline]
+    pub(super) fn is_tiny(&self, items: f32) -> bool {
+        is_tiny(self.rates().0 * items)
+    }
+
+    /// Is it time to see whether loops that could do without the clock are still what they are taken for? One in sixteen.
+    #[inline]
+    pub(super) fn is_to_be_checked() -> bool {
+        thread_local! { static RUNS: Cell<u8> = const { Cell::new(0) } }
+        let run = RUNS.get();
+        RUNS.set(run.wrapping_add(1));
+        run % 16 == 0
+    }
+
     /// Takes in what a run of `ticks` over `items` has measured.
     pub(super) fn learn(&self, ticks: u64, items: f32) {
         let (average, most) = self.rates();
@@ -182,11 +197,8 @@ impl Pace {
     /// For loops of few dear items. They are often recursive: the same code runs for the root, where an item is half of
     /// everything, and for the leaves, where a reading of the clock would be most of the cost.
     pub(super) fn rarely_clocked(self) -> Pace {
-        thread_local! { static RUNS: Cell<u8> = const { Cell::new(0) } }
-        let run = RUNS.get();
-        RUNS.set(run.wrapping_add(1));
         Pace {
-            clocked: run % 16 == 0,
+            clocked: Site::is_to_be_checked(),
             ..self
         }
     }
