@@ -153,7 +153,7 @@ impl FirstLook {
 
 /// The first item that satisfies the predicate, unless `stop` says first that it is no longer wanted.
 #[inline]
-pub(super) fn first_hit<I, P, S>(mut iter: I, predicate: P, stop: S) -> Option<I::Item>
+pub(super) fn first_hit<I, P, S>(mut iter: I, predicate: &P, stop: S) -> Option<I::Item>
 where
     I: Iterator,
     P: Fn(&I::Item) -> bool,
@@ -184,10 +184,25 @@ where
         Break(None) => {}
     }
     if first_look.expects_an_end_of(&iter) {
-        return iter.find(|item| predicate(item));
+        return find_plainly(iter, predicate);
     }
     let rest = fold_until(iter, (), |(), item| look(item), LOOK_UP_AFTER, stop);
     rest.break_value().flatten()
+}
+
+/// `Iterator::find`. Not inlined, and with the first item before the loop: so the compiler knows that what the predicate refers to may be loaded, and loads it once.
+/// Otherwise it would do so for every item, and a loop over numbers would be of more than 16 bytes: then it depends on its place whether it takes twice as long.
+#[inline(never)]
+fn find_plainly<I, P>(mut iter: I, predicate: &P) -> Option<I::Item>
+where
+    I: Iterator,
+    P: Fn(&I::Item) -> bool,
+{
+    let mut item = iter.next()?;
+    while !predicate(&item) {
+        item = iter.next()?;
+    }
+    Some(item)
 }
 
 /// Folds with `step` until that breaks, or until `stop`, which is asked after every `stretch` items, says that nothing more is

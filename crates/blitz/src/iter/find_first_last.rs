@@ -119,7 +119,7 @@ trait Wanted: Copy + Default + Send {
     /// The wanted hit in `iter`, unless `stop`, which is told whether there has been one, says that it is pointless.
     fn hit_in<T, I>(
         iter: I,
-        predicate: impl Fn(&T) -> bool,
+        predicate: &impl Fn(&T) -> bool,
         stop: impl Fn(bool) -> bool,
     ) -> Option<T>
     where
@@ -153,7 +153,7 @@ impl Wanted for Leftmost {
     #[inline]
     fn hit_in<T, I>(
         iter: I,
-        predicate: impl Fn(&T) -> bool,
+        predicate: &impl Fn(&T) -> bool,
         stop: impl Fn(bool) -> bool,
     ) -> Option<T>
     where
@@ -187,7 +187,7 @@ impl Wanted for Rightmost {
     #[inline]
     fn hit_in<T, I>(
         mut iter: I,
-        predicate: impl Fn(&T) -> bool,
+        predicate: &impl Fn(&T) -> bool,
         stop: impl Fn(bool) -> bool,
     ) -> Option<T>
     where
