@@ -313,3 +313,17 @@ fn many_children_at_once_each_have_their_own_end_and_output() {
         }
     });
 }
+
+#[test]
+fn pipes_can_be_moved_out_of_a_child() {
+    run(|| async {
+        let child = cat().spawn().unwrap();
+        drop(child.stdin.unwrap());
+        let mut stdout = child.stdout.unwrap();
+        let mut printed = String::new();
+        soon(stdout.read_to_string(&mut printed)).await.unwrap();
+        assert_eq!(printed, "");
+        let Child { stdin, stderr, .. } = cat().spawn().unwrap();
+        assert!(stdin.is_some() && stderr.is_none());
+    });
+}

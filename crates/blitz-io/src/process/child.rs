@@ -29,12 +29,19 @@ use std::task::{Context, Poll, ready};
 /// ```
 #[derive(Debug)]
 pub struct Child {
+    /// The first, so that a process that is to be killed does not see the ends of its pipes before.
+    process: Process,
     /// To write to it, if that is [piped](std::process::Stdio::piped).
     pub stdin: Option<ChildStdin>,
     /// What it prints, if that is [piped](std::process::Stdio::piped).
     pub stdout: Option<ChildStdout>,
     /// Its complaints, if these are [piped](std::process::Stdio::piped).
     pub stderr: Option<ChildStderr>,
+}
+
+/// What is dropped in a way of its own. The pipes are not in here: they can be moved out of a child, which therefore must not have a `Drop` of its own.
+#[derive(Debug)]
+struct Process {
     life: Life,
     kill_on_drop: bool,
 }
@@ -55,11 +62,13 @@ impl Child {
     pub(super) fn new(mut child: std::process::Child, kill_on_drop: bool) -> io::Result<Self> {
         match Self::take_over(&mut child) {
             Ok((watch, stdin, stdout, stderr)) => Ok(Child {
+                process: Process {
+                    life: Life::Unreaped(child, watch),
+                    kill_on_drop,
+                },
                 stdin,
                 stdout,
                 stderr,
-                life: Life::Unreaped(child, watch),
-                kill_on_drop,
             }),
             Err(error) => {
                 // The caller hears that there is none, so there must be none, and no zombie either: one that is killed is over soon.
@@ -92,7 +101,7 @@ impl Child {
 
     /// The number of the process; `None` once it has been waited for, when the number may be another one's.
     pub fn id(&self) -> Option<u32> {
-        match &self.life {
+        match &self.process.life {
             Life::Unreaped(child, _) => Some(child.id()),
             _ => None,
         }
@@ -103,7 +112,7 @@ impl Child {
     pub fn raw_handle(&self) -> Option<std::os::windows::io::RawHandle> {
         use std::os::windows::io::AsRawHandle;
 
-        match &self.life {
+        match &self.process.life {
             Life::Unreaped(child, _) => Some(child.as_raw_handle()),
             _ => None,
         }
@@ -121,9 +130,9 @@ impl Child {
     }
 
     fn poll_wait(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<ExitStatus>> {
-        if let Life::Unreaped(child, watch) = &mut self.life {
+        if let Life::Unreaped(child, watch) = &mut self.process.life {
             let status = ready!(watch.poll(cx, child))?;
-            self.life = Life::Over(status);
+            self.process.life = Life::Over(status);
         }
         Poll::Ready(self.known())
     }
@@ -133,9 +142,9 @@ impl Child {
     /// # Errors
     /// If somebody else has waited for the process.
     pub fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
-        if let Life::Unreaped(child, _) = &mut self.life {
+        if let Life::Unreaped(child, _) = &mut self.process.life {
             match child.try_wait()? {
-                Some(status) => self.life = Life::Over(status),
+                Some(status) => self.process.life = Life::Over(status),
                 None => return Ok(None),
             }
         }
@@ -143,7 +152,7 @@ impl Child {
     }
 
     fn known(&self) -> io::Result<ExitStatus> {
-        match self.life {
+        match self.process.life {
             Life::Over(status) => Ok(status),
             _ => Err(io::Error::other("the process is not this handle's")),
         }
@@ -154,10 +163,7 @@ impl Child {
     /// # Errors
     /// Those of [`std::process::Child::kill`].
     pub fn start_kill(&mut self) -> io::Result<()> {
-        match &mut self.life {
-            Life::Unreaped(child, _) => child.kill(),
-            Life::Over(_) | Life::GivenAway => Ok(()),
-        }
+        self.process.kill()
     }
 
     /// Kills the process (SIGKILL on Unix), and waits for its end.
@@ -196,11 +202,20 @@ async fn everything(pipe: Option<impl AsyncRead + Unpin>) -> io::Result<Vec<u8>>
     Ok(bytes)
 }
 
-impl Drop for Child {
+impl Process {
+    fn kill(&mut self) -> io::Result<()> {
+        match &mut self.life {
+            Life::Unreaped(child, _) => child.kill(),
+            Life::Over(_) | Life::GivenAway => Ok(()),
+        }
+    }
+}
+
+impl Drop for Process {
     fn drop(&mut self) {
         if self.kill_on_drop {
             // It may have ended on its own.
-            let _ = self.start_kill();
+            let _ = self.kill();
         }
         // On Windows there is nothing to reap.
         #[cfg(unix)]
