@@ -18,6 +18,7 @@ use crate::primitives::{BackoffMode, FullPolicy};
 use crate::priority::Relays;
 use crate::rescue::{self, Rescue};
 use crate::rows::Rows;
+use crate::scope;
 use crate::seat::{self, Seat};
 use crate::shared_queue::SharedQueue;
 use crate::sleep::Sleep;
@@ -746,8 +747,10 @@ impl Pool {
     #[track_caller]
     pub(crate) fn assert_outside(&self) {
         assert!(
-            self.current_seat().is_none() || self.adopted_seat().is_some(),
-            "a thread pool cannot be shut down from inside: the calling thread runs a task of that pool, or is inside of its `install`, and \
+            self.current_seat()
+                .is_none_or(|_| self.adopted_seat().is_some())
+                && !scope::is_in_body_of(self),
+            "a thread pool cannot be shut down from inside: the calling thread runs a task of that pool, or is inside of its `install` or of a scope, and \
              would wait for itself. Call shutdown from outside, or drop the pool, which waits for nobody"
         );
     }

@@ -21,7 +21,9 @@ use crate::site::Site;
 use crate::task::{self, TaskRef};
 use crate::wait::{LatchWait, wait_for};
 use std::any::Any;
+use std::cell::Cell;
 use std::fmt;
+use std::iter;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr;
@@ -178,7 +180,7 @@ pub(crate) fn in_place_scope_on<'scope, R>(
     let scope = Scope {
         base: Base::new(site, pool, seat),
     };
-    scope.base.complete(seat, || op(&scope))
+    scope.base.complete(seat, || Body::run(pool, || op(&scope)))
 }
 
 pub(crate) fn in_place_scope_fifo_on<'scope, R>(
@@ -188,7 +190,43 @@ pub(crate) fn in_place_scope_fifo_on<'scope, R>(
 ) -> R {
     let seat = seat::current();
     let scope = ScopeFifo::new(site, pool, seat);
-    scope.base.complete(seat, || op(&scope))
+    scope.base.complete(seat, || Body::run(pool, || op(&scope)))
+}
+
+thread_local! {
+    /// The innermost of the bodies that the thread is in.
+    static BODY: Cell<*const Body> = const { Cell::new(ptr::null()) };
+}
+
+/// The body of a scope that runs where it was called: its pool does not end before it does, and the thread may be none of the pool's.
+struct Body {
+    pool: *const Pool,
+    outer: *const Body,
+}
+
+impl Body {
+    fn run<R>(pool: &Pool, op: impl FnOnce() -> R) -> R {
+        let body = Body {
+            pool,
+            outer: BODY.get(),
+        };
+        BODY.set(&raw const body);
+        op()
+    }
+}
+
+impl Drop for Body {
+    fn drop(&mut self) {
+        BODY.set(self.outer);
+    }
+}
+
+/// Is the calling thread in the body of a scope of this pool?
+pub(crate) fn is_in_body_of(pool: &Pool) -> bool {
+    // SAFETY: bodies are in frames below the caller's.
+    let body = |at: *const Body| unsafe { at.as_ref() };
+    iter::successors(body(BODY.get()), |inner| body(inner.outer))
+        .any(|body| ptr::eq(body.pool, pool))
 }
 
 impl<'scope> Scope<'scope> {

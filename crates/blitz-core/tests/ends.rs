@@ -122,13 +122,19 @@ fn a_pool_that_has_been_shut_down_refuses_work_and_says_why() {
 
 #[test]
 fn a_shutdown_from_inside_is_a_panic_that_says_what_to_do() {
-    let pool = Arc::new(pool(2));
+    let (pool, other) = (Arc::new(pool(2)), pool(1));
     let inner = Arc::clone(&pool);
     let task = pool.spawn_handle(move || complaint(|| inner.shutdown()));
     let texts = [
         task.join().unwrap(),
         pool.install(|| complaint(|| pool.shutdown_timeout(Duration::ZERO))),
+        // Its body runs outside, but the pool cannot end before it does.
+        pool.in_place_scope(|_| complaint(|| pool.shutdown_timeout(Duration::ZERO))),
+        pool.in_place_scope_fifo(|_| {
+            other.in_place_scope(|_| complaint(|| pool.shutdown_timeout(Duration::ZERO)))
+        }),
     ];
+    other.shutdown();
     for text in texts {
         assert!(text.contains("from outside, or drop the pool"), "{text}");
     }
