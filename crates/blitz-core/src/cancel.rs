@@ -40,7 +40,7 @@ use std::time::{Duration, Instant};
 /// use std::time::Duration;
 ///
 /// fn spin() -> u64 {
-///     let mut rounds = 0;
+///     let mut rounds = 1;
 ///     while !blitz_core::is_cancelled() {
 ///         rounds += 1;
 ///     }
