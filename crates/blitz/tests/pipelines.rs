@@ -783,6 +783,49 @@ fn helpers_hear_of_a_token_that_is_not_for_detached_tasks() {
     }
 }
 
+#[test]
+fn a_fold_sees_what_a_loop_sees_whatever_items_cost() {
+    for threads in [1, 2, 4] {
+        for (tiny, dear) in [
+            (0, 0),
+            (1, 0),
+            (100, 0),
+            (100_000, 0),
+            (5000, 100),
+            (0, 300),
+        ] {
+            let (len, asked) = (2 * tiny + dear, AtomicUsize::new(0));
+            let source = || {
+                // Not fused: it would begin again.
+                let mut next = 0;
+                std::iter::from_fn(move || {
+                    let item = (next < len).then_some(next);
+                    next = if item.is_some() { next + 1 } else { 0 };
+                    item
+                })
+            };
+            let cost = move |n| {
+                if (tiny..tiny + dear).contains(&n) {
+                    spin(20);
+                }
+                n
+            };
+            pool(threads).install(|| {
+                let mut seen = Vec::new();
+                source().par_map(cost).for_each(|n| {
+                    asked.fetch_add(1, SeqCst);
+                    seen.push(n);
+                });
+                assert!(seen.into_iter().eq(0..len));
+                let sum: usize = source().par_map_unordered(cost).sum();
+                assert_eq!(sum, (0..len).sum());
+                assert_eq!(source().par_map(cost).look_ahead(1).count(), len);
+            });
+            assert_eq!(asked.into_inner(), len);
+        }
+    }
+}
+
 /// Does things of its own before it has any items.
 struct Prepares;
 

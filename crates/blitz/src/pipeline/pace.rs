@@ -1,6 +1,6 @@
 //! How long items take, and what follows from it: whether to share them at all, and in blocks of how many.
 
-use crate::engine::demand::{outlasts_a_wake, ticks_per_us};
+use crate::engine::demand::{outlasts_a_wake, ticks_at_work, ticks_per_us};
 
 /// Blocks of cheap items are made so long, if the look-ahead allows.
 const BLOCK_US: u64 = 20;
@@ -10,6 +10,12 @@ const WORTH_SHARING_US: u64 = 4;
 
 /// Of cheap items that are not shared, one in so many is timed.
 const SELDOM: u32 = 64;
+
+/// Items that take less than this, as far as one can tell by reading the clock before and after, may be tried in a [stretch](Stretch).
+const TINY_NS: u64 = 25;
+
+/// A stretch whose items take less than this, with all that is done with them, is followed by another.
+const STRETCH_NS: u64 = 10;
 
 /// What a pipeline knows about its items.
 #[derive(Debug)]
@@ -69,6 +75,11 @@ impl Pace {
         outlasts_a_wake(self.alone as u64)
     }
 
+    /// Are items so cheap that even to see whether one is to be timed takes as long?
+    pub(crate) fn is_tiny(&self) -> bool {
+        self.pause == SELDOM - 1 && self.each * 1000.0 < (TINY_NS * ticks_per_us()) as f32
+    }
+
     /// Has anything been timed?
     pub(crate) fn is_known(&self) -> bool {
         self.each > 0.0
@@ -87,5 +98,33 @@ impl Pace {
         }
         let right = BLOCK_US as f32 * us / self.each.max(1.0);
         Some((right as usize).clamp(1, most))
+    }
+}
+
+/// Items that are run alone in a row, by a consumer that takes them all, with a reading of the clock after each row.
+pub(crate) struct Stretch {
+    last: u64,
+    longest: u64,
+}
+
+impl Stretch {
+    /// So many items are run in a row.
+    pub(crate) const LEN: usize = SELDOM as usize;
+
+    /// Now.
+    pub(crate) fn start() -> Self {
+        Stretch {
+            last: ticks_at_work(),
+            longest: STRETCH_NS * ticks_per_us() * Self::LEN as u64 / 1000,
+        }
+    }
+
+    /// A row is over. Is another one in order?
+    #[inline]
+    pub(crate) fn goes_on(&mut self) -> bool {
+        let now = ticks_at_work();
+        let took = now.saturating_sub(self.last);
+        self.last = now;
+        took < self.longest
     }
 }

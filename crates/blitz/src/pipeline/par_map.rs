@@ -1,7 +1,7 @@
 //! `par_map`: a sequential iterator through a closure that runs in parallel.
 
 use super::line::{Line, Open, Order, Start, Turn, Work};
-use super::pace::Pace;
+use super::pace::{Pace, Stretch};
 use crate::engine::crew::Crew;
 use crate::engine::demand::ticks_at_work;
 use crate::engine::{Scope, caller_may_take_part, checkpoint, hand_over};
@@ -270,6 +270,26 @@ where
         Some(result)
     }
 
+    /// Takes results one after the other as long as they are tiny.
+    fn fold_stretches<B>(&mut self, mut folded: B, g: &mut impl FnMut(B, R) -> B) -> B {
+        let mut stretch = Stretch::start();
+        while !self.ended && caller_may_take_part() {
+            checkpoint();
+            let mut left = Stretch::LEN;
+            let items = self.source.by_ref().take(Stretch::LEN);
+            let f = &self.work.f;
+            folded = items.fold(folded, |folded, item| {
+                left -= 1;
+                g(folded, f(item))
+            });
+            self.ended = left > 0;
+            if !stretch.goes_on() {
+                break;
+            }
+        }
+        folded
+    }
+
     /// One item, on this thread if that is allowed.
     fn run_one(&self, item: I::Item) -> R {
         let work = &self.work;
@@ -390,6 +410,21 @@ where
         } else {
             self.next_alone()
         }
+    }
+
+    /// As the loop over `next`, but items that are too cheap to be looked at one by one are run in stretches: `sum`, `for_each`, `count` and all others that are made of this.
+    fn fold<B, G>(mut self, init: B, mut g: G) -> B
+    where
+        G: FnMut(B, R) -> B,
+    {
+        let mut folded = init;
+        while let Some(result) = self.next() {
+            folded = g(folded, result);
+            if !self.shares && self.pace.is_tiny() {
+                folded = self.fold_stretches(folded, &mut g);
+            }
+        }
+        folded
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
