@@ -36,6 +36,8 @@ pub mod checking {
 
 // The protocols, which the model checker builds as well.
 #[cfg_attr(loom, allow(dead_code))]
+mod bell;
+#[cfg_attr(loom, allow(dead_code))]
 mod context;
 #[cfg_attr(loom, allow(dead_code))]
 mod crossings;
@@ -58,8 +60,6 @@ mod wait_models;
 // The scheduler. Models drive the protocols themselves; loom has no statics and no thread-locals.
 #[cfg(not(loom))]
 mod arena;
-#[cfg(not(loom))]
-mod bell;
 #[cfg(not(loom))]
 mod block_in_place;
 #[cfg(not(loom))]
