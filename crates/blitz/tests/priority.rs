@@ -14,7 +14,7 @@ fn a_loop_that_makes_room_goes_on_by_blocks_however_long_it_had_to_wait() {
     let (pauses, last) = (AtomicUsize::new(0), Mutex::new(Instant::now()));
     pool.install(|| {
         // Takes the thread's place until the loop has ended.
-        spawn(move || drop(wait.recv()));
+        spawn(move || wait.recv().unwrap_or_default());
         with_priority(Priority::Background, || {
             (0..ITEMS).into_par_iter().for_each(|_| {
                 let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
