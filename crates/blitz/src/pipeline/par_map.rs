@@ -272,8 +272,11 @@ where
 
     /// Takes results one after the other as long as they are tiny.
     fn fold_stretches<B>(&mut self, mut folded: B, g: &mut impl FnMut(B, R) -> B) -> B {
+        if !caller_may_take_part() {
+            return folded;
+        }
         let mut stretch = Stretch::start();
-        while !self.ended && caller_may_take_part() {
+        while !self.ended {
             checkpoint();
             let mut left = Stretch::LEN;
             let items = self.source.by_ref().take(Stretch::LEN);
