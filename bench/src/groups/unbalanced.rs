@@ -13,6 +13,7 @@ use crate::arms::{self, Cpus, Lib, blitz, chili, rayon};
 use crate::child::{self, Outcome};
 use crate::measure::{Arm, Gap, Session, median, now_measuring, timed};
 use crate::report::Row;
+use crate::workloads::iterators;
 use crate::workloads::queens::{self, Board};
 use crate::workloads::uts::{self, Shape};
 
@@ -35,6 +36,7 @@ pub fn run(options: &Options, cpus: &Cpus) -> Vec<Row> {
     let mut session = Session::new("unbalanced", options.clone());
     for size in BOARDS {
         queens_bench(&mut session, size);
+        queens_in_loops(&mut session, size);
     }
     for (price, rounds) in PRICES {
         uts_bench(&mut session, price, rounds);
@@ -70,6 +72,29 @@ fn queens_bench(session: &mut Session, size: u32) {
             .with_worker(|worker| timed(calls, expected, || arms::forte::queens(board(), worker)))
     }));
     session.bench("nqueens", u64::from(size), Gap::BackToBack, arms);
+}
+
+/// The same with a loop over all columns at every board: tiny loops, nested. How that compares with joins is the last arm's to say.
+fn queens_in_loops(session: &mut Session, size: u32) {
+    let expected = queens::solutions(Board::empty(size));
+    let board = || Board::empty(black_box(size));
+    let arms = vec![
+        Arm::new("seq", |calls| {
+            timed(calls, expected, || iterators::seq::queens_in_loops(board()))
+        }),
+        Arm::new("blitz", |calls| {
+            let queens = || blitz::iterators::queens_in_loops(board());
+            blitz::inside(|| timed(calls, expected, queens))
+        }),
+        Arm::new("rayon", |calls| {
+            let queens = || rayon::iterators::queens_in_loops(board());
+            rayon::inside(|| timed(calls, expected, queens))
+        }),
+        Arm::new("blitz-join", |calls| {
+            blitz::inside(|| timed(calls, expected, || blitz::queens(board())))
+        }),
+    ];
+    session.bench("queens_in_loops", u64::from(size), Gap::BackToBack, arms);
 }
 
 fn uts_bench(session: &mut Session, price: &str, rounds: u32) {

@@ -71,7 +71,7 @@ pub fn first<T>(values: &[T], count: usize) -> &[T] {
 /// Defines `chains()` for a library with rayon's names.
 macro_rules! parallel_chains {
     ($library:ident) => {
-        use std::collections::HashMap;
+        use std::collections::{BTreeMap, HashMap};
         use std::sync::atomic::{AtomicU64, Ordering};
 
         use ::$library::prelude::*;
@@ -180,10 +180,43 @@ macro_rules! parallel_chains {
                 // Beyond the published suite.
                 chain("map_collect", 1_000, map_collect),
                 chain("map_collect", 100_000, map_collect),
+                chain("map_collect", 1_000_000, map_collect),
                 chain("map_collect", 10_000_000, map_collect),
                 chain("filter_collect", 1_000, filter_collect),
                 chain("filter_collect", 100_000, filter_collect),
                 chain("filter_collect", 10_000_000, filter_collect),
+                chain("sum_i64", 1_000_000, sum_i64),
+                chain("sum_i64", 10_000_000, sum_i64),
+                chain("partition", 1_000, partition),
+                chain("partition", 100_000, partition),
+                chain("partition", 1_000_000, partition),
+                chain("panic_fuse", 1_000_000, |data, n| {
+                    first(&data.ints, n)
+                        .par_iter()
+                        .panic_fuse()
+                        .map(|&x| scramble(x))
+                        .reduce(|| 0, i64::wrapping_add) as u64
+                }),
+                chain("btreemap_collect", 100_000, |data, n| {
+                    let map: BTreeMap<i64, i64> = first(&data.ints, n)
+                        .par_iter()
+                        .map(|&x| (scramble(x), x))
+                        .collect();
+                    map.len() as u64
+                }),
+                chain("par_bridge", 100_000, |data, n| {
+                    first(&data.ints, n)
+                        .iter()
+                        .par_bridge()
+                        .map(|&x| scramble(x))
+                        .reduce(|| 0, i64::wrapping_add) as u64
+                }),
+                chain("flat_map_pairs", 100_000, |data, n| {
+                    first(&data.ints, n / 2)
+                        .par_iter()
+                        .flat_map(|&x| (0..2i64).into_par_iter().map(move |y| scramble(x + y)))
+                        .reduce(|| 0, i64::wrapping_add) as u64
+                }),
                 chain("flat_map", 100_000, |data, n| {
                     first(&data.ints, n / 10)
                         .par_iter()
@@ -213,6 +246,19 @@ macro_rules! parallel_chains {
                         .par_windows(3)
                         .map(|w| scramble(w[0] + w[1] * w[2]))
                         .reduce(|| 0, i64::wrapping_add) as u64
+                }),
+                chain("find_first_early", 10_000_000, |data, n| {
+                    first(&data.ints, n)
+                        .par_iter()
+                        .find_first(|&&x| x == 100)
+                        .map_or(0, |&x| x as u64)
+                }),
+                chain("find_first_quarter", 10_000_000, |data, n| {
+                    let quarter = n as i64 / 4;
+                    first(&data.ints, n)
+                        .par_iter()
+                        .find_first(|&&x| x == quarter)
+                        .map_or(0, |&x| x as u64)
                 }),
                 chain("find_first_mid", 10_000_000, |data, n| {
                     let middle = n as i64 / 2;
@@ -273,6 +319,31 @@ macro_rules! parallel_chains {
             $crate::workloads::iterators::digest(&mapped)
         }
 
+        fn sum_i64(data: &Data, n: usize) -> u64 {
+            first(&data.ints, n).par_iter().sum::<i64>() as u64
+        }
+
+        fn partition(data: &Data, n: usize) -> u64 {
+            let even = |x: &i64| scramble(*x) & 1 == 0;
+            let ints = first(&data.ints, n).par_iter().copied();
+            let (even, odd): (Vec<i64>, Vec<i64>) = ints.partition(even);
+            $crate::workloads::iterators::digest(&even)
+                ^ $crate::workloads::iterators::digest(&odd).rotate_left(1)
+        }
+
+        /// N-queens with a loop over all columns at every board.
+        pub fn queens_in_loops(board: $crate::workloads::queens::Board) -> u64 {
+            if board.is_complete() {
+                return 1;
+            }
+            let free = board.free_columns();
+            (0..32)
+                .into_par_iter()
+                .filter(|column| free >> column & 1 == 1)
+                .map(|column| queens_in_loops(board.place(1 << column)))
+                .sum()
+        }
+
         fn filter_collect(data: &Data, n: usize) -> u64 {
             let even = |x: &i64| scramble(*x) & 1 == 0;
             let kept: Vec<i64> = first(&data.ints, n)
@@ -302,10 +373,11 @@ pub fn digest(values: &[i64]) -> u64 {
 
 /// The chains as plain code.
 pub mod seq {
-    use std::collections::HashMap;
+    use std::collections::{BTreeMap, HashMap};
 
     use super::{Chain, Data, black_box, digest, first, scramble};
     use crate::workloads::fib::fib;
+    use crate::workloads::queens::Board;
 
     fn fork_join(depth: u32) -> u64 {
         if depth == 0 {
@@ -388,22 +460,45 @@ pub mod seq {
             }),
             chain("map_collect", 1_000, map_collect),
             chain("map_collect", 100_000, map_collect),
+            chain("map_collect", 1_000_000, map_collect),
             chain("map_collect", 10_000_000, map_collect),
             chain("filter_collect", 1_000, filter_collect),
             chain("filter_collect", 100_000, filter_collect),
             chain("filter_collect", 10_000_000, filter_collect),
+            chain("sum_i64", 1_000_000, sum_i64),
+            chain("sum_i64", 10_000_000, sum_i64),
+            chain("partition", 1_000, partition),
+            chain("partition", 100_000, partition),
+            chain("partition", 1_000_000, partition),
+            chain("panic_fuse", 1_000_000, sum_scrambled),
+            chain("btreemap_collect", 100_000, |data, n| {
+                let pairs = first(&data.ints, n).iter().map(|&x| (scramble(x), x));
+                pairs.collect::<BTreeMap<i64, i64>>().len() as u64
+            }),
+            chain("par_bridge", 100_000, sum_scrambled),
+            chain("flat_map_pairs", 100_000, |data, n| {
+                let values = first(&data.ints, n / 2).iter();
+                let values = values.flat_map(|&x| (0..2i64).map(move |y| scramble(x + y)));
+                values.fold(0i64, i64::wrapping_add) as u64
+            }),
             chain("flat_map", 100_000, flat_map),
             chain("flat_map_iter", 100_000, flat_map),
-            chain("nested_par_iter", 1_000_000, |data, n| {
-                let values = first(&data.ints, n).iter();
-                values.fold(0i64, |sum, &x| sum.wrapping_add(scramble(x))) as u64
-            }),
+            chain("nested_par_iter", 1_000_000, sum_scrambled),
             chain("dot", 100_000, dot),
             chain("dot", 10_000_000, dot),
             chain("windows_3", 1_000_000, |data, n| {
                 let windows = first(&data.ints, n).windows(3);
                 let values = windows.map(|w| scramble(w[0] + w[1] * w[2]));
                 values.fold(0i64, i64::wrapping_add) as u64
+            }),
+            chain("find_first_early", 10_000_000, |data, n| {
+                let found = first(&data.ints, n).iter().find(|&&x| x == 100);
+                found.map_or(0, |&x| x as u64)
+            }),
+            chain("find_first_quarter", 10_000_000, |data, n| {
+                let quarter = n as i64 / 4;
+                let found = first(&data.ints, n).iter().find(|&&x| x == quarter);
+                found.map_or(0, |&x| x as u64)
             }),
             chain("find_first_mid", 10_000_000, |data, n| {
                 let middle = n as i64 / 2;
@@ -434,6 +529,34 @@ pub mod seq {
     fn map_collect(data: &Data, n: usize) -> u64 {
         let mapped: Vec<i64> = first(&data.ints, n).iter().map(|&x| scramble(x)).collect();
         digest(&mapped)
+    }
+
+    fn sum_i64(data: &Data, n: usize) -> u64 {
+        first(&data.ints, n).iter().sum::<i64>() as u64
+    }
+
+    fn sum_scrambled(data: &Data, n: usize) -> u64 {
+        let values = first(&data.ints, n).iter();
+        values.fold(0i64, |sum, &x| sum.wrapping_add(scramble(x))) as u64
+    }
+
+    fn partition(data: &Data, n: usize) -> u64 {
+        let even = |x: &i64| scramble(*x) & 1 == 0;
+        let ints = first(&data.ints, n).iter().copied();
+        let (even, odd): (Vec<i64>, Vec<i64>) = ints.partition(even);
+        digest(&even) ^ digest(&odd).rotate_left(1)
+    }
+
+    /// N-queens with a loop over all columns at every board.
+    pub fn queens_in_loops(board: Board) -> u64 {
+        if board.is_complete() {
+            return 1;
+        }
+        let free = board.free_columns();
+        (0..32)
+            .filter(|column| free >> column & 1 == 1)
+            .map(|column| queens_in_loops(board.place(1 << column)))
+            .sum()
     }
 
     fn filter_collect(data: &Data, n: usize) -> u64 {

@@ -68,6 +68,12 @@ pub fn records() -> Vec<Kind<Record>> {
             r::unstable_record,
         ),
         Kind::new(
+            "unstable_by",
+            |v| v.sort_unstable_by(Record::by_key),
+            b::unstable_by_record,
+            r::unstable_by_record,
+        ),
+        Kind::new(
             "stable",
             |v| v.sort_by_key(|record| record.key),
             b::stable_record,
