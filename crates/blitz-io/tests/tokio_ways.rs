@@ -442,3 +442,29 @@ fn what_macros_await_is_small() {
     let two = async { blitz_io::join!(std::future::ready(0_i32), std::future::ready(0_i32)) };
     assert!(size_of_val(&two) <= 48, "{}", size_of_val(&two));
 }
+
+/// About 600 KB, and its poll takes more; a thread of 2 MB, a worker's or a test's, has room for little else.
+async fn large() -> usize {
+    let bytes = [1u8; 200 << 10];
+    task::yield_now().await;
+    let larger = async move {
+        let more = [2u8; 200 << 10];
+        task::yield_now().await;
+        usize::from(bytes[1] + more[1])
+    };
+    blitz_io::spawn(larger).await.unwrap()
+}
+
+#[test]
+fn tasks_may_be_large_compared_to_the_stacks_of_workers() {
+    let runtime = workers(1);
+    assert_eq!(runtime.block_on(runtime.spawn(large())).unwrap(), 3);
+}
+
+#[test]
+fn tasks_of_a_set_may_be_large_compared_to_the_stack() {
+    let local = task::LocalSet::new();
+    let in_set = local.spawn_local(large());
+    let runtime = current_thread();
+    assert_eq!(local.block_on(&runtime, in_set).unwrap(), 3);
+}

@@ -6,7 +6,7 @@ use crate::context;
 use crate::cpu::WhenUnwanted;
 use crate::place::Place;
 use crate::scheduler::Shared;
-use crate::task::JoinHandle;
+use crate::task::{JoinHandle, on_heap_if_large};
 use std::fmt;
 use std::future::Future;
 use std::panic::{RefUnwindSafe, UnwindSafe};
@@ -76,7 +76,8 @@ impl Handle {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        self.spawn_at(Place::here(), future)
+        let place = Place::here();
+        on_heap_if_large!(future: F, self.spawn_at(place, future))
     }
 
     /// The same from somewhere else.

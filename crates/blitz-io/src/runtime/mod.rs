@@ -20,7 +20,7 @@ pub use metrics::{Metrics, RuntimeMetrics, WorkerMetrics};
 use crate::context;
 use crate::driver::clock::system_time;
 use crate::scheduler::Shared;
-use crate::task::JoinHandle;
+use crate::task::{JoinHandle, on_heap_if_large};
 use blitz_core::ThreadPool;
 use blitz_core::companion::{PoolHandle, sleep_elsewhere};
 use std::fmt;
@@ -98,7 +98,7 @@ impl Runtime {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        self.handle.spawn(future)
+        on_heap_if_large!(future: F, self.handle.spawn(future))
     }
 
     /// As [`Handle::spawn_blocking`].

@@ -1,7 +1,7 @@
 //! A set of tasks with one type of output, awaited in the order in which they finish, and aborted together.
 
 use super::join_handle::{AbortHandle, JoinHandle};
-use super::{Id, JoinError, LocalSet, spawn, spawn_blocking, spawn_local};
+use super::{Id, JoinError, LocalSet, on_heap_if_large, spawn, spawn_blocking, spawn_local};
 use crate::coop;
 use crate::runtime::Handle;
 use crate::waker_place::leave;
@@ -113,7 +113,8 @@ impl<T: 'static> JoinSet<T> {
         F: Send + 'static,
         T: Send,
     {
-        self.insert(spawn(future))
+        let handle = on_heap_if_large!(future: F, spawn(future));
+        self.insert(handle)
     }
 
     /// Spawns a task of that runtime into the set.

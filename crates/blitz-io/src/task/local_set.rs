@@ -3,6 +3,7 @@
 use super::cell::{Queued, Schedule, Task};
 use super::inheriting;
 use super::join_handle::JoinHandle;
+use super::on_heap_if_large;
 use crate::context;
 use crate::place::Place;
 use crate::runtime::{Id, Identity, Runtime};
@@ -167,7 +168,8 @@ impl LocalSet {
         F: Future + 'static,
         F::Output: 'static,
     {
-        spawn_into(Place::here(), &self.shared, future)
+        let place = Place::here();
+        on_heap_if_large!(future: F, spawn_into(place, &self.shared, future))
     }
 
     /// The same from somewhere else.
@@ -316,7 +318,8 @@ where
     F::Output: 'static,
 {
     if let Some(shared) = CURRENT.with(|current| current.borrow().clone()) {
-        return spawn_into(Place::here(), &shared, future);
+        let place = Place::here();
+        return on_heap_if_large!(future: F, spawn_into(place, &shared, future));
     }
     let runtime = context::current();
     match runtime.as_ref().and_then(|runtime| runtime.local.get()) {

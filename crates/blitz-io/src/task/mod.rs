@@ -73,6 +73,33 @@ pub mod futures {
     pub use super::local_key::TaskLocalFuture;
 }
 
+/// Spawns a future as the expression says, which is evaluated with it, or with a box that it is in if it is large. On its way into a task, a future is moved from call to call, and each
+/// move of an unoptimised program takes that much of the stack: one of a hundred kilobytes would be too much for a worker's. So the first function that has it does this.
+#[cfg(not(loom))]
+macro_rules! on_heap_if_large {
+    ($future:ident: $F:ty, $spawn:expr) => {
+        if $crate::task::is_large::<$F>() {
+            let $future = Box::pin($future);
+            $spawn
+        } else {
+            $spawn
+        }
+    };
+}
+#[cfg(not(loom))]
+pub(crate) use on_heap_if_large;
+
+/// See [`on_heap_if_large`].
+#[cfg(not(loom))]
+pub(crate) const fn is_large<F>() -> bool {
+    size_of::<F>()
+        > if cfg!(debug_assertions) {
+            2 << 10
+        } else {
+            16 << 10
+        }
+}
+
 #[cfg(not(loom))]
 use crate::context;
 #[cfg(not(loom))]
@@ -103,5 +130,14 @@ where
     F::Output: Send + 'static,
 {
     let place = Place::here();
+    on_heap_if_large!(future: F, spawn_at(place, future))
+}
+
+#[cfg(not(loom))]
+fn spawn_at<F>(place: Place, future: F) -> JoinHandle<F::Output>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
     context::with(|shared| JoinHandle::new(shared.spawn(place, future)))
 }
