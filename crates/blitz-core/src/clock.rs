@@ -4,8 +4,13 @@
 //!
 //! Ticks of different CPUs are compared only where a wrong answer costs a little time, never correctness.
 //!
-//! With `--cfg blitz_slow_clock` a reading takes half a microsecond and tells whole ones, as on systems where the clock is a device. That is for tests of
-//! what the policies do there.
+//! On some systems a reading is a call into the kernel or to a device and takes a microsecond. There, whoever looks at the clock every so often does so the more seldom the
+//! longer a reading takes ([`reading_ns`]), and work that is shorter than that is timed now and then only ([`affords_a_reading`]). What that costs: work that suddenly takes
+//! longer than it used to is noticed later.
+//!
+//! With `--cfg blitz_slow_clock` a reading takes a microsecond and tells whole ones, for tests of what the policies do there (`.ci/platforms/run slow-clock`).
+
+use std::cell::Cell;
 
 #[cfg(all(
     any(target_arch = "x86_64", target_arch = "x86"),
@@ -38,6 +43,44 @@ pub fn ticks() -> u64 {
 #[inline]
 pub fn ticks_per_us() -> u64 {
     source::ticks_per_us()
+}
+
+/// How long a reading takes, if that is long enough to count; 0 otherwise.
+#[inline]
+pub fn reading_ns() -> u64 {
+    source::reading_ns()
+}
+
+/// How long it was from one reading to another, less what a slow reading takes itself. 0 if that is all that a slow clock can tell.
+#[inline]
+pub fn between(start: u64, end: u64) -> u64 {
+    let (passed, ns) = (end.saturating_sub(start), reading_ns());
+    if ns == 0 {
+        return passed;
+    }
+    let reading = ns * ticks_per_us() / 1000;
+    if passed < 2 * reading {
+        0
+    } else {
+        passed - reading
+    }
+}
+
+/// Of so many short pieces of work, one is timed.
+const TIMED_ONCE_IN: u8 = 64;
+
+/// Should work that may be too short for it be timed? Always, if the clock is a fast one.
+#[inline]
+pub fn affords_a_reading() -> bool {
+    reading_ns() == 0 || is_one_of_many()
+}
+
+#[cold]
+fn is_one_of_many() -> bool {
+    thread_local! { static COUNT: Cell<u8> = const { Cell::new(0) } }
+    let count = COUNT.get();
+    COUNT.set(count.wrapping_add(1));
+    count % TIMED_ONCE_IN == 0
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use crate::join::{FnContext, Known, join_knowing};
 use crate::seat;
 use crate::wake;
 
-pub use crate::clock::{ticks, ticks_per_us};
+pub use crate::clock::{affords_a_reading, between, reading_ns, ticks, ticks_per_us};
 pub use crate::join::Within;
 #[doc(hidden)]
 pub use crate::priority::ticks_away;

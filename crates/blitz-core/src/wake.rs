@@ -16,7 +16,7 @@
 //!
 //! Nothing here affects correctness: a fork that nobody is woken for is run by its owner.
 
-use crate::clock::{ticks, ticks_per_us};
+use crate::clock::{affords_a_reading, reading_ns, ticks, ticks_per_us};
 use crate::console::{self, Called};
 use crate::global;
 use crate::inherited;
@@ -110,6 +110,13 @@ fn look_around(seat: &Seat, pushed: Pushed, job: *const Job, expected: Option<u6
 }
 
 fn is_probably_long(seat: &Seat, pushed: Pushed, job: *const Job) -> bool {
+    // SAFETY: the caller has just pushed the job; it is alive.
+    let site = unsafe { (*job).execute } as usize;
+    let is_short = || recall(site).is_some_and(|past| !outlasts_a_wake(past));
+    if pushed == Pushed::Public && !affords_a_reading() && is_short() {
+        // As always, presumably. If not, the next beat tells.
+        return false;
+    }
     let now = ticks();
     if seat.running_since.get() == 0 {
         seat.running_since.set(now);
@@ -121,8 +128,6 @@ fn is_probably_long(seat: &Seat, pushed: Pushed, job: *const Job) -> bool {
     let timed = seat.timed.get().depth;
     // A fork at or below the timed one means that the timed one is gone (its join ended in a panic).
     if pushed == Pushed::Public && (timed == 0 || timed >= depth) {
-        // SAFETY: the caller has just pushed the job; it is alive.
-        let site = unsafe { (*job).execute } as usize;
         if seat.last_site.replace(site) != site {
             // Another computation: forget the pace of the last one.
             seat.last_beat.set((now, FIRST_BEAT));
@@ -164,10 +169,14 @@ fn beat_for_companion(seat: &Seat, pushed: Pushed) {
 fn pace(seat: &Seat, now: u64, fewest: u32) {
     let (last, pushes) = seat.last_beat.get();
     let elapsed_us = now.saturating_sub(last) / ticks_per_us();
-    let pushes = match elapsed_us {
-        0..4 => (pushes * 2).min(512),
-        4..30 => pushes,
-        _ => (pushes / 4).max(fewest),
+    // A slow clock is looked at so seldom that its readings are a twentieth of the time.
+    let reading_us = reading_ns() / 1000;
+    let pushes = if elapsed_us < 4 + 20 * reading_us {
+        (pushes * 2).min(512 << reading_us.min(5))
+    } else if elapsed_us < 30 + 40 * reading_us {
+        pushes
+    } else {
+        (pushes / 4).max(fewest)
     };
     seat.last_beat.set((now, pushes));
     seat.stack.set_beat(pushes);

@@ -17,3 +17,9 @@ pub(super) fn ticks() -> u64 {
 pub(super) fn ticks_per_us() -> u64 {
     1000
 }
+
+/// Never worth a thought.
+#[inline]
+pub(super) fn reading_ns() -> u64 {
+    0
+}

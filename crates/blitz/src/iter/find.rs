@@ -6,7 +6,7 @@
 use super::ParallelIterator;
 use super::plumbing::Folder;
 use super::recipe::{Everywhere, Recipe};
-use crate::engine::demand::{ticks_at_work, ticks_per_us};
+use crate::engine::demand::{reading_ns, ticks_at_work, ticks_per_us};
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -130,15 +130,20 @@ impl FirstLook {
 
     #[inline]
     pub(super) fn begin() -> Self {
-        FirstLook {
-            begin: ticks_at_work(),
-        }
+        // Where a reading takes longer than what is looked at, items are counted.
+        let begin = if reading_ns() == 0 {
+            ticks_at_work()
+        } else {
+            0
+        };
+        FirstLook { begin }
     }
 
     /// After [`LOOK_UP_AFTER`] items: are they cheap?
     #[inline]
     pub(super) fn finds_cheap_items(&self) -> bool {
-        ticks_at_work().saturating_sub(self.begin) < Self::CHEAP_US * ticks_per_us()
+        self.begin != 0
+            && ticks_at_work().saturating_sub(self.begin) < Self::CHEAP_US * ticks_per_us()
     }
 
     /// After [`LOOK_UP_AFTER`] items: will the rest of them be over soon?

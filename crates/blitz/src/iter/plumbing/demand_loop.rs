@@ -29,7 +29,10 @@ use super::local::{Here, Local, Offer};
 use super::pace::{Pace, Site, is_still_short, is_tiny};
 use super::search;
 use super::{Consumer, Folder, Producer, UnindexedConsumer, UnindexedProducer};
-use crate::engine::demand::{Parts, Within, beat, hungry, join_context_within, ticks_at_work};
+use crate::engine::demand::{
+    Parts, Within, affords_a_reading, beat, between, hungry, join_context_within, reading_ns,
+    ticks_at_work,
+};
 pub(super) use crate::engine::rules::LOOP_LEVELS as LEVELS;
 use crate::engine::rules::LOOP_LEVELS_SHARED as LEVELS_SHARED;
 use crate::engine::{caller_may_take_part, checkpoint, hand_over, items};
@@ -176,6 +179,8 @@ where
     };
     if at_once {
         offered(len, bounds, producer, consumer, pace)
+    } else if !pace.is_worth_a_clock() {
+        whole(len, bounds.min, producer, consumer, site)
     } else {
         measured(len, bounds, producer, consumer, pace)
     }
@@ -283,6 +288,9 @@ where
     P: Producer,
     C: Consumer<P::Item>,
 {
+    if reading_ns() != 0 {
+        return whole(len, min, producer, consumer, site);
+    }
     let mut block = evened(len / 16).max(min);
     let mut ahead = len - block;
     let (items, rest) = producer.split_at(block);
@@ -325,6 +333,23 @@ where
         site.learn(ticks_at_work().saturating_sub(start), len as f32);
         beat();
     }
+    folder.complete()
+}
+
+/// A loop that is not worth sharing, where the clock is slow: now and then one is timed.
+#[cold]
+#[inline(never)]
+fn whole<P, C>(len: usize, min: usize, producer: P, consumer: C, site: &'static Site) -> C::Result
+where
+    P: Producer,
+    C: Consumer<P::Item>,
+{
+    let start = affords_a_reading().then(ticks_at_work);
+    let folder = fold(Parts::of(len, min), producer, consumer.into_folder());
+    if let Some(start) = start.filter(|_| !folder.full()) {
+        site.learn(between(start, ticks_at_work()), len as f32);
+    }
+    beat();
     folder.complete()
 }
 

@@ -32,6 +32,9 @@ const TRUSTED_AFTER_US: f32 = 5.0;
 /// A block is run in parts of about this length, to see whether it is still what it was taken for.
 const PART_US: f32 = BLOCK_US / 4.0;
 
+/// Where a reading of the clock is slow, there are so many times as long as one takes from one to the next.
+const READINGS: f32 = 32.0;
+
 /// A loop shorter than this is short: less than what is worth a cut.
 const SHORT_US: f32 = 6.0;
 
@@ -124,6 +127,12 @@ fn in_ticks(us: f32) -> f32 {
     us * demand::ticks_per_us() as f32
 }
 
+/// How long a part of a block takes, at least.
+#[inline]
+fn part_us() -> f32 {
+    PART_US.max(READINGS * demand::reading_ns() as f32 / 1e3)
+}
+
 /// Would a loop of so many ticks be about as short as it was taken for?
 #[inline]
 pub(super) fn is_still_short(ticks: f32) -> bool {
@@ -152,6 +161,8 @@ pub(super) struct Pace {
     /// What was measured in all.
     ticks: Cell<u64>,
     items: Cell<f32>,
+    /// Items that were done since, and how often that was not worth a reading of a slow clock.
+    unread: Cell<(f32, u32)>,
     ticks_per_us: f32,
     /// Whether the clock is read at all.
     clocked: bool,
@@ -186,6 +197,7 @@ impl Pace {
             away: Cell::new(0),
             ticks: Cell::new(0),
             items: Cell::new(0.0),
+            unread: Cell::new((0.0, 0)),
             ticks_per_us: demand::ticks_per_us() as f32,
             clocked: true,
             more_to_come: Cell::new(false),
@@ -257,6 +269,12 @@ impl Pace {
         }
     }
 
+    /// Is the loop unknown, or long enough for two readings of the clock?
+    #[inline]
+    pub(super) fn is_worth_a_clock(&self) -> bool {
+        demand::reading_ns() == 0 || self.usual == 0.0 || self.us(self.usual) > 2.0 * part_us()
+    }
+
     /// An item alone may take a good part of a block, so that a loop over few of them must be cut before it begins.
     #[inline]
     pub(super) fn items_may_be_dear(&self) -> bool {
@@ -266,20 +284,23 @@ impl Pace {
     /// Long enough to be cut further.
     #[inline]
     pub(super) fn is_worth_a_cut(&self, items: f32) -> bool {
-        self.estimate_us(items) > WORTH_A_CUT_US
+        self.estimate_us(items) > WORTH_A_CUT_US.max(part_us())
     }
 
     /// Worth a fork. Where a part cannot be looked at before its end, it is kept shorter than a block.
     #[inline]
     pub(super) fn is_worth_a_fork(&self, items: f32) -> bool {
-        self.estimate_us(items) > PART_US
+        self.estimate_us(items) > part_us()
     }
 
     /// Known from earlier runs to be worth sharing before it begins?
     #[inline]
     pub(super) fn should_share_at_once(&self, items: f32) -> bool {
         let us = self.estimate_us(items);
-        is_loop_worth_sharing(us, || demand::hungry() || self.more_of_them(us))
+        let affords_more = || us > READINGS * demand::reading_ns() as f32 / 1e3;
+        is_loop_worth_sharing(us, || {
+            demand::hungry() || affords_more() && self.more_of_them(us)
+        })
     }
 
     /// Has this thread run so many loops like this one, which takes `us`, in a row that waking somebody for all of them together
@@ -332,7 +353,7 @@ impl Pace {
     #[inline]
     pub(super) fn next_block(&self, previous: usize, longest: usize) -> usize {
         let longest = previous.saturating_mul(2).min(longest).max(1);
-        self.items_in(BLOCK_US).clamp(1, longest)
+        self.items_in(BLOCK_US.max(part_us())).clamp(1, longest)
     }
 
     /// How many of `items` a block may have while the loop runs alone: a 32nd, however cheap those before it were. If the loop is
@@ -341,7 +362,7 @@ impl Pace {
     pub(super) fn longest_alone(&self, items: usize) -> usize {
         let part = (items / 32).max(1);
         if self.usual > 0.0 {
-            part.max(self.items_in(PART_US))
+            part.max(self.items_in(part_us()))
         } else {
             part
         }
@@ -351,7 +372,7 @@ impl Pace {
     #[inline]
     pub(super) fn next_part(&self, items: usize) -> usize {
         if self.clocked && self.is_known() {
-            self.items_in(PART_US).max(items / 8).max(1)
+            self.items_in(part_us()).max(items / 8).max(1)
         } else {
             items
         }
@@ -380,9 +401,20 @@ impl Pace {
     /// Takes in that `items` have been done since the last reading.
     #[inline]
     pub(super) fn note(&self, items: f32) {
-        if self.clocked {
+        if !self.clocked {
+            return checkpoint();
+        }
+        if demand::reading_ns() == 0 {
+            return self.note_at(demand::ticks_at_work(), items);
+        }
+        let (before, times) = self.unread.take();
+        let items = before + items;
+        // Now and then in any case: what is known may be wrong.
+        if !self.is_known() || times == 8 || self.estimate_us(items) > part_us() {
             self.note_at(demand::ticks_at_work(), items);
         } else {
+            self.unread.set((items, times + 1));
+            demand::beat();
             checkpoint();
         }
     }
@@ -394,7 +426,7 @@ impl Pace {
         demand::beat();
         checkpoint();
         // Clocks of different CPUs may disagree a little.
-        let ticks = now.saturating_sub(self.last.get());
+        let ticks = demand::between(self.last.get(), now);
         self.last.set(now);
         self.ticks.set(self.ticks.get() + ticks);
         self.items.set(self.items.get() + items);
@@ -422,6 +454,12 @@ impl Pace {
     /// Remembers what was measured for the next run.
     #[inline]
     pub(super) fn remember(&self) {
+        if demand::reading_ns() != 0 {
+            let (unread, _) = self.unread.take();
+            if unread > 0.0 {
+                self.note_at(demand::ticks_at_work(), unread);
+            }
+        }
         if self.has_measured() {
             self.site.learn(self.ticks.get(), self.items.get());
         }
