@@ -11,6 +11,7 @@
 //! With `--cfg blitz_slow_clock` a reading takes a microsecond and tells whole ones, for tests of what the policies do there (`.ci/platforms/run slow-clock`).
 
 use std::cell::Cell;
+use std::time::{Duration, Instant};
 
 #[cfg(all(
     any(target_arch = "x86_64", target_arch = "x86"),
@@ -43,6 +44,12 @@ pub fn ticks() -> u64 {
 #[inline]
 pub fn ticks_per_us() -> u64 {
     source::ticks_per_us()
+}
+
+/// The point in time that is so far away; none if it is beyond all clocks, or if there is no clock: then there are no threads that could be waited for, either.
+pub(crate) fn deadline(limit: Duration) -> Option<Instant> {
+    let has_clock = cfg!(not(all(target_family = "wasm", target_os = "unknown")));
+    has_clock.then(Instant::now)?.checked_add(limit)
 }
 
 /// How long a reading takes, if that is long enough to count; 0 otherwise.
@@ -86,7 +93,6 @@ fn is_one_of_many() -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::{Duration, Instant};
 
     #[test]
     fn ticks_agree_with_the_wall_clock() {

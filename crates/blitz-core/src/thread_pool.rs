@@ -2,6 +2,7 @@
 
 use crate::broadcast::{self, BroadcastContext};
 use crate::builder::{ThreadPoolBuildError, revive};
+use crate::clock;
 use crate::companion::sleep_elsewhere;
 use crate::entered::Current;
 use crate::fork::{self, ForkLock};
@@ -400,8 +401,7 @@ impl ThreadPool {
     /// ```
     #[track_caller]
     pub fn shutdown_timeout(&self, limit: Duration) -> bool {
-        // A time beyond all clocks is none.
-        self.end_within(Instant::now().checked_add(limit))
+        self.end_within(clock::deadline(limit))
     }
 
     #[track_caller]
