@@ -12,7 +12,7 @@ use crate::report::Row;
 use crate::spin::spin;
 
 /// Length of each of the two tasks.
-const MICROSECONDS: [u64; 4] = [5, 20, 100, 1000];
+const MICROSECONDS: [u64; 5] = [5, 10, 20, 100, 1000];
 
 /// Runs the group.
 pub fn run(options: &Options, cpus: &Cpus) -> Vec<Row> {

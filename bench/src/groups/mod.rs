@@ -144,7 +144,7 @@ pub const GROUPS: &[Group] = &[
     ),
     Group::measuring(
         "flat",
-        "one join of two tasks of 5, 20, 100 and 1000 us",
+        "one join of two tasks of 5, 10, 20, 100 and 1000 us",
         flat::run,
     ),
     Group::measuring(

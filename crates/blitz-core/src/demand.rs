@@ -10,6 +10,7 @@ use crate::global;
 use crate::join::{FnContext, Known, join_knowing};
 use crate::seat;
 use crate::wake;
+use crate::wake_cost;
 
 pub use crate::clock::{affords_a_reading, between, reading_ns, ticks, ticks_per_us};
 pub use crate::join::Within;
@@ -225,6 +226,20 @@ pub fn recall(site: usize) -> Option<u64> {
 #[doc(hidden)]
 pub fn record(site: usize, ticks: u64) {
     wake::record(site, ticks);
+}
+
+/// Work of how many ticks is worth a wake, as far as that has been measured?
+#[doc(hidden)]
+#[inline]
+pub fn worth_a_wake() -> u64 {
+    wake_cost::worth_a_wake()
+}
+
+/// The calling thread begins work of so many ticks, too short for a wake. Has it done so much of the kind in a row that waking somebody
+/// for all of it together would have paid? Then it probably pays for what is to come.
+#[doc(hidden)]
+pub fn ends_a_row(ticks: u64) -> bool {
+    wake::ends_a_row(ticks)
 }
 
 /// Would waking a thread for work of so many ticks pay?

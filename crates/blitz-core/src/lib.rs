@@ -160,6 +160,8 @@ mod wait;
 #[cfg(not(loom))]
 mod wake;
 #[cfg(not(loom))]
+mod wake_cost;
+#[cfg(not(loom))]
 mod worker;
 
 #[cfg(not(loom))]

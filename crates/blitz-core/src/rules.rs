@@ -6,8 +6,21 @@
 
 use crate::primitives::BackoffMode;
 
-/// Work shorter than this in total (both halves) is not worth a wake.
+/// Work shorter than this in total (both halves) is not worth a wake, as long as nobody has measured one.
 pub const WORTH_A_WAKE_US: u64 = 60;
+
+/// Work shorter than this is not worth a wake that takes its caller `call` ticks and the woken thread `latency` until it runs; `us` ticks are a microsecond. See
+/// `wake_cost.rs`. However dear a wake was lately, a millisecond of work tries another.
+pub fn worth_a_wake(call: u64, latency: u64, us: u64) -> u64 {
+    (2 * (call + latency)).clamp(20 * us, 1000 * us)
+}
+
+/// Pieces of work that follow each other within this time, in microseconds, are in a row: somebody woken for one of them would still look for work when the
+/// next comes.
+pub const ROW_GAP_US: u64 = 20;
+
+/// Somebody is woken for a row that has taken so many times what is worth a wake.
+pub const WORTH_A_ROW: u64 = 4;
 
 /// How long a thread looks before it asks for private forks by force, in microseconds.
 pub const FORCE_AFTER_US: u64 = 8;
@@ -58,10 +71,10 @@ pub fn crowd(threads: usize) -> usize {
     threads.div_ceil(2)
 }
 
-/// Should a loop with so much ahead (in microseconds) be offered to others?
+/// Should a loop with so much ahead be offered to others? In microseconds, as is what is worth a wake.
 #[inline]
-pub fn is_loop_worth_sharing(us: f32, hungry: impl FnOnce() -> bool) -> bool {
-    us > LOOP_WORTH_A_CUT_US && (us > WORTH_A_WAKE_US as f32 || hungry())
+pub fn is_loop_worth_sharing(us: f32, worth_a_wake_us: f32, hungry: impl FnOnce() -> bool) -> bool {
+    us > LOOP_WORTH_A_CUT_US && (us > worth_a_wake_us || hungry())
 }
 
 /// What a fork becomes for its owner.

@@ -53,6 +53,8 @@ use crate::primitives::futex;
 use crate::rows::Rows;
 use crate::rules;
 use crate::sync::{AtomicU32, AtomicUsize, Ordering, fence};
+#[cfg(not(loom))]
+use crate::wake_cost;
 use crossbeam_utils::CachePadded;
 use parked::Parked;
 
@@ -74,16 +76,29 @@ pub(crate) enum Flaw {
     AttendsLate,
 }
 
-fn awake() -> CachePadded<AtomicU32> {
-    CachePadded::new(AtomicU32::new(AWAKE))
+/// Where one thread sleeps.
+#[derive(Debug)]
+struct Bed {
+    /// What it blocks on.
+    state: AtomicU32,
+    #[cfg(not(loom))]
+    called_at: wake_cost::CalledAt,
+}
+
+fn awake() -> CachePadded<Bed> {
+    CachePadded::new(Bed {
+        state: AtomicU32::new(AWAKE),
+        #[cfg(not(loom))]
+        called_at: wake_cost::CalledAt::default(),
+    })
 }
 
 /// The sleep of all threads of a pool.
 #[derive(Debug)]
 pub(crate) struct Sleep {
     counters: CachePadded<AtomicCounters>,
-    /// What each thread blocks on.
-    states: Rows<CachePadded<AtomicU32>>,
+    /// One for each thread.
+    beds: Rows<CachePadded<Bed>>,
     /// How many threads there are to be; some of them may not have ended yet.
     threads: AtomicUsize,
     /// Those in state ASLEEP that nobody has claimed.
@@ -136,7 +151,7 @@ impl Sleep {
     pub(crate) fn with_flaws(threads: usize, flaws: Flaws<Flaw>) -> Self {
         Sleep {
             counters: CachePadded::new(AtomicCounters::new()),
-            states: (0..threads).map(|_| awake()).collect(),
+            beds: (0..threads).map(|_| awake()).collect(),
             threads: AtomicUsize::new(threads),
             parked: CachePadded::new(Parked::new(threads)),
             attendant: CachePadded::new(AtomicU32::new(0)),
@@ -174,8 +189,8 @@ impl Sleep {
 
     /// The pool is to have so many threads. For one caller at a time, before the threads are there.
     pub(crate) fn resize(&self, threads: usize) {
-        self.states.grow_to(threads, |_| awake());
-        self.parked.grow_to(self.states.len());
+        self.beds.grow_to(threads, |_| awake());
+        self.parked.grow_to(self.beds.len());
         self.threads.store(threads, Ordering::Relaxed);
     }
 
@@ -245,7 +260,8 @@ impl Sleep {
         mut has_work: impl FnMut() -> bool,
         mut wait: impl FnMut(&AtomicU32) -> bool,
     ) -> bool {
-        let state = &self.states[thread];
+        let bed = &self.beds[thread];
+        let state = &bed.state;
         let least = if leaves_crowd { self.crowd() + 1 } else { 0 };
         if self.flaws.has(Flaw::AsleepBeforeCounted) {
             state.store(ASLEEP, Ordering::Relaxed);
@@ -270,10 +286,12 @@ impl Sleep {
             return false;
         }
         while state.load(Ordering::Acquire) == ASLEEP {
-            if wait(state) {
-                self.claim(thread);
+            if wait(state) && self.claim(thread) {
+                return true;
             }
         }
+        #[cfg(not(loom))]
+        bed.called_at.answered();
         true
     }
 
@@ -294,12 +312,11 @@ impl Sleep {
     ) -> Option<usize> {
         // The attendant last: whatever it is woken for, somebody else would have to take its place.
         let attendant = self.attendant.load(Ordering::Relaxed) as usize;
-        let others = self.parked.from(first % self.states.len());
+        let others = self.parked.from(first % self.beds.len());
         let others = others.filter(|thread| thread + 1 != attendant);
         let woken = others
             .chain(attendant.checked_sub(1))
-            .find(|&thread| eligible(thread) && self.claim(thread))?;
-        self.kick(woken);
+            .find(|&thread| eligible(thread) && self.call(thread))?;
         Some(woken)
     }
 
@@ -311,8 +328,18 @@ impl Sleep {
 
     /// Wakes this thread if it sleeps for want of work.
     pub(crate) fn wake_thread(&self, thread: usize) -> bool {
+        self.call(thread)
+    }
+
+    /// Claims and kicks.
+    fn call(&self, thread: usize) -> bool {
+        #[cfg(not(loom))]
+        self.beds[thread].called_at.now();
         let claimed = self.claim(thread);
         if claimed {
+            #[cfg(not(loom))]
+            wake_cost::calling(|| self.kick(thread));
+            #[cfg(loom)]
             self.kick(thread);
         }
         claimed
@@ -322,7 +349,7 @@ impl Sleep {
     pub(crate) fn wake_all(&self) {
         // P2: the news that ends the sleep before the look at who sleeps.
         fence(Ordering::SeqCst);
-        for thread in 0..self.states.len() {
+        for thread in 0..self.beds.len() {
             self.wake_thread(thread);
         }
     }
@@ -332,7 +359,7 @@ impl Sleep {
     fn claim(&self, thread: usize) -> bool {
         let claimed = self.parked.claim(thread);
         if claimed {
-            self.states[thread].store(AWAKE, Ordering::Release);
+            self.beds[thread].state.store(AWAKE, Ordering::Release);
             self.counters.sub_sleeping();
         }
         claimed
@@ -343,18 +370,18 @@ impl Sleep {
     pub(crate) fn pretend_asleep(&self, thread: usize) {
         let announced = self.announce_sleepy();
         assert!(self.counters.try_add_sleeping(announced, 0));
-        self.states[thread].store(ASLEEP, Ordering::Relaxed);
+        self.beds[thread].state.store(ASLEEP, Ordering::Relaxed);
         self.parked.add(thread);
     }
 
     /// For models: has nobody woken it?
     #[cfg(all(test, loom))]
     pub(crate) fn is_asleep(&self, thread: usize) -> bool {
-        self.states[thread].load(Ordering::Relaxed) == ASLEEP
+        self.beds[thread].state.load(Ordering::Relaxed) == ASLEEP
     }
 
     fn word(&self, thread: usize) -> *const AtomicU32 {
-        &raw const *self.states[thread]
+        &raw const self.beds[thread].state
     }
 }
 

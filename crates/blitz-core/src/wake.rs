@@ -1,7 +1,7 @@
 //! Whether a fork is worth a wake-up.
 //!
-//! A wake costs its caller 5 to 17 microseconds and the woken thread about as much again before it does
-//! anything useful. A thread that is awake and searching sees every public fork for free. So a fork wakes
+//! A wake costs its caller 5 to 17 microseconds and the woken thread as much again, or several times as much, before it does
+//! anything useful: `wake_cost.rs` measures it. A thread that is awake and searching sees every public fork for free. So a fork wakes
 //! somebody only if nobody is searching *and* the work in hand probably outlasts the wake. Two sources
 //! of "probably":
 //!
@@ -10,6 +10,7 @@
 //!   decides about forks that become public later.
 //!   A site that was never seen is taken for long: a fork that should have been shared and was not costs
 //!   more than one wake too many.
+//!   One that is too short for a wake, but comes again and again without a pause, is worth one in the end: see [`ends_a_row`].
 //! * **The present.** Every few microseconds worth of forks, and every fork that becomes public later than the first, looks how
 //!   long the thread has been at it. What has already outlasted a wake is likely to go on. This catches
 //!   sites that were short and have become long.
@@ -22,9 +23,11 @@ use crate::global;
 use crate::inherited;
 use crate::join_stack::{FIRST_BEAT, Job, Pushed};
 use crate::pool::without_unwinding;
-use crate::rules::WORTH_A_WAKE_US;
+use crate::rules::{LOOP_WORTH_A_CUT_US, ROW_GAP_US, WORTH_A_ROW};
 use crate::seat::{Seat, Timed};
 use crate::trace::{self, Kind};
+use crate::wake_cost;
+use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Durations are kept in units of this many ticks, so that 32 bits hold minutes.
@@ -43,7 +46,23 @@ fn average(site: usize) -> &'static AtomicU32 {
 
 /// `expected` ticks of work: do they outlast a wake?
 pub(crate) fn outlasts_a_wake(expected: u64) -> bool {
-    expected >= WORTH_A_WAKE_US * ticks_per_us()
+    expected >= wake_cost::worth_a_wake()
+}
+
+/// The calling thread begins work of so many ticks: see [`demand::ends_a_row`](crate::demand::ends_a_row).
+#[cold]
+pub(crate) fn ends_a_row(expected: u64) -> bool {
+    thread_local! {
+        /// When the last of the row should end, and how long it took in all.
+        static ROW: Cell<(u64, u64)> = const { Cell::new((0, 0)) };
+    }
+    let now = ticks();
+    let (end, before) = ROW.get();
+    let goes_on = now.saturating_sub(end) < ROW_GAP_US * ticks_per_us();
+    let row = expected.saturating_add(if goes_on { before } else { 0 });
+    let enough = row > WORTH_A_ROW * wake_cost::worth_a_wake();
+    ROW.set((now.saturating_add(expected), if enough { 0 } else { row }));
+    enough
 }
 
 /// The slow half of a push: the fork has become public, or it is time to look at the clock.
@@ -138,7 +157,7 @@ fn is_probably_long(seat: &Seat, pushed: Pushed, job: *const Job) -> bool {
             site,
             start: now,
         });
-        if recall(site).is_none_or(outlasts_a_wake) {
+        if recall(site).is_none_or(|past| outlasts_a_wake(past) || is_short_but_one_of_many(past)) {
             return true;
         }
     } else if pushed == Pushed::Public {
@@ -150,6 +169,11 @@ fn is_probably_long(seat: &Seat, pushed: Pushed, job: *const Job) -> bool {
         }
     }
     outlasts_a_wake(now.saturating_sub(seat.running_since.get()))
+}
+
+/// Work of so many ticks is too short for a wake. Is it still worth handing over, and one of so many that a wake pays for all of them?
+fn is_short_but_one_of_many(ticks: u64) -> bool {
+    ticks > LOOP_WORTH_A_CUT_US as u64 * ticks_per_us() && ends_a_row(ticks)
 }
 
 /// The companion is told every few microseconds, from the first fork of a computation on: somebody may be waiting for an

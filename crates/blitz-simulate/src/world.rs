@@ -553,7 +553,13 @@ impl<'a> World<'a> {
         let us = ns as f32 / US as f32;
         let levels = match levels {
             Some(levels) => levels,
-            None if items > 1 && rules::is_loop_worth_sharing(us, || self.searching > 0) => {
+            None if items > 1
+                && rules::is_loop_worth_sharing(
+                    us,
+                    self.worth_a_wake() as f32 / US as f32,
+                    || self.searching > 0,
+                ) =>
+            {
                 rules::LOOP_LEVELS
             }
             None => return false,
@@ -606,6 +612,12 @@ impl<'a> World<'a> {
         context == from
     }
 
+    /// `wake_cost::worth_a_wake`, after some wakes.
+    fn worth_a_wake(&self) -> u64 {
+        let costs = &self.machine.costs;
+        rules::worth_a_wake(costs.wake, costs.wake_latency, US)
+    }
+
     /// `join`: push, and `wake::after_push`.
     fn fork(&mut self, who: usize, left: Work, right: Work, of_loop: bool) {
         if of_loop && !self.contexts[self.workers[who].context].of_loop {
@@ -616,7 +628,7 @@ impl<'a> World<'a> {
             self.workers[who].frames.push(Frame::InLoop { outer });
         }
         let expected = self.work_ns(left) + self.work_ns(right);
-        let long = expected >= rules::WORTH_A_WAKE_US * US;
+        let long = expected >= self.worth_a_wake();
         let fork = self.forks.len();
         self.forks.push(Fork {
             right,
@@ -646,7 +658,7 @@ impl<'a> World<'a> {
                 worker.last_beat = self.now;
             }
             let at_it = self.now.saturating_sub(worker.running_since);
-            let outlasts = beat && at_it >= rules::WORTH_A_WAKE_US * US;
+            let outlasts = beat && at_it >= self.worth_a_wake();
             if self.searching == 0 && (outlasts || (of_loop && long)) {
                 self.wake_one(who);
             }

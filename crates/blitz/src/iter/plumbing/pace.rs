@@ -9,21 +9,11 @@
 
 use crate::engine::demand;
 use crate::engine::rules::{
-    self, LOOP_BLOCK_US as BLOCK_US, LOOP_WORTH_A_CUT_US as WORTH_A_CUT_US, is_loop_worth_sharing,
+    LOOP_BLOCK_US as BLOCK_US, LOOP_WORTH_A_CUT_US as WORTH_A_CUT_US, is_loop_worth_sharing,
 };
 use crate::engine::{AtomicU64, checkpoint};
 use std::cell::Cell;
 use std::sync::atomic::Ordering::Relaxed;
-
-/// What the engine takes for worth a wake-up. A loop with this much ahead is always offered, so that the engine can wake
-/// somebody if nobody is awake.
-const WORTH_A_WAKE_US: f32 = rules::WORTH_A_WAKE_US as f32;
-
-/// Loops that follow each other within this time are in a row.
-const GAP_US: f32 = 20.0;
-
-/// Somebody is woken for a row of loops that has taken this long.
-const WORTH_A_ROW_US: f32 = 4.0 * WORTH_A_WAKE_US;
 
 /// How long a loop must have run before its own measurements are trusted. The first items of a loop are often slow for
 /// reasons that soon pass: code and data that are not in the caches yet.
@@ -100,7 +90,7 @@ impl Site {
         let (average, most) = self.rates();
         let rate = (ticks as f32 / items).max(f32::MIN_POSITIVE);
         // Inner loops on several threads share the entry, and a store takes it away from the others: no news is not worth one.
-        let is_as_usual = rate > 0.5 * average && rate < 1.5 * average;
+        let is_as_usual = rate > 0.8 * average && rate < 1.25 * average;
         if is_as_usual && most < 4.0 * average {
             return;
         }
@@ -298,32 +288,19 @@ impl Pace {
     pub(super) fn should_share_at_once(&self, items: f32) -> bool {
         let us = self.estimate_us(items);
         let affords_more = || us > READINGS * demand::reading_ns() as f32 / 1e3;
-        is_loop_worth_sharing(us, || {
-            demand::hungry() || affords_more() && self.more_of_them(us)
+        is_loop_worth_sharing(us, self.worth_a_wake_us(), || {
+            let ends_a_row = || demand::ends_a_row((self.rate.get() * items) as u64);
+            demand::hungry() || {
+                self.more_to_come.set(affords_more() && ends_a_row());
+                self.more_to_come.get()
+            }
         })
     }
 
-    /// Has this thread run so many loops like this one, which takes `us`, in a row that waking somebody for all of them together
-    /// would have paid? Then it probably pays for those to come.
-    #[cold]
-    fn more_of_them(&self, us: f32) -> bool {
-        thread_local! {
-            /// When the last of the row should end, and how long they took in all.
-            static ROW: Cell<(u64, f32)> = const { Cell::new((0, 0.0)) };
-        }
-        let now = demand::ticks_at_work();
-        let (end, before) = ROW.get();
-        let gap = now.saturating_sub(end) as f32;
-        let row = if self.us(gap) < GAP_US {
-            before + us
-        } else {
-            us
-        };
-        let enough = row > WORTH_A_ROW_US;
-        self.more_to_come.set(enough);
-        let row = if enough { 0.0 } else { row };
-        ROW.set((now + (us * self.ticks_per_us) as u64, row));
-        enough
+    /// What the engine takes for worth a wake-up. A loop with this much ahead is always offered, so that the engine can wake
+    /// somebody if nobody is awake.
+    fn worth_a_wake_us(&self) -> f32 {
+        self.us(demand::worth_a_wake() as f32)
     }
 
     /// How many items take that long.
@@ -344,7 +321,7 @@ impl Pace {
     pub(super) fn should_share(&self, items: f32) -> bool {
         let us = self.us(self.ticks_ahead(items));
         self.us(self.ticks.get() as f32) > TRUSTED_AFTER_US
-            && is_loop_worth_sharing(us, demand::hungry)
+            && is_loop_worth_sharing(us, self.worth_a_wake_us(), demand::hungry)
     }
 
     /// How many items make the next block, after one of `previous`, if it may have at most `longest`.
