@@ -18,6 +18,7 @@
 //! A thread that is already in *another* pool always hands over, and helps its own pool with descendants
 //! while it waits. Pools may call each other in circles; where descendants do not suffice, see [`crate::rescue`].
 
+use crate::clock::ticks;
 use crate::console;
 use crate::context::{self, Context};
 use crate::extra::Beside;
@@ -32,8 +33,10 @@ use crate::seat::{self, Seat};
 use crate::task::{Task, TaskRef};
 use crate::trace::{self, Kind};
 use crate::wait::{self, Awaited, LatchWait, wait_for};
+use crate::wake_cost;
 use std::any::Any;
 use std::cell::{Cell, UnsafeCell};
+use std::hint::spin_loop;
 use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr;
@@ -454,6 +457,19 @@ pub(crate) fn wait_outside(pool: &Pool, awaited: &impl Awaited, parker: &Parker)
     });
 }
 
+/// Looks for as long as going to sleep and being woken would take: what a thread of the pool that is awake does at once is over by then.
+fn spin(pool: &Pool, awaited: &impl Awaited) {
+    // That thread may need this CPU.
+    if pool.oversubscribed() {
+        return;
+    }
+    let start = ticks();
+    let enough = wake_cost::call();
+    while !awaited.is_done() && ticks().saturating_sub(start) < enough {
+        spin_loop();
+    }
+}
+
 /// Blocks a thread without a seat until `awaited` is over. If the pool admits guests and has begun nothing since the last look, calls `help`.
 fn block_helping(
     pool: &Pool,
@@ -463,6 +479,7 @@ fn block_helping(
 ) {
     if !awaited.is_done() {
         fork::assert_may_wait(pool.generation);
+        spin(pool, awaited);
     }
     if !pool.guests {
         return block_on(awaited, parker);
