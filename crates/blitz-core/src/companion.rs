@@ -159,10 +159,15 @@ impl PoolHandle {
         self.pool.sleep.post().sleeping() > 0 && self.pool.wake_any()
     }
 
-    /// Runs `func` on a thread of the pool, or gives it back if the pool has ended. With `quietly`, a caller that is itself such
-    /// a thread wakes nobody for it: it will get to it soon. `func` does not unwind.
-    pub fn spawn<F: FnOnce() + Send + 'static>(&self, quietly: bool, func: F) -> Result<(), F> {
-        spawn::spawn_unless_ended(&self.pool, quietly, func)
+    /// Runs `func` on a thread of the pool, or gives it back if the pool has ended. If it is known to take only so many ticks, too few for a wake, a
+    /// caller that is itself such a thread wakes nobody for it: it will get to it soon. (If such work piles up again and again, somebody is
+    /// woken in the end.) `func` does not unwind.
+    pub fn spawn<F: FnOnce() + Send + 'static>(
+        &self,
+        expected: Option<u64>,
+        func: F,
+    ) -> Result<(), F> {
+        spawn::spawn_unless_ended(&self.pool, expected, func)
     }
 
     /// A way for the calling thread to run work in the pool, in a seat beside those of the pool's threads: for one that runs the companion's work while these

@@ -12,6 +12,7 @@ use crate::profile::Spawned;
 use crate::seat::{self, Seat};
 use crate::site::Site;
 use crate::task::{self, TaskRef};
+use crate::wake;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -171,7 +172,7 @@ pub(crate) fn spawn_handle_in<T: Send + 'static>(
 /// For companions, which may outlive the pool's threads.
 pub(crate) fn spawn_unless_ended<F: FnOnce() + Send + 'static>(
     pool: &Pool,
-    quietly: bool,
+    expected: Option<u64>,
     func: F,
 ) -> Result<(), F> {
     if !pool.try_retain() {
@@ -184,15 +185,18 @@ pub(crate) fn spawn_unless_ended<F: FnOnce() + Send + 'static>(
     let func = move || inherited.run(func);
     // SAFETY: as in `spawn_in`.
     unsafe {
-        let run = detached::<false>(pool, func);
-        // The closure has its own share of the pool's life now.
-        pool.release();
-        match pool.current_seat() {
+        let run = retained::<false>(pool, func);
+        let short = expected.filter(|&expected| !wake::outlasts_a_wake(expected));
+        match (pool.current_seat(), short) {
             // From an extra seat, nobody gets to it on the way.
-            Some(seat)
-                if quietly && !seat.spawns_to_all() && current_priority() == Priority::Latency =>
+            (Some(seat), Some(expected))
+                if !seat.spawns_to_all() && current_priority() == Priority::Latency =>
             {
-                seat.push_task(make(pool, root, run))
+                let alone = seat.stealer().is_empty();
+                seat.push_task(make(pool, root, run));
+                if !alone && wake::ends_a_row(expected) {
+                    pool.wake_if_nobody_searches();
+                }
             }
             _ => submit(pool, priority, root, run),
         }
@@ -206,6 +210,14 @@ pub(crate) fn detached<const COUNTED: bool>(
     func: impl FnOnce() + Send + 'static,
 ) -> impl FnOnce() + Send {
     pool.retain();
+    retained::<COUNTED>(pool, func)
+}
+
+/// The same, with a share of the pool's life that the caller has taken for it.
+fn retained<const COUNTED: bool>(
+    pool: &Pool,
+    func: impl FnOnce() + Send + 'static,
+) -> impl FnOnce() + Send {
     let address = std::ptr::from_ref(pool).expose_provenance();
     move || {
         // SAFETY: the task runs on one of the pool's threads (or a guest's, who holds the pool), and has not

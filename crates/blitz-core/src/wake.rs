@@ -60,8 +60,12 @@ pub(crate) fn ends_a_row(expected: u64) -> bool {
     let (end, before) = ROW.get();
     let goes_on = now.saturating_sub(end) < ROW_GAP_US * ticks_per_us();
     let row = expected.saturating_add(if goes_on { before } else { 0 });
-    let enough = row > WORTH_A_ROW * wake_cost::worth_a_wake();
-    ROW.set((now.saturating_add(expected), if enough { 0 } else { row }));
+    let worth_it = WORTH_A_ROW * wake_cost::worth_a_wake();
+    let enough = row > worth_it;
+    // They may be queued, to be run one after the other. What was expected to take longer than it did does not make up for a pause.
+    let end = now.max(end).saturating_add(expected);
+    let end = end.min(now.saturating_add(worth_it));
+    ROW.set((end, if enough { 0 } else { row }));
     enough
 }
 

@@ -104,16 +104,19 @@ where
 {
     // Each closure's type has its own copy of this function, whose address stands for it.
     let site = timed::<F, T> as *const () as usize;
-    let short = recall(site).is_some_and(|past| !outlasts_a_wake(past));
+    let past = recall(site);
+    let short = past.is_some_and(|past| !outlasts_a_wake(past));
     shared.assert_of_this_process();
     let theirs = Arc::clone(shared);
     let future = RunOnce(Some(move || {
         // A pool's thread does not know whose computation it runs.
-        let _entered = (!context::is_current(&theirs)).then(|| context::enter(Arc::clone(&theirs)));
-        if !short {
-            theirs.caller_blocks();
-        }
-        stoppable(unwanted, || theirs.compute(|| timed(site, work)))
+        let _entered = (!context::is_current(&theirs)).then(|| context::enter(theirs));
+        context::with(|theirs| {
+            if !short {
+                theirs.caller_blocks();
+            }
+            stoppable(unwanted, || theirs.compute(|| timed(site, work)))
+        })
     }));
     // SAFETY: closure and output are `Send` and `'static`.
     let (listed, queued, handle) =
@@ -123,7 +126,7 @@ where
     if shared.admit(listed) {
         match shared.pool() {
             // A pool that has ended gives the job back, which cancels it.
-            Some(pool) => drop(pool.spawn(short, move || job.run())),
+            Some(pool) => drop(pool.spawn(past, move || job.run())),
             None => {
                 // A paused clock does not jump over the time that this takes.
                 let hold = Arc::clone(shared.driver.handle()).hold_clock();

@@ -18,7 +18,7 @@ impl Behind {
         if let Some(pool) = shared.pool() {
             with_priority(Priority::Background, || {
                 // A pool that has ended gives the job back, which ends the task.
-                drop(pool.spawn(false, move || job.run()));
+                drop(pool.spawn(None, move || job.run()));
             });
         }
     }
