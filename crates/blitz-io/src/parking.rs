@@ -5,8 +5,10 @@
 use crate::scheduler::Shared;
 use crate::{context, coop};
 use blitz_core::companion::sleep_elsewhere;
+use blitz_core::demand;
 use std::cell::Cell;
 use std::future::Future;
+use std::hint::spin_loop;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,6 +19,39 @@ use std::thread::{self, Thread};
 struct ThreadWaker {
     thread: Thread,
     woken: AtomicBool,
+}
+
+thread_local! {
+    /// So many waits of this thread do without looking around first; so many did after the last look.
+    static IN_VAIN: Cell<(u32, u32)> = const { Cell::new((0, 0)) };
+}
+
+/// After a look around that was in vain, so many waits do without; after another one twice as many, and so on.
+const AFTER_A_VAIN_LOOK: u32 = 1;
+const AT_MOST: u32 = 1024;
+
+impl ThreadWaker {
+    /// Looks for as long as it takes to wake a worker: what that does at once is over by then, and the next time it finds it awake, and the thread, too.
+    /// Who waits for something else, the network say, mostly does without.
+    fn is_woken_soon(&self) -> bool {
+        let (skip, last) = IN_VAIN.get();
+        if skip > 0 || demand::is_in_pool() {
+            IN_VAIN.set((skip.saturating_sub(1), last));
+            return false;
+        }
+        let start = demand::ticks();
+        let enough = demand::worth_a_wake() / 2;
+        while !self.woken.load(Ordering::Relaxed) {
+            if demand::ticks().saturating_sub(start) > enough {
+                let skip = (2 * last).clamp(AFTER_A_VAIN_LOOK, AT_MOST);
+                IN_VAIN.set((skip, skip));
+                return false;
+            }
+            spin_loop();
+        }
+        IN_VAIN.set((0, 0));
+        self.woken.swap(false, Ordering::AcqRel)
+    }
 }
 
 impl Wake for ThreadWaker {
@@ -72,7 +107,7 @@ pub(crate) fn block_on<F: Future>(future: F, mut sleep: impl FnMut(&dyn Fn())) -
         if let Poll::Ready(output) = future.as_mut().poll(&mut cx) {
             return output;
         }
-        if parker.woken.swap(false, Ordering::AcqRel) {
+        if parker.woken.swap(false, Ordering::AcqRel) || parker.is_woken_soon() {
             continue;
         }
         sleep(&|| {
