@@ -103,6 +103,13 @@ pub enum Command {
         /// How to run them.
         options: Options,
     },
+    /// Say what got worse between two files of rows.
+    Compare {
+        /// What `--json` wrote before.
+        old: String,
+        /// What it wrote now.
+        new: String,
+    },
     /// Run one measurement that needs a process of its own; started by this program itself.
     Child {
         /// Words that say which measurement.
@@ -118,6 +125,15 @@ pub fn parse(words: &[String]) -> Result<Command, String> {
     if words.first().is_some_and(|word| word == CHILD) {
         return Ok(Command::Child {
             words: words[1..].to_vec(),
+        });
+    }
+    if words.first().is_some_and(|word| word == "compare") {
+        let [_, old, new] = words else {
+            return Err("compare needs two files that --json has written: compare OLD NEW".into());
+        };
+        return Ok(Command::Compare {
+            old: old.clone(),
+            new: new.clone(),
         });
     }
     let mut groups: Vec<&'static str> = Vec::new();
@@ -217,7 +233,7 @@ fn short_usage() -> String {
     for group in GROUPS {
         text.push_str(&format!("  {:<11} {}\n", group.name, group.what));
     }
-    text.push_str("  all         every group above but stress\n\n--help explains the flags.");
+    text.push_str("  all         every group above but stress\n  compare OLD NEW    what got worse between two files that --json has written\n\n--help explains the flags.");
     text
 }
 
@@ -239,7 +255,7 @@ flags:
 example:
   {} join entry --quick
 
-exit codes: 0 done, 1 a wrong result, 2 a wrong command line, 3 stress made no progress",
+exit codes: 0 done, 1 a wrong result, or something got worse (compare), 2 a wrong command line, 3 stress made no progress",
         short_usage()
             .trim_end_matches("\n\n--help explains the flags."),
         invoked_as()

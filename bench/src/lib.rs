@@ -14,6 +14,7 @@
 pub mod args;
 pub mod arms;
 pub mod child;
+pub mod compare;
 pub mod disturbance;
 pub mod executors;
 pub mod groups;
@@ -46,6 +47,7 @@ pub fn main(way_in: &'static [&'static str], words: &[String]) -> ExitCode {
             ExitCode::SUCCESS
         }
         Ok(Command::Child { words }) => run_hidden(&words),
+        Ok(Command::Compare { old, new }) => compare_files(&old, &new),
         Ok(Command::Run { groups, options }) => match groups[..] {
             [group] => run(group, &options),
             _ => run_each(&groups, &options),
@@ -66,6 +68,22 @@ pub fn has_all_of(words: &[String]) -> bool {
             .iter()
             .all(|name| groups::named(name).is_some_and(|group| group.complete)),
         _ => true,
+    }
+}
+
+/// Exit code 1 if something got worse.
+fn compare_files(old: &str, new: &str) -> ExitCode {
+    let read = |path: &str| std::fs::read_to_string(path).map_err(|why| format!("{path}: {why}"));
+    let compared = read(old).and_then(|old| compare::compare(&old, &read(new)?));
+    match compared {
+        Ok(compared) => {
+            say(&compared.text);
+            ExitCode::from(u8::from(compared.worse > 0))
+        }
+        Err(why) => {
+            eprintln!("{}: {why}", child::invoked_as());
+            ExitCode::from(2)
+        }
     }
 }
 

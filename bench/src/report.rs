@@ -136,6 +136,18 @@ fn json_row(rows: &[Row], row: &Row, suffix: &str) -> String {
         json_number(ratio(rows, row, SEQ, |row| Some(row.ns)), 6),
         json_number(ratio(rows, row, RAYON, |row| Some(row.ns)), 6),
     );
+    text.push_str(&format!(",\"spread\":{}", json_number(Some(row.spread), 3)));
+    // To whoever else has run it.
+    let others = rows
+        .iter()
+        .filter(|other| other.bench == row.bench && other.size == row.size && other.lib != row.lib);
+    let ratios: Vec<String> = others
+        .map(|other| {
+            let ratio = ratio(rows, row, &other.lib, |row| Some(row.ns));
+            format!("{}:{}", json_string(&other.lib), json_number(ratio, 6))
+        })
+        .collect();
+    text.push_str(&format!(",\"ratios\":{{{}}}", ratios.join(",")));
     if let Some(usage) = row.usage {
         let cpu = |row: &Row| row.usage.map(|usage| usage.cpu_us as f64);
         text.push_str(&format!(
@@ -161,7 +173,7 @@ pub fn human_time(ns: f64) -> String {
     }
 }
 
-fn human_ratio(value: Option<f64>) -> String {
+pub(crate) fn human_ratio(value: Option<f64>) -> String {
     match value {
         Some(value) if value >= 100.0 => format!("{value:.0}"),
         Some(value) if value >= 10.0 => format!("{value:.1}"),
@@ -357,7 +369,7 @@ mod tests {
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(
             lines[1],
-            r#"{"group":"join","bench":"tree/1thread","size":1023,"lib":"blitz","ns":250.00,"ratio_seq":2.500000,"ratio_rayon":0.250000}"#
+            r#"{"group":"join","bench":"tree/1thread","size":1023,"lib":"blitz","ns":250.00,"ratio_seq":2.500000,"ratio_rayon":0.250000,"spread":0.020,"ratios":{"seq":2.500000,"rayon":0.250000}}"#
         );
         assert_eq!(lines.len(), 3);
     }

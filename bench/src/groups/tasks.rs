@@ -7,7 +7,8 @@
 //! * `yield`: 200 tasks yield 1000 times each; `pingpong`: 1000 pairs of tasks exchange two messages; `chain`: 1000 tasks each
 //!   spawn the next;
 //! * `offload`: a task sends a computation of 1 us away and awaits its result: `spawn_cpu` here, rayon with a oneshot channel
-//!   for tokio.
+//!   for tokio; `offload/64`: 64 tasks do so at once;
+//! * `outside`: a thread outside spawns a task and waits for it, one after the other.
 //!
 //! The time is that of the whole program. A countdown, or every handle awaited, shows that every task ran. `memory` is the resident memory per
 //! task of a million that wait, with its handle, in bytes, in a process of its own.
@@ -38,6 +39,8 @@ const YIELDS: usize = 1000;
 const PAIRS: usize = 1000;
 const CHAIN: usize = 1000;
 const OFFLOADS: usize = 200;
+const OFFLOADERS: usize = 64;
+const ROUND_TRIPS: usize = 200;
 const PARKED: usize = 1_000_000;
 
 /// Runs the group.
@@ -229,6 +232,11 @@ fn programs(session: &mut Session) {
         let _busy = Busy::start::<E>();
         time(calls, || E::block_on(spawn_and_join::<E>(SPAWNS)))
     });
+    program!("outside", ROUND_TRIPS, E => |calls| time(calls, || {
+        for _ in 0..ROUND_TRIPS {
+            E::block_on(E::spawn(async {}));
+        }
+    }));
     program!("yield", YIELDING * YIELDS, E => |calls| time(calls, || inside::<E>(yield_many::<E>())));
     program!("pingpong", PAIRS, E => |calls| time(calls, || inside::<E>(ping_pong::<E>())));
     program!("chain", CHAIN, E => |calls| time(calls, || inside::<E>(chained::<E>())));
@@ -242,47 +250,69 @@ fn offload(session: &mut Session, rayon: &Arc<rayon::ThreadPool>) {
             wrong_result(result, expected);
         }
     };
-    let here = move |calls: u32| {
-        time(calls, || {
-            inside::<Blitz>(async move {
-                for _ in 0..OFFLOADS {
-                    check(
-                        blitz_io::spawn_cpu(move || spin(black_box(steps), 1))
-                            .await
-                            .unwrap(),
-                    );
-                }
-            });
-        })
+    let here = move || async move {
+        for _ in 0..OFFLOADS {
+            check(
+                blitz_io::spawn_cpu(move || spin(black_box(steps), 1))
+                    .await
+                    .unwrap(),
+            );
+        }
     };
-    let there = move |calls: u32| {
-        time(calls, || {
-            let rayon = Arc::clone(rayon);
-            inside::<Tokio>(async move {
-                for _ in 0..OFFLOADS {
-                    let (sender, receiver) = tokio::sync::oneshot::channel();
-                    rayon.spawn(move || sender.send(spin(black_box(steps), 1)).unwrap());
-                    check(receiver.await.unwrap());
-                }
-            });
-        })
+    let there = move || {
+        let rayon = Arc::clone(rayon);
+        async move {
+            for _ in 0..OFFLOADS {
+                let (sender, receiver) = tokio::sync::oneshot::channel();
+                rayon.spawn(move || sender.send(spin(black_box(steps), 1)).unwrap());
+                check(receiver.await.unwrap());
+            }
+        }
     };
-    let blocking = move |calls: u32| {
-        time(calls, || {
-            inside::<Tokio>(async move {
-                for _ in 0..OFFLOADS {
-                    let work = tokio::task::spawn_blocking(move || spin(black_box(steps), 1));
-                    check(work.await.unwrap());
-                }
-            });
-        })
+    let blocking = move || async move {
+        for _ in 0..OFFLOADS {
+            let work = tokio::task::spawn_blocking(move || spin(black_box(steps), 1));
+            check(work.await.unwrap());
+        }
     };
-    let arms = vec![
-        Arm::new("blitz", here),
-        Arm::new("tokio+rayon", there),
-        Arm::new("tokio+blocking", blocking),
-    ];
-    session.bench("offload", OFFLOADS as u64, Gap::BackToBack, arms);
+    let inline = move || async move {
+        for _ in 0..OFFLOADS {
+            check(spin(black_box(steps), 1));
+            yield_once().await;
+        }
+    };
+    for (name, tasks) in [("offload", 1), ("offload/64", OFFLOADERS)] {
+        let arms = vec![
+            Arm::new("blitz", move |calls| {
+                at_once::<Blitz, _>(calls, tasks, here)
+            }),
+            Arm::new("blitz inline", move |calls| {
+                at_once::<Blitz, _>(calls, tasks, inline)
+            }),
+            Arm::new("tokio+rayon", move |calls| {
+                at_once::<Tokio, _>(calls, tasks, there)
+            }),
+            Arm::new("tokio+blocking", move |calls| {
+                at_once::<Tokio, _>(calls, tasks, blocking)
+            }),
+        ];
+        session.bench(name, (tasks * OFFLOADS) as u64, Gap::BackToBack, arms);
+    }
+}
+
+/// `tasks` tasks do this at the same time.
+fn at_once<E: Executor, F>(calls: u32, tasks: usize, program: impl Fn() -> F) -> Duration
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    time(calls, || {
+        let handles: Vec<_> = (0..tasks).map(|_| E::spawn(program())).collect();
+        E::block_on(async {
+            for handle in handles {
+                handle.await;
+            }
+        });
+    })
 }
 
 fn memory(session: &mut Session) {

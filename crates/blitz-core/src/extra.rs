@@ -213,7 +213,7 @@ mod tests {
             assert!(stand_in.run(|| seat::current().is_none()));
         }
         // Nobody would run it.
-        assert!(handle.spawn(false, || ()).is_err());
+        assert!(handle.spawn(None, || ()).is_err());
     }
 
     #[test]

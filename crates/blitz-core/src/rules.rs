@@ -10,9 +10,9 @@ use crate::primitives::BackoffMode;
 pub const WORTH_A_WAKE_US: u64 = 60;
 
 /// Work shorter than this is not worth a wake that takes its caller `call` ticks and the woken thread `latency` until it runs; `us` ticks are a microsecond. See
-/// `wake_cost.rs`. However dear a wake was lately, a millisecond of work tries another.
+/// `wake_cost.rs`. On a machine that is busy with other things a wake seems to take much longer; there, what could have been shared and was not costs more than a wake too many.
 pub fn worth_a_wake(call: u64, latency: u64, us: u64) -> u64 {
-    (2 * (call + latency)).clamp(20 * us, 1000 * us)
+    (2 * (call + latency)).clamp(20 * us, 120 * us)
 }
 
 /// Pieces of work that follow each other within this time, in microseconds, are in a row: somebody woken for one of them would still look for work when the
