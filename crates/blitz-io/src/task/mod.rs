@@ -78,7 +78,8 @@ pub mod futures {
 #[cfg(not(loom))]
 macro_rules! on_heap_if_large {
     ($future:ident: $F:ty, $spawn:expr) => {
-        if $crate::task::is_large::<$F>() {
+        // Constant, so that the compiler leaves the other branch, and the room for its move, out.
+        if const { $crate::task::is_large::<$F>() } {
             let $future = Box::pin($future);
             $spawn
         } else {
