@@ -30,8 +30,7 @@ use super::pace::{Pace, Site, is_still_short, is_tiny};
 use super::search;
 use super::{Consumer, Folder, Producer, UnindexedConsumer, UnindexedProducer};
 use crate::engine::demand::{
-    Parts, Within, affords_a_reading, beat, between, hungry, join_context_within, reading_ns,
-    ticks_at_work,
+    Parts, Within, affords_a_reading, beat, between, hungry, join_context_within, reading_ns, ticks,
 };
 pub(super) use crate::engine::rules::LOOP_LEVELS as LEVELS;
 use crate::engine::rules::LOOP_LEVELS_SHARED as LEVELS_SHARED;
@@ -296,13 +295,13 @@ where
     let (items, rest) = producer.split_at(block);
     let (for_items, for_rest, _) = consumer.split_at(block);
     (producer, consumer) = (rest, for_rest);
-    let start = ticks_at_work();
+    let start = ticks();
     let mut folder = fold(Parts::of(block, min), items, for_items.into_folder());
     loop {
         if folder.full() {
             return folder.complete();
         }
-        let now = ticks_at_work();
+        let now = ticks();
         let taken = now.saturating_sub(start);
         let expected = taken as f32 * (len as f32 / (len - ahead) as f32);
         let is_short = is_still_short(expected);
@@ -330,7 +329,7 @@ where
     }
     let folder = fold(Parts::of(ahead, min), producer, consumer.resume(folder));
     if !folder.full() {
-        site.learn(ticks_at_work().saturating_sub(start), len as f32);
+        site.learn(ticks().saturating_sub(start), len as f32);
         beat();
     }
     folder.complete()
@@ -344,10 +343,10 @@ where
     P: Producer,
     C: Consumer<P::Item>,
 {
-    let start = affords_a_reading().then(ticks_at_work);
+    let start = affords_a_reading().then(ticks);
     let folder = fold(Parts::of(len, min), producer, consumer.into_folder());
     if let Some(start) = start.filter(|_| !folder.full()) {
-        site.learn(between(start, ticks_at_work()), len as f32);
+        site.learn(between(start, ticks()), len as f32);
     }
     beat();
     folder.complete()

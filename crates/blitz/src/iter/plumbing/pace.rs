@@ -184,7 +184,7 @@ impl Pace {
             most,
             usual: 0.0,
             last: Cell::new(0),
-            away: Cell::new(0),
+            away: Cell::new(demand::ticks_away()),
             ticks: Cell::new(0),
             items: Cell::new(0.0),
             unread: Cell::new((0.0, 0)),
@@ -359,7 +359,7 @@ impl Pace {
     #[inline]
     pub(super) fn start(&self) {
         if self.clocked {
-            self.start_at(demand::ticks_at_work());
+            self.last.set(demand::ticks());
         }
     }
 
@@ -382,13 +382,13 @@ impl Pace {
             return checkpoint();
         }
         if demand::reading_ns() == 0 {
-            return self.note_at(demand::ticks_at_work(), items);
+            return self.note_at(demand::ticks(), items);
         }
         let (before, times) = self.unread.take();
         let items = before + items;
         // Now and then in any case: what is known may be wrong.
         if !self.is_known() || times == 8 || self.estimate_us(items) > part_us() {
-            self.note_at(demand::ticks_at_work(), items);
+            self.note_at(demand::ticks(), items);
         } else {
             self.unread.set((items, times + 1));
             demand::beat();
@@ -400,22 +400,30 @@ impl Pace {
     ///
     /// It is between two blocks: the place to stop, if that is what the caller's token says. Then this unwinds.
     pub(super) fn note_at(&self, now: u64, items: f32) {
+        // Before the next wait, which comes after `now`.
+        let away = demand::ticks_away();
         demand::beat();
         checkpoint();
         // Clocks of different CPUs may disagree a little.
         let ticks = demand::between(self.last.get(), now);
         self.last.set(now);
+        let waited_before = self.away.replace(away);
+        let has_waited = waited_before != away;
+        // Not what the items have taken.
+        let ticks = if has_waited {
+            ticks.saturating_sub(away - waited_before)
+        } else {
+            ticks
+        };
         self.ticks.set(self.ticks.get() + ticks);
         self.items.set(self.items.get() + items);
-        let away = demand::ticks_away();
-        let has_waited = self.away.replace(away) != away;
         // An upward jump counts at once, because what comes next may be as dear; a downward one by half. After a wait for others nothing is where it was, which says nothing about
         // the items: a jump upwards would have the loop cut finer, and wait more often.
         let (before, measured) = (self.rate.get(), ticks as f32 / items);
-        let rate = if measured < before {
-            (before + measured) / 2.0
-        } else if has_waited && self.is_known() {
+        let rate = if has_waited && self.is_known() {
             before
+        } else if measured < before {
+            (before + measured) / 2.0
         } else {
             measured
         };
@@ -425,7 +433,6 @@ impl Pace {
     /// As [`start`](Self::start), for a beginning that lies in the past.
     pub(super) fn start_at(&self, then: u64) {
         self.last.set(then);
-        self.away.set(demand::ticks_away());
     }
 
     /// Remembers what was measured for the next run.
@@ -434,7 +441,7 @@ impl Pace {
         if demand::reading_ns() != 0 {
             let (unread, _) = self.unread.take();
             if unread > 0.0 {
-                self.note_at(demand::ticks_at_work(), unread);
+                self.note_at(demand::ticks(), unread);
             }
         }
         if self.has_measured() {
