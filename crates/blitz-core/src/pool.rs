@@ -610,16 +610,15 @@ impl Pool {
             // The seat before the look at who sleeps; the thread, which falls asleep over its note, does it the other way round.
             fence(Ordering::SeqCst);
             self.wake_thread(seat.index);
-        } else if (self.starved.load(Ordering::SeqCst)
-            || !seat.mailbox.is_empty()
-            // The thread may be about to look, and may have been for long, if it has no CPU; the next guest would come first.
-            || !self.injected_nothing())
+        } else {
+            let noted = self.starved.load(Ordering::SeqCst) && self.note_still_holds();
+            let needed = noted
+                || !seat.mailbox.is_empty()
+                // The thread may be about to look, and may have been for long, if it has no CPU; the next guest would come first.
+                || !self.injected_nothing();
             // It would not come, and the seat would be kept from guests.
-            && !seat.thread_is_parked_beside()
-        {
-            // If another guest is in there already, it does this when it leaves.
-            if seat.occupancy.hand_over() {
-                self.starved.store(false, Ordering::SeqCst);
+            let hand_over = || !seat.thread_is_parked_beside() && seat.occupancy.hand_over();
+            if needed && hand_over() || noted && self.note_again(hand_over) {
                 self.wake_thread(seat.index);
             }
         }
@@ -630,6 +629,26 @@ impl Pool {
             // Whoever posted something meanwhile, or parked, has relied on us; and our seat's thread may be parked.
             self.rescue_if_stuck();
         }
+    }
+
+    /// Takes the note that somebody has looked for a thread in vain. Is there still something to run? Mostly others have got to it long since, and a wake would be
+    /// in vain.
+    ///
+    /// The note before the look: whoever leaves another one after that finds the seat that the caller has left, or leaves it for the next guest. Had it been taken after
+    /// the look, it could be that one.
+    #[cold]
+    fn note_still_holds(&self) -> bool {
+        let noted = self.starved.swap(false, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
+        noted && (self.offers_work() || self.hides_work())
+    }
+
+    /// Another guest is in the seat already. It does this when it leaves: unless it has left while the note was ours.
+    #[cold]
+    fn note_again(&self, hand_over: impl FnOnce() -> bool) -> bool {
+        self.starved.store(true, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
+        hand_over()
     }
 
     /// Are tasks in any queue?

@@ -32,6 +32,10 @@ struct Pool {
     inside: PlainU32,
     /// Is the order of `SeqCst` accesses kept?
     ordered: bool,
+    /// Is the note taken after the look at what there is to run?
+    notes_late: bool,
+    /// Is it given back without a look at who might have missed it?
+    gives_back_blindly: bool,
 }
 
 impl Pool {
@@ -49,6 +53,8 @@ impl Pool {
             belongings: UnsafeCell::new(0),
             inside: PlainU32::new(0),
             ordered,
+            notes_late: false,
+            gives_back_blindly: false,
         };
         pool.sleep.start_searching();
         Rc::new(pool)
@@ -149,10 +155,31 @@ impl Pool {
         self.in_order();
         if wanted {
             self.sleep.wake_thread(THREAD);
-        } else if self.starved.load(Ordering::SeqCst) && self.occupancy.hand_over() {
-            self.starved.store(false, Ordering::SeqCst);
-            self.sleep.wake_thread(THREAD);
+        } else if self.starved.load(Ordering::SeqCst) && self.note_still_holds() {
+            if self.occupancy.hand_over() || self.note_again() {
+                self.sleep.wake_thread(THREAD);
+            }
         }
+    }
+
+    fn note_again(&self) -> bool {
+        self.starved.store(true, Ordering::SeqCst);
+        if self.gives_back_blindly {
+            return false;
+        }
+        self.in_order();
+        self.occupancy.hand_over()
+    }
+
+    fn note_still_holds(&self) -> bool {
+        if self.notes_late {
+            let holds = self.sees_work();
+            self.starved.swap(false, Ordering::SeqCst);
+            return holds;
+        }
+        let noted = self.starved.swap(false, Ordering::SeqCst);
+        self.in_order();
+        noted && self.sees_work()
     }
 
     fn in_order(&self) {
@@ -231,6 +258,39 @@ fn loom_a_guest_who_leaves_silently_leaves_the_thread_asleep() {
 #[should_panic(expected = "maximum number of branches")]
 fn loom_without_a_fence_a_guest_who_leaves_can_pass_a_thread_that_falls_asleep() {
     oversleeping_race::<2, _>(|flawed| seat_wanted(Flaws::NONE, !flawed));
+}
+
+/// A guest leaves and finds a note about work that is gone. Meanwhile another one comes, posts a job and leaves.
+fn old_note(notes_late: bool, gives_back_blindly: bool) {
+    race::<2, _>(move || {
+        let mut pool = Pool::new(Flaws::NONE);
+        let new = Rc::get_mut(&mut pool).expect("just made");
+        (new.notes_late, new.gives_back_blindly) = (notes_late, gives_back_blindly);
+        pool.sleep.pretend_asleep(THREAD);
+        assert!(pool.occupancy.try_enter_vacant());
+        pool.starved.store(true, Ordering::SeqCst);
+        let (leaving, coming) = (pool.clone(), pool.clone());
+        Race::new(move |_| assert!(!pool.sleep.is_asleep(THREAD), "left asleep"))
+            .thread(move || leaving.leave())
+            .thread(move || coming.visit(|| coming.post()))
+    });
+}
+
+#[test]
+fn loom_a_guest_who_throws_an_old_note_away_keeps_a_new_one() {
+    old_note(false, false);
+}
+
+#[test]
+#[should_panic(expected = "left asleep")]
+fn loom_a_note_that_is_taken_after_the_look_may_be_a_new_one() {
+    old_note(true, false);
+}
+
+#[test]
+#[should_panic(expected = "left asleep")]
+fn loom_a_note_that_is_given_back_may_be_missed_by_a_guest_who_has_left_meanwhile() {
+    old_note(false, true);
 }
 
 /// A guest finds a note when it leaves. Another guest comes at any moment: not before the thread has had its turn.
