@@ -15,6 +15,9 @@ pub fn worth_a_wake(call: u64, latency: u64, us: u64) -> u64 {
     (2 * (call + latency)).clamp(20 * us, 120 * us)
 }
 
+/// Work shorter than this, in microseconds, stays where it is, whoever waits: handing half of it over costs about a microsecond.
+pub const WORTH_SHARING_US: f32 = 6.0;
+
 /// Pieces of work that follow each other within this time, in microseconds, are in a row: somebody woken for one of them would still look for work when the
 /// next comes.
 pub const ROW_GAP_US: u64 = 20;
@@ -46,7 +49,7 @@ const MAX_HESITATION_US: u64 = 200;
 /// clock, the cut and the fork (some 20 ns together).
 pub const LOOP_BLOCK_US: f32 = 8.0;
 
-/// A loop with less than this ahead is not cut, whoever waits: handing work over costs about a microsecond.
+/// A part of a loop with less than this ahead is not cut further, whoever waits.
 pub const LOOP_WORTH_A_CUT_US: f32 = 2.0 * LOOP_BLOCK_US;
 
 /// An offered loop is halved at least this often: its blocks are at most a sixteenth of it, however cheap they look.
@@ -74,7 +77,7 @@ pub fn crowd(threads: usize) -> usize {
 /// Should a loop with so much ahead be offered to others? In microseconds, as is what is worth a wake.
 #[inline]
 pub fn is_loop_worth_sharing(us: f32, worth_a_wake_us: f32, hungry: impl FnOnce() -> bool) -> bool {
-    us > LOOP_WORTH_A_CUT_US && (us > worth_a_wake_us || hungry())
+    us > WORTH_SHARING_US && (us > worth_a_wake_us || hungry())
 }
 
 /// What a fork becomes for its owner.

@@ -23,7 +23,7 @@ use crate::global;
 use crate::inherited;
 use crate::join_stack::{FIRST_BEAT, Job, Pushed};
 use crate::pool::without_unwinding;
-use crate::rules::{LOOP_WORTH_A_CUT_US, ROW_GAP_US, WORTH_A_ROW};
+use crate::rules::{ROW_GAP_US, WORTH_A_ROW, WORTH_SHARING_US};
 use crate::seat::{Seat, Timed};
 use crate::trace::{self, Kind};
 use crate::wake_cost;
@@ -177,7 +177,7 @@ fn is_probably_long(seat: &Seat, pushed: Pushed, job: *const Job) -> bool {
 
 /// Work of so many ticks is too short for a wake. Is it still worth handing over, and one of so many that a wake pays for all of them?
 fn is_short_but_one_of_many(ticks: u64) -> bool {
-    ticks > LOOP_WORTH_A_CUT_US as u64 * ticks_per_us() && ends_a_row(ticks)
+    ticks > WORTH_SHARING_US as u64 * ticks_per_us() && ends_a_row(ticks)
 }
 
 /// The companion is told every few microseconds, from the first fork of a computation on: somebody may be waiting for an

@@ -9,7 +9,8 @@
 
 use crate::engine::demand;
 use crate::engine::rules::{
-    LOOP_BLOCK_US as BLOCK_US, LOOP_WORTH_A_CUT_US as WORTH_A_CUT_US, is_loop_worth_sharing,
+    LOOP_BLOCK_US as BLOCK_US, LOOP_WORTH_A_CUT_US as WORTH_A_CUT_US, WORTH_SHARING_US as SHORT_US,
+    is_loop_worth_sharing,
 };
 use crate::engine::{AtomicU64, checkpoint};
 use std::cell::Cell;
@@ -24,9 +25,6 @@ const PART_US: f32 = BLOCK_US / 4.0;
 
 /// Where a reading of the clock is slow, there are so many times as long as one takes from one to the next.
 const READINGS: f32 = 32.0;
-
-/// A loop shorter than this is short: less than what is worth a cut.
-const SHORT_US: f32 = 6.0;
 
 /// One shorter than this is so short that further readings of the clock would count.
 const TINY_US: f32 = 2.0;
