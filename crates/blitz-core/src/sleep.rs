@@ -314,10 +314,9 @@ impl Sleep {
         let attendant = self.attendant.load(Ordering::Relaxed) as usize;
         let others = self.parked.from(first % self.beds.len());
         let others = others.filter(|thread| thread + 1 != attendant);
-        let woken = others
+        others
             .chain(attendant.checked_sub(1))
-            .find(|&thread| eligible(thread) && self.call(thread))?;
-        Some(woken)
+            .find(|&thread| eligible(thread) && self.wake_thread(thread))
     }
 
     /// Does any thread sleep for want of work that `wanted` accepts?
@@ -328,11 +327,6 @@ impl Sleep {
 
     /// Wakes this thread if it sleeps for want of work.
     pub(crate) fn wake_thread(&self, thread: usize) -> bool {
-        self.call(thread)
-    }
-
-    /// Claims and kicks.
-    fn call(&self, thread: usize) -> bool {
         #[cfg(not(loom))]
         self.beds[thread].called_at.now();
         let claimed = self.claim(thread);
