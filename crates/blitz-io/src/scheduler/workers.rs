@@ -537,11 +537,12 @@ impl Scheduler {
         let mut clock = start;
         let end = start + SLICE_US * ticks_per_us();
         let mut polled = 0u32;
+        // From now on, so that nobody outside calls the relief thread for what we are about to take. Before the slice, and until after it: who is in one and
+        // does not serve is stuck.
+        core.set_serving(true);
         core.slice_begins();
         core.outlook.slice_begins(start, core.len());
         core.fed.set(false);
-        // From now on, so that nobody outside calls the relief thread for what we are about to take.
-        core.set_serving(true);
         loop {
             if !counted && wanted.load(Ordering::Relaxed) {
                 counted = true;
@@ -605,8 +606,8 @@ impl Scheduler {
         core::add(&core.counts.polled, u64::from(polled));
         let elapsed_ns = clock.saturating_sub(start) * 1000 / ticks_per_us().max(1);
         core.learn(u64::from(polled), elapsed_ns);
-        core.set_serving(false);
         core.slice_ends();
+        core.set_serving(false);
         polled > 0
     }
 
