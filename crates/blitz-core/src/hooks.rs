@@ -6,7 +6,8 @@
 //! # Deadlocks
 //! A pool is deadlocked if all of its threads wait, for others or in a sleep that they have told of ([`sleep_elsewhere`](crate::wait::sleep_elsewhere)), or sleep for
 //! want of work, at least one of them waits, and no task is queued that a [rescue](crate::rescue) could run. Whoever makes it so asks: by parking, or by falling
-//! asleep. Each makes its own part visible before it looks at the others' (both are followed by a full fence), so the last one sees all.
+//! asleep. Each makes its own part visible before it looks at the others' (both are followed by a full fence), so the last one sees all. It may see too much: a thread whose wait is
+//! over, and who has not run since. So the handler's thread looks again, some milliseconds later, before it tells.
 //!
 //! Only the pool is looked at. If one of the threads waits for another pool, for an outside thread or for the system, that may end the wait; so the handler is told that
 //! the *pool* cannot go on by itself, and has to know what it was waiting for. A pool that an async runtime lives on waits for the outside by nature: nothing is reported there.
@@ -15,6 +16,12 @@ use crate::fork;
 use crate::pool::{Pool, complain};
 use crate::seat::{self, Seat};
 use std::sync::atomic::{Ordering, fence};
+use std::thread;
+use std::time::Duration;
+
+/// What looks like a deadlock is one if it still does after so many looks.
+const LOOKS: u32 = 3;
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// The occupant of `seat` has stolen something from `victim`.
 #[inline]
@@ -82,9 +89,14 @@ fn is_deadlocked(pool: &Pool) -> bool {
 #[cold]
 fn report(pool: &Pool) {
     let Some(pool) = pool.arc() else { return };
-    let builder = std::thread::Builder::new().name("blitz deadlock".into());
+    let builder = thread::Builder::new().name("blitz deadlock".into());
     let tell = move || {
-        if let Some(handler) = &pool.handlers.deadlock {
+        // A thread that has been woken counts as one that waits until it runs, which may take a while. A deadlock is for ever.
+        let lasts = (0..LOOKS).all(|_| {
+            thread::sleep(PAUSE);
+            is_deadlocked(&pool)
+        });
+        if let (true, Some(handler)) = (lasts, &pool.handlers.deadlock) {
             pool.catch_panic(handler);
         }
     };
