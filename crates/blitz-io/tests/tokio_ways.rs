@@ -468,3 +468,22 @@ fn tasks_of_a_set_may_be_large_compared_to_the_stack() {
     let runtime = current_thread();
     assert_eq!(local.block_on(&runtime, in_set).unwrap(), 3);
 }
+
+#[test]
+fn a_spawn_outside_of_a_runtime_panics_where_it_was_called() {
+    use std::panic;
+    use std::sync::{Arc, Mutex};
+    let file = Arc::new(Mutex::new(None));
+    let told = Arc::clone(&file);
+    let before = panic::take_hook();
+    let mine = std::thread::current().id();
+    panic::set_hook(Box::new(move |info| {
+        if std::thread::current().id() == mine {
+            *told.lock().unwrap() = info.location().map(|place| place.file().to_string());
+        }
+    }));
+    let spawned = panic::catch_unwind(|| drop(blitz_io::spawn(async {})));
+    panic::set_hook(before);
+    assert!(spawned.is_err());
+    assert_eq!(file.lock().unwrap().as_deref(), Some(file!()));
+}

@@ -135,6 +135,7 @@ where
 }
 
 #[cfg(not(loom))]
+#[track_caller]
 fn spawn_at<F>(place: Place, future: F) -> JoinHandle<F::Output>
 where
     F: Future + Send + 'static,
