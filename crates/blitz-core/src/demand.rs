@@ -8,6 +8,7 @@ use crate::console::Called;
 use crate::entered;
 use crate::global;
 use crate::join::{FnContext, Known, join_knowing};
+use crate::primitives::Counters;
 use crate::seat;
 use crate::wake;
 use crate::wake_cost;
@@ -42,15 +43,31 @@ pub fn ticks_at_work() -> u64 {
 /// ```
 #[inline]
 pub fn hungry() -> bool {
+    counters().is_some_and(|counters| counters.searching() > 0)
+}
+
+/// Has every thread of the pool work? Then nobody would take anything now, and nobody could be woken to take it.
+///
+/// ```
+/// let nobody_could_help: bool = blitz_core::demand::all_are_busy();
+/// # let _ = nobody_could_help;
+/// ```
+#[inline]
+pub fn all_are_busy() -> bool {
+    counters().is_some_and(|counters| counters.inactive() == 0)
+}
+
+#[inline]
+fn counters() -> Option<Counters> {
     let pool = match seat::current() {
         Some(seat) => {
             // Callers ask between two blocks of a loop: the place to think of others, too.
             seat.beat();
-            Some(seat.pool())
+            seat.pool()
         }
-        None => entered::started(),
+        None => entered::started()?,
     };
-    pool.is_some_and(|pool| pool.sleep.counters().searching() > 0)
+    Some(pool.sleep.counters())
 }
 
 /// May the calling thread run parts of a loop itself?

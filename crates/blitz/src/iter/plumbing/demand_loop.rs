@@ -5,8 +5,8 @@
 //! 1. **Alone.** A loop begins as the plain sequential loop over a small first block, reads the clock, and goes on with
 //!    blocks of growing length until it knows that enough is ahead to be worth sharing. A loop that earlier runs have shown
 //!    to be short (6 us) looks at the clock only to see that it still is: before, after a sixteenth, and at the end (10 ns each);
-//!    and after every eighth, if that takes long enough not to notice. If work around it is on offer that nobody wants, it looks whether that is
-//!    still so instead, since nobody would want a part of the loop either (`unclocked`). A loop that earlier runs have shown to be long skips this
+//!    and after every eighth, if that takes long enough not to notice. If work around it is on offer and all other threads are busy, it looks whether
+//!    that is still so instead, since nobody would take a part of the loop either (`unclocked`). A loop that earlier runs have shown to be long skips this
 //!    step, and so does one of medium length if somebody is looking for work; unless it is a search, which may be over soon
 //!    (`search.rs`).
 //! 2. **Offered.** The rest is halved by `join` until a part is one block of about 8 us. The right half of each join is on
@@ -30,7 +30,8 @@ use super::pace::{Pace, Site, is_still_short, is_tiny};
 use super::search;
 use super::{Consumer, Folder, Producer, UnindexedConsumer, UnindexedProducer};
 use crate::engine::demand::{
-    Parts, Within, affords_a_reading, beat, between, hungry, join_context_within, reading_ns, ticks,
+    Parts, Within, affords_a_reading, all_are_busy, beat, between, join_context_within, reading_ns,
+    ticks,
 };
 pub(super) use crate::engine::rules::LOOP_LEVELS as LEVELS;
 use crate::engine::rules::LOOP_LEVELS_SHARED as LEVELS_SHARED;
@@ -206,10 +207,11 @@ where
     parts.run(|| producer.fold_with(folder))
 }
 
-/// Would nobody take a part of another loop now? Work of this thread is on offer that nobody has taken, and nobody looks for any.
+/// Would nobody take a part of another loop, and will whoever comes first be served without one? Work of this thread is on offer that nobody has
+/// taken, and all others are busy. (With one asleep, somebody has to find out whether to wake it, and that takes the clock.)
 #[inline]
 fn others_are_served() -> bool {
-    Offer::is_open() && !hungry()
+    Offer::is_open() && all_are_busy()
 }
 
 /// As [`short`], inside of work that is on offer: as long as nobody takes that, nobody would take a part of this loop, however long it is. So the
