@@ -8,7 +8,7 @@ use crate::console::Called;
 use crate::entered;
 use crate::global;
 use crate::join::{FnContext, Known, join_knowing};
-use crate::primitives::Counters;
+use crate::pool::Pool;
 use crate::seat;
 use crate::wake;
 use crate::wake_cost;
@@ -43,7 +43,7 @@ pub fn ticks_at_work() -> u64 {
 /// ```
 #[inline]
 pub fn hungry() -> bool {
-    counters().is_some_and(|counters| counters.searching() > 0)
+    pool().is_some_and(|pool| pool.sleep.counters().searching() > 0)
 }
 
 /// Has every thread of the pool work? Then nobody would take anything now, and nobody could be woken to take it.
@@ -54,20 +54,20 @@ pub fn hungry() -> bool {
 /// ```
 #[inline]
 pub fn all_are_busy() -> bool {
-    counters().is_some_and(|counters| counters.inactive() == 0)
+    pool().is_some_and(Pool::all_are_busy)
 }
 
+/// The pool that is asked about.
 #[inline]
-fn counters() -> Option<Counters> {
-    let pool = match seat::current() {
+fn pool() -> Option<&'static Pool> {
+    match seat::current() {
         Some(seat) => {
             // Callers ask between two blocks of a loop: the place to think of others, too.
             seat.beat();
-            seat.pool()
+            Some(seat.pool())
         }
-        None => entered::started()?,
-    };
-    Some(pool.sleep.counters())
+        None => entered::started(),
+    }
 }
 
 /// May the calling thread run parts of a loop itself?

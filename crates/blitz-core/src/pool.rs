@@ -462,6 +462,18 @@ impl Pool {
         woken
     }
 
+    /// Does nobody look for work, and is nobody there to be woken? A thread that sleeps because a guest has its seat is not.
+    #[inline]
+    pub(crate) fn all_are_busy(&self) -> bool {
+        let counters = self.sleep.counters();
+        counters.searching() == 0 && (counters.sleeping() == 0 || !self.any_to_wake())
+    }
+
+    fn any_to_wake(&self) -> bool {
+        self.sleep
+            .any_asleep(|thread| !self.seats[thread].occupancy.has_guest())
+    }
+
     /// Wakes the thread of a seat, if it sleeps for want of work.
     pub(crate) fn wake_thread(&self, index: usize) {
         self.sleep.wake_thread(index);
@@ -546,12 +558,7 @@ impl Pool {
     /// Is there work that nobody takes, since somebody is away and all others are busy?
     pub(crate) fn is_short(&self) -> bool {
         fence(Ordering::SeqCst);
-        if !self.rescue.is_short() || self.sleep.counters().searching() > 0 {
-            return false;
-        }
-        // A guest has its seat until it leaves.
-        let could_come = |thread: usize| !self.seats[thread].occupancy.has_guest();
-        !self.sleep.any_asleep(could_come) && self.offers_work()
+        self.rescue.is_short() && self.all_are_busy() && self.offers_work()
     }
 
     /// If it is so, somebody is called to stand in.

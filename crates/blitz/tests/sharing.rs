@@ -105,8 +105,8 @@ fn a_reproducible_loop_that_was_small_is_shared_when_it_is_large() {
     });
 }
 
-#[test]
-fn an_inner_loop_that_was_small_is_shared_when_it_is_large() {
+/// Two loops of a few items inside of another, thousands of them empty, and then one that takes long.
+fn run_small_inner_loops_and_a_large_one() {
     let items = [0, 1, 2, 3];
     let both = |body: &(dyn Fn(usize) + Sync)| {
         (0..2).into_par_iter().for_each(|outer| {
@@ -117,19 +117,30 @@ fn an_inner_loop_that_was_small_is_shared_when_it_is_large() {
             })
         });
     };
-    pool().install(|| {
-        for _ in 0..3 {
-            for _ in 0..2000 {
-                both(&|_| {});
-            }
-            let meeting = Meeting::default();
-            both(&|item| match item {
-                0 => take_long(),
-                _ => meeting.attend(),
-            });
-            assert!(meeting.has_taken_place());
+    for _ in 0..3 {
+        for _ in 0..2000 {
+            both(&|_| {});
         }
-    });
+        let meeting = Meeting::default();
+        both(&|item| match item {
+            0 => take_long(),
+            _ => meeting.attend(),
+        });
+        assert!(meeting.has_taken_place());
+    }
+}
+
+#[test]
+fn an_inner_loop_that_was_small_is_shared_when_it_is_large() {
+    pool().install(run_small_inner_loops_and_a_large_one);
+}
+
+#[test]
+fn so_is_that_of_a_thread_outside() {
+    // It sits in the place of one of the pool's threads.
+    if blitz::current_num_threads() > 1 {
+        run_small_inner_loops_and_a_large_one();
+    }
 }
 
 #[test]
