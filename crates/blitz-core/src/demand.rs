@@ -245,6 +245,19 @@ pub fn record(site: usize, ticks: u64) {
     wake::record(site, ticks);
 }
 
+/// The calling thread has been at a piece of work for longer than anybody could know beforehand. If it has more that others could take and nobody looks
+/// for work, somebody is woken.
+///
+/// ```
+/// blitz_core::demand::wake_for_forks(); // there are none
+/// ```
+#[cold]
+pub fn wake_for_forks() {
+    if let Some(seat) = seat::current().filter(|seat| seat.offers_work() || seat.hides_work()) {
+        seat.pool().wake_if_nobody_searches();
+    }
+}
+
 /// Work of how many ticks is worth a wake, as far as that has been measured?
 #[doc(hidden)]
 #[inline]

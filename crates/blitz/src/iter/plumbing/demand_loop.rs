@@ -215,7 +215,8 @@ fn others_are_served() -> bool {
 }
 
 /// As [`short`], inside of work that is on offer: as long as nobody takes that, nobody would take a part of this loop, however long it is. So the
-/// clock need not be read; that would be most of the cost of a tiny loop.
+/// clock need not be read; that would be most of the cost of a tiny loop. Whoever takes it may be back for more soon: one looks again after every
+/// quarter.
 fn unclocked<P, C>(
     len: usize,
     min: usize,
@@ -240,8 +241,8 @@ where
         if !(others_are_served() && consumer.can_resume(&folder)) {
             return no_longer_unclocked(len, ahead, block, min, producer, consumer, folder, site);
         }
-        block = evened(len / 8).max(min);
-        if ahead < block + min || site.is_tiny(len as f32) {
+        block = evened(len / 4).max(min);
+        if ahead < block + min {
             return fold(Parts::of(ahead, min), producer, consumer.resume(folder)).complete();
         }
         let (items, rest) = producer.split_at(block);

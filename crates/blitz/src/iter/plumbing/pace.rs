@@ -68,12 +68,6 @@ impl Site {
         average > 0.0 && average * items < short && most < short / 4.0
     }
 
-    /// Is it so short that further readings of the clock would count?
-    #[inline]
-    pub(super) fn is_tiny(&self, items: f32) -> bool {
-        is_tiny(self.rates().0 * items)
-    }
-
     /// Is it time to see whether loops that could do without the clock are still what they are taken for? One in sixteen.
     #[inline]
     pub(super) fn is_to_be_checked() -> bool {
@@ -192,13 +186,13 @@ impl Pace {
         }
     }
 
-    /// The same, without looking at the clock in most runs.
+    /// The same, without looking at the clock in most runs if nobody could be woken anyway.
     ///
     /// For loops of few dear items. They are often recursive: the same code runs for the root, where an item is half of
     /// everything, and for the leaves, where a reading of the clock would be most of the cost.
     pub(super) fn rarely_clocked(self) -> Pace {
         Pace {
-            clocked: Site::is_to_be_checked(),
+            clocked: Site::is_to_be_checked() || !demand::all_are_busy(),
             ..self
         }
     }
@@ -413,6 +407,10 @@ impl Pace {
         } else {
             ticks
         };
+        if demand::outlasts_a_wake(ticks) {
+            // If it was known to be so, somebody has been woken. If not, what is on offer may sleep on with those who could take it.
+            demand::wake_for_forks();
+        }
         self.ticks.set(self.ticks.get() + ticks);
         self.items.set(self.items.get() + items);
         // An upward jump counts at once, because what comes next may be as dear; a downward one by half. After a wait for others nothing is where it was, which says nothing about
