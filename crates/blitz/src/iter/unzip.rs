@@ -4,9 +4,14 @@
 //! unknown here. To feed two collections in one pass, the first is given an iterator ([`ForLeft`]) that, when driven, gives
 //! the second an iterator ([`ForRight`]) that, when driven, has both consumers in hand and drives the real iterator into
 //! the pair of them.
+//!
+//! What a predicate sorts waits in a small [`Tray`] for each side until there is enough of it: a branch on the predicate would be guessed wrong every other time
+//! if its outcome is random, which takes longer than all the rest.
 
 use super::plumbing::{Consumer, Folder, Reducer, UnindexedConsumer};
 use super::{Either, FromParallelIterator, IntoParallelIterator, ParallelExtend, ParallelIterator};
+use std::mem::MaybeUninit;
+use std::ptr;
 
 /// Sends each item to the left consumer, the right one, or in parts to both.
 trait Sort<T>: Copy + Send {
@@ -20,6 +25,123 @@ trait Sort<T>: Copy + Send {
     where
         A: Folder<Self::Left>,
         B: Folder<Self::Right>;
+
+    /// The same for many.
+    #[inline]
+    fn sort_all<A, B, I>(self, items: I, left: A, right: B) -> (A, B)
+    where
+        A: Folder<Self::Left>,
+        B: Folder<Self::Right>,
+        I: Iterator<Item = T>,
+    {
+        one_by_one(self, items, left, right)
+    }
+}
+
+#[inline]
+fn one_by_one<T, S, A, B, I>(sort: S, items: I, mut left: A, mut right: B) -> (A, B)
+where
+    S: Sort<T>,
+    A: Folder<S::Left>,
+    B: Folder<S::Right>,
+    I: Iterator<Item = T>,
+{
+    for item in items {
+        (left, right) = sort.sort(item, left, right);
+        if left.full() && right.full() {
+            break;
+        }
+    }
+    (left, right)
+}
+
+/// Items on their way to one side.
+struct Tray<T> {
+    items: [MaybeUninit<T>; TRAY],
+    /// Those from here ...
+    start: usize,
+    /// ... to here are there.
+    end: usize,
+}
+
+/// So many items fit on one.
+const TRAY: usize = 32;
+
+/// Larger items than this are given one by one: two trays of them would take up a good part of a stack.
+const LARGE: usize = 64;
+
+impl<T> Tray<T> {
+    #[inline]
+    fn new() -> Self {
+        Tray {
+            items: [const { MaybeUninit::uninit() }; TRAY],
+            start: 0,
+            end: 0,
+        }
+    }
+
+    /// Gives everything to `folder`. What that does not want is dropped, as the rest of any iterator is.
+    #[inline]
+    fn serve<F>(&mut self, mut folder: F) -> F
+    where
+        F: Folder<T>,
+    {
+        if !folder.full() {
+            folder = folder.consume_iter(&mut *self);
+        }
+        self.clear();
+        folder
+    }
+
+    /// The same for a tray on which there is no more room.
+    #[inline]
+    fn serve_all<F>(&mut self, folder: F) -> F
+    where
+        F: Folder<T>,
+    {
+        debug_assert_eq!((self.start, self.end), (0, TRAY));
+        self.end = 0;
+        // SAFETY: all of them are there, and the array's from now on.
+        let items: [T; TRAY] = unsafe { self.items.as_ptr().cast::<[T; TRAY]>().read() };
+        if folder.full() {
+            return folder;
+        }
+        folder.consume_iter(items)
+    }
+
+    #[inline]
+    fn clear(&mut self) {
+        self.for_each(drop);
+        (self.start, self.end) = (0, 0);
+    }
+}
+
+impl<T> Iterator for Tray<T> {
+    type Item = T;
+
+    #[inline]
+    fn next(&mut self) -> Option<T> {
+        if self.start == self.end {
+            return None;
+        }
+        let item = &self.items[self.start];
+        self.start += 1;
+        // SAFETY: it was put there, and is counted as taken.
+        Some(unsafe { item.assume_init_read() })
+    }
+
+    #[inline]
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = self.end - self.start;
+        (left, Some(left))
+    }
+}
+
+impl<T> Drop for Tray<T> {
+    #[inline]
+    fn drop(&mut self) {
+        self.clear();
+    }
 }
 
 pub(super) fn unzip<I, A, B, FromA, FromB>(iter: I) -> (FromA, FromB)
@@ -129,6 +251,46 @@ where
         } else {
             (left, right.consume(item))
         }
+    }
+
+    #[inline]
+    fn sort_all<A, B, I>(self, items: I, mut left: A, mut right: B) -> (A, B)
+    where
+        A: Folder<T>,
+        B: Folder<T>,
+        I: Iterator<Item = T>,
+    {
+        if size_of::<T>() > LARGE {
+            return one_by_one(self, items, left, right);
+        }
+        // Without a branch: every item is written to both trays, and counts on one. The trays know how much is on them whenever the predicate runs.
+        let (mut to_left, mut to_right) = (Tray::new(), Tray::new());
+        let (mut lefts, mut rights) = (0, 0);
+        for item in items {
+            let is_left = (self.0)(&item);
+            let item = MaybeUninit::new(item);
+            // SAFETY: bits that do not count are nobody's item. There is room for one more on both, see below.
+            unsafe {
+                ptr::copy_nonoverlapping(&item, to_left.items.as_mut_ptr().add(lefts), 1);
+                ptr::copy_nonoverlapping(&item, to_right.items.as_mut_ptr().add(rights), 1);
+            }
+            lefts += usize::from(is_left);
+            rights += usize::from(!is_left);
+            (to_left.end, to_right.end) = (lefts, rights);
+            if lefts == TRAY {
+                left = to_left.serve_all(left);
+                lefts = 0;
+            } else if rights == TRAY {
+                right = to_right.serve_all(right);
+                rights = 0;
+            } else {
+                continue;
+            }
+            if left.full() && right.full() {
+                break;
+            }
+        }
+        (to_left.serve(left), to_right.serve(right))
     }
 }
 
@@ -386,6 +548,16 @@ where
     }
 
     #[inline]
+    fn consume_iter<I>(self, items: I) -> Self
+    where
+        I: IntoIterator<Item = T>,
+    {
+        let sort = self.sort;
+        let (left, right) = sort.sort_all(items.into_iter(), self.left, self.right);
+        SortFolder { sort, left, right }
+    }
+
+    #[inline]
     fn complete(self) -> Self::Result {
         (self.left.complete(), self.right.complete())
     }
@@ -511,5 +683,72 @@ where
     {
         debug_assert!(self.0.is_none(), "extended exactly once");
         self.0 = Some(C::from_par_iter(par_iter));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::panic::catch_unwind;
+    use std::sync::Arc;
+
+    /// Sorts what is made of the numbers up to `all`; `at` panics.
+    fn partition<T, const N: usize>(all: usize, at: usize, of: impl Fn(usize) -> T + Sync)
+    where
+        T: AsRef<usize> + Send,
+    {
+        let items = || (0..all).into_par_iter().map(|n| (of(n), [n; N]));
+        let even = |n: usize| {
+            assert_ne!(n, at);
+            n % 2 == 0 || n % 7 == 0
+        };
+        let expected: (Vec<usize>, Vec<usize>) = (0..all).partition(|n| n % 2 == 0 || n % 7 == 0);
+        let (left, right): (Vec<_>, Vec<_>) = items().partition(|(n, _)| even(*n.as_ref()));
+        let numbers =
+            |side: &[(T, [usize; N])]| side.iter().map(|(n, _)| *n.as_ref()).collect::<Vec<_>>();
+        assert_eq!((numbers(&left), numbers(&right)), expected);
+        let (left, right): (Vec<_>, Vec<_>) = items().partition_map(|item| {
+            if even(*item.0.as_ref()) {
+                Either::Left(item)
+            } else {
+                Either::Right(item)
+            }
+        });
+        assert_eq!((numbers(&left), numbers(&right)), expected);
+    }
+
+    #[test]
+    fn every_item_goes_to_one_side_and_is_dropped_once_also_after_a_panic() {
+        for all in [0, 1, 31, 32, 33, 64, 1000, 100_000] {
+            let shared: Vec<Arc<usize>> = (0..all).map(Arc::new).collect();
+            let of = |n: usize| Arc::clone(&shared[n]);
+            partition::<_, 0>(all, usize::MAX, of);
+            partition::<_, 20>(all, usize::MAX, of);
+            for at in [0, all / 3, all.saturating_sub(1)] {
+                let attempt = catch_unwind(|| partition::<_, 1>(all, at, of));
+                assert_eq!(attempt.is_err(), all > 0);
+            }
+            assert!(shared.iter().all(|item| Arc::strong_count(item) == 1));
+        }
+    }
+
+    /// Wants three items.
+    #[derive(Default)]
+    struct Three(Vec<u32>);
+
+    impl ParallelExtend<u32> for Three {
+        fn par_extend<I>(&mut self, items: I)
+        where
+            I: IntoParallelIterator<Item = u32>,
+        {
+            self.0 = items.into_par_iter().take_any(3).collect();
+        }
+    }
+
+    #[test]
+    fn a_side_that_has_enough_gets_no_more() {
+        let (left, right): (Three, Three) = (0..100_000).into_par_iter().partition(|n| n % 2 == 0);
+        assert_eq!((left.0.len(), right.0.len()), (3, 3));
+        assert!(left.0.iter().all(|n| n % 2 == 0) && right.0.iter().all(|n| n % 2 == 1));
     }
 }
