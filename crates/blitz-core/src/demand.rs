@@ -43,30 +43,31 @@ pub fn ticks_at_work() -> u64 {
 /// ```
 #[inline]
 pub fn hungry() -> bool {
-    pool().is_some_and(|pool| pool.sleep.counters().searching() > 0)
-}
-
-/// Has every thread of the pool work? Then nobody would take anything now, and nobody could be woken to take it.
-///
-/// ```
-/// let nobody_could_help: bool = blitz_core::demand::all_are_busy();
-/// # let _ = nobody_could_help;
-/// ```
-#[inline]
-pub fn all_are_busy() -> bool {
-    pool().is_some_and(Pool::all_are_busy)
-}
-
-/// The pool that is asked about.
-#[inline]
-fn pool() -> Option<&'static Pool> {
-    match seat::current() {
+    let pool = match seat::current() {
         Some(seat) => {
             // Callers ask between two blocks of a loop: the place to think of others, too.
             seat.beat();
             Some(seat.pool())
         }
         None => entered::started(),
+    };
+    pool.is_some_and(|pool| pool.sleep.counters().searching() > 0)
+}
+
+/// Has every other thread of the current pool work? Then nobody would take anything now, and nobody could be woken to take it.
+///
+/// ```
+/// let nobody_could_help: bool = blitz_core::demand::all_others_are_busy();
+/// # let _ = nobody_could_help;
+/// ```
+#[inline]
+pub fn all_others_are_busy() -> bool {
+    match seat::current() {
+        Some(seat) => {
+            seat.beat();
+            seat.pool().all_others_are_busy(seat)
+        }
+        None => entered::started().is_some_and(Pool::all_are_busy),
     }
 }
 

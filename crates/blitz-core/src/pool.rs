@@ -469,6 +469,18 @@ impl Pool {
         counters.searching() == 0 && (counters.sleeping() == 0 || !self.any_to_wake())
     }
 
+    /// The same for the occupant of `seat`, who may be the guest in question.
+    #[inline]
+    pub(crate) fn all_others_are_busy(&self, seat: &Seat) -> bool {
+        let counters = self.sleep.counters();
+        counters.searching() == 0
+            && match counters.sleeping() {
+                0 => true,
+                1 if seat.occupancy.has_guest() && self.sleep.is_asleep(seat.index) => true,
+                _ => !self.any_to_wake(),
+            }
+    }
+
     fn any_to_wake(&self) -> bool {
         self.sleep
             .any_asleep(|thread| !self.seats[thread].occupancy.has_guest())

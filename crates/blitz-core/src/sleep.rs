@@ -368,8 +368,8 @@ impl Sleep {
         self.parked.add(thread);
     }
 
-    /// For models: has nobody woken it?
-    #[cfg(all(test, loom))]
+    /// Does it sleep for want of work, and has nobody woken it?
+    #[inline]
     pub(crate) fn is_asleep(&self, thread: usize) -> bool {
         self.beds[thread].state.load(Ordering::Relaxed) == ASLEEP
     }

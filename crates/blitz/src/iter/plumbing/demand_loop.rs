@@ -30,8 +30,8 @@ use super::pace::{Pace, Site, is_still_short, is_tiny};
 use super::search;
 use super::{Consumer, Folder, Producer, UnindexedConsumer, UnindexedProducer};
 use crate::engine::demand::{
-    Parts, Within, affords_a_reading, all_are_busy, beat, between, join_context_within, reading_ns,
-    ticks,
+    Parts, Within, affords_a_reading, all_others_are_busy, beat, between, join_context_within,
+    reading_ns, ticks,
 };
 pub(super) use crate::engine::rules::LOOP_LEVELS as LEVELS;
 use crate::engine::rules::LOOP_LEVELS_SHARED as LEVELS_SHARED;
@@ -211,7 +211,7 @@ where
 /// taken, and all others are busy. (With one asleep, somebody has to find out whether to wake it, and that takes the clock.)
 #[inline]
 fn others_are_served() -> bool {
-    Offer::is_open() && all_are_busy()
+    Offer::is_open() && all_others_are_busy()
 }
 
 /// As [`short`], inside of work that is on offer: as long as nobody takes that, nobody would take a part of this loop, however long it is. So the

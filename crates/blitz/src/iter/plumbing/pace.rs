@@ -192,7 +192,7 @@ impl Pace {
     /// everything, and for the leaves, where a reading of the clock would be most of the cost.
     pub(super) fn rarely_clocked(self) -> Pace {
         Pace {
-            clocked: Site::is_to_be_checked() || !demand::all_are_busy(),
+            clocked: Site::is_to_be_checked() || !demand::all_others_are_busy(),
             ..self
         }
     }
