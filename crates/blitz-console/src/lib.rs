@@ -12,7 +12,7 @@
 //! ```toml
 //! blitz-console = { version = "0.1", features = ["hooks"] }
 //! ```
-//! The feature `hooks` is what there is to see: it adds a few stores to each poll of a task and sixteen bytes to each task. It is not on by default
+//! The feature `hooks` is what there is to see: it adds a look into a table to each spawn of a task and a few stores to each poll. It is not on by default
 //! because all crates of a build share it. Without it the page shows the process only, and says so.
 //!
 //! # What it costs

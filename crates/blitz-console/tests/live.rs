@@ -118,6 +118,11 @@ fn tasks_that_are_through_are_counted_while_somebody_looks() {
         of_line(frame.at("spawns"), line).at("done").number() == 50.0
     });
     assert_eq!(of_line(frame.at("spawns"), line).at("polls").number(), 50.0);
+    drop(runtime);
+    events.until("the same without the runtime", |frame| {
+        *named(frame.at("runtimes"), "done") == Value::Null
+            && of_line(frame.at("spawns"), line).at("done").number() == 50.0
+    });
 }
 
 #[test]

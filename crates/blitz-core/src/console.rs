@@ -59,18 +59,16 @@ const SITES: usize = 4096;
 static TABLE: [AtomicPtr<CallSite>; SITES] = [const { AtomicPtr::new(ptr::null_mut()) }; SITES];
 
 /// Where all are counted that find no room.
-static ELSEWHERE: CallSite = CallSite::new("many", None, Location::caller());
+static ELSEWHERE: CallSite = CallSite::new("many", Location::caller());
 
 /// What a thief works for that has taken the fork of a join before that had noted its line: it is part of a call, but nobody knows of which.
-static UNKNOWN: CallSite = CallSite::new("unknown", None, Location::caller());
+static UNKNOWN: CallSite = CallSite::new("unknown", Location::caller());
 
 /// A line of the program from which something is called, and how often and how long that has run while somebody looked.
 #[derive(Debug)]
 pub struct CallSite {
-    /// What is called there: `"join"`, `"for_each"`, `"task"` …
+    /// What is called there: `"join"`, `"for_each"` …
     pub kind: &'static str,
-    /// The name that the user gave it.
-    pub name: Option<&'static str>,
     /// The line.
     pub location: &'static Location<'static>,
     calls: AtomicU64,
@@ -93,14 +91,9 @@ pub struct CallNumbers {
 }
 
 impl CallSite {
-    const fn new(
-        kind: &'static str,
-        name: Option<&'static str>,
-        location: &'static Location<'static>,
-    ) -> Self {
+    const fn new(kind: &'static str, location: &'static Location<'static>) -> Self {
         CallSite {
             kind,
-            name,
             location,
             calls: AtomicU64::new(0),
             items: AtomicU64::new(0),
@@ -111,15 +104,6 @@ impl CallSite {
 
     /// The one of this line and kind. It is never freed; there are as many as the program has such lines.
     pub fn of(kind: &'static str, location: &'static Location<'static>) -> &'static Self {
-        Self::named(kind, None, location)
-    }
-
-    /// The same for one of several names at a line.
-    pub fn named(
-        kind: &'static str,
-        name: Option<&'static str>,
-        location: &'static Location<'static>,
-    ) -> &'static Self {
         let address = ptr::from_ref(location) as u64 ^ (kind.as_ptr() as u64).rotate_left(32);
         let first = (address.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 52) as usize;
         let mut fresh: Option<Box<CallSite>> = None;
@@ -128,7 +112,7 @@ impl CallSite {
             let mut found = entry.load(Ordering::Acquire);
             if found.is_null() {
                 let new = fresh.take();
-                let new = new.unwrap_or_else(|| Box::new(CallSite::new(kind, name, location)));
+                let new = new.unwrap_or_else(|| Box::new(CallSite::new(kind, location)));
                 let new = Box::into_raw(new);
                 match entry.compare_exchange(found, new, Ordering::AcqRel, Ordering::Acquire) {
                     // SAFETY: it is in the table now, and never freed.
@@ -142,7 +126,7 @@ impl CallSite {
             }
             // SAFETY: what is in the table is never freed.
             let site = unsafe { &*found };
-            if ptr::eq(site.location, location) && site.kind == kind && site.name == name {
+            if ptr::eq(site.location, location) && site.kind == kind {
                 return site;
             }
         }
@@ -150,9 +134,8 @@ impl CallSite {
     }
 
     /// Something called here has ended.
-    pub fn add(&self, items: u64, ticks: u64) {
+    fn add(&self, ticks: u64) {
         self.calls.fetch_add(1, Ordering::Relaxed);
-        self.items.fetch_add(items, Ordering::Relaxed);
         self.ticks.fetch_add(ticks, Ordering::Relaxed);
         self.longest.fetch_max(ticks, Ordering::Relaxed);
     }
@@ -303,7 +286,7 @@ impl Drop for Call {
 impl Begun {
     #[cold]
     fn end(self) {
-        self.site.add(0, ticks().saturating_sub(self.start));
+        self.site.add(ticks().saturating_sub(self.start));
         ASKS_FOR_ITEMS.set(self.before_asks);
         work_for(self.before);
     }

@@ -2,11 +2,12 @@
 //!
 //! Read from another thread, with plain loads, and with the locks that guard the lists of tasks, each for some hundred tasks at most.
 
-use crate::place::on::Place;
+use crate::place::on::{Counts, MODULI, Place};
 use crate::runtime::Metrics;
 use crate::scheduler::Shared;
 use crate::task::Header;
-use blitz_core::console::{CallSite, ForkLock, is_looked_at};
+use blitz_core::console::ForkLock;
+use std::collections::HashMap;
 use std::panic::Location;
 use std::sync::{Arc, Weak};
 
@@ -22,22 +23,62 @@ pub(crate) fn begins(runtime: &Arc<Shared>) {
 /// The name of the runtime that serves the page: what it does is not what somebody looks for.
 pub const OWN_NAME: &str = "blitz-console";
 
-/// A task is through.
-#[inline]
-pub(crate) fn ends(runtime: &Shared, task: &Header) {
-    if is_looked_at() && runtime.identity.name() != Some(OWN_NAME) {
-        let spawned = Spawned::of(task.seen.place());
-        let (polls, _) = task.seen.counts();
-        CallSite::named("task", spawned.name, spawned.line).add(u64::from(polls), 0);
+type Ended = HashMap<Spawned, Counts>;
+
+/// Tasks of runtimes that are gone.
+static ENDED: ForkLock<Option<Ended>> = ForkLock::new(None);
+
+/// A runtime goes, with what it has counted.
+pub(crate) fn goes(runtime: &Shared) {
+    let mut ended = Ended::new();
+    add_ended(&mut ended, runtime);
+    if !ended.is_empty() {
+        let mut all = ENDED.lock();
+        let all = all.get_or_insert_with(Ended::new);
+        for (spawned, counts) in ended {
+            add(all, spawned, counts);
+        }
     }
+}
+
+fn add_ended(to: &mut Ended, runtime: &Shared) {
+    if runtime.identity.name() == Some(OWN_NAME) {
+        return;
+    }
+    let mut show = |place, counts| add(to, Spawned::of(place), counts);
+    runtime.owned.look_at_ended(&mut show);
+    if let Some(local) = runtime.local.get() {
+        local.look_at_ended(&mut show);
+    }
+}
+
+fn add(to: &mut Ended, spawned: Spawned, counts: Counts) {
+    let sum = to.entry(spawned).or_default();
+    sum.tasks += counts.tasks;
+    sum.polls += counts.polls;
+}
+
+/// Tasks that have ended while somebody looked, and how often these were polled; not those of the runtime that serves the page.
+pub fn ended() -> Vec<(Spawned, u64, u64)> {
+    let mut ended = ENDED.lock().clone().unwrap_or_default();
+    for runtime in alive() {
+        add_ended(&mut ended, &runtime);
+    }
+    let counts = ended.into_iter();
+    counts
+        .map(|(spawned, counts)| (spawned, counts.tasks, counts.polls))
+        .collect()
+}
+
+fn alive() -> Vec<Arc<Shared>> {
+    RUNTIMES.lock().iter().filter_map(Weak::upgrade).collect()
 }
 
 /// All runtimes of this process but the one that serves the page, the oldest first.
 pub fn runtimes() -> Vec<RuntimeView> {
-    let runtimes: Vec<_> = RUNTIMES.lock().iter().filter_map(Weak::upgrade).collect();
     let is_shown =
         |runtime: &Arc<Shared>| !runtime.has_ended() && runtime.identity.name() != Some(OWN_NAME);
-    let shown = runtimes.into_iter().filter(is_shown);
+    let shown = alive().into_iter().filter(is_shown);
     shown.map(RuntimeView).collect()
 }
 
@@ -80,6 +121,11 @@ pub enum TaskDoing {
     Idle,
 }
 
+/// What polls are counted modulo: more than a task can have between two looks.
+pub const POLLS: u32 = MODULI.0;
+/// The same for wakes.
+pub const WAKES: u32 = MODULI.1;
+
 /// A task, as it was when it was looked at.
 #[derive(Clone, Copy, Debug)]
 pub struct TaskView {
@@ -89,9 +135,9 @@ pub struct TaskView {
     pub spawned: Spawned,
     /// What it does.
     pub doing: TaskDoing,
-    /// How often it has been polled; modulo 2^32.
+    /// How often it has been polled; modulo [`POLLS`].
     pub polls: u32,
-    /// How often it has been woken, about; modulo 2^32.
+    /// How often it has been woken; modulo [`WAKES`].
     pub wakes: u32,
 }
 

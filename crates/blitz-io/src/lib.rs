@@ -38,6 +38,8 @@ pub mod future;
 pub mod hyper;
 #[cfg(not(loom))]
 pub mod io;
+#[cfg(all(feature = "console", not(loom)))]
+mod kinds;
 #[doc(hidden)]
 #[cfg(not(loom))]
 pub mod macros;

@@ -1,18 +1,22 @@
 //! What the console wants to know of a task: where it was spawned, its name, how often it was polled and woken; and of a worker: which task it polls.
 //!
-//! Sixteen bytes in each task and a few plain stores for each poll, with the cargo feature `console`; without it all of this is empty, and nothing remains.
+//! With the cargo feature `console`, a task has a number here where it would have the pointer to what runs it (`kinds.rs`), with the counts in the same word, and there are a few plain stores for
+//! each poll. Without it that pointer is all, and nothing else remains.
 
 #[cfg(all(feature = "console", not(loom)))]
-pub(crate) use on::{Now, Place, Seen, Tally};
+pub(crate) use on::{Ended, Now, Place, Seen, Tally};
 
 #[cfg(any(not(feature = "console"), loom))]
 #[cfg_attr(loom, allow(unused_imports, reason = "loom builds no workers"))]
-pub(crate) use off::{Now, Place, Seen, Tally};
+pub(crate) use off::{Ended, Now, Place, Seen, Tally};
 
 #[cfg(all(feature = "console", not(loom)))]
 pub(crate) mod on {
-    use crate::task::Header;
-    use blitz_core::console::ForkLock;
+    use crate::kinds;
+    use crate::primitives::AtomicU64;
+    use crate::task::{Header, VTable};
+    use blitz_core::console::{ForkLock, is_looked_at};
+    use std::collections::HashMap;
     use std::panic::Location;
     use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
@@ -33,7 +37,19 @@ pub(crate) mod on {
     #[derive(Clone, Copy, PartialEq, Eq)]
     pub(crate) struct Place(usize);
 
+    /// The line of [`Place::ELSEWHERE`].
+    const ELSEWHERE: &Location<'static> = Location::caller();
+
     impl Place {
+        /// For those that come when there are too many of them.
+        pub(crate) const ELSEWHERE: Self = Place(0);
+
+        /// What tells it from others.
+        #[inline(always)]
+        pub(crate) fn bits(self) -> usize {
+            self.0
+        }
+
         /// The caller's caller.
         #[inline(always)]
         #[track_caller]
@@ -63,6 +79,9 @@ pub(crate) mod on {
         }
 
         pub(crate) fn line(self) -> &'static Location<'static> {
+            if self == Self::ELSEWHERE {
+                return ELSEWHERE;
+            }
             self.as_named().map_or_else(
                 // SAFETY: then it is the address of a location, which lives for ever.
                 || unsafe { &*std::ptr::with_exposed_provenance(self.0) },
@@ -80,44 +99,140 @@ pub(crate) mod on {
         }
     }
 
-    /// In each task.
-    pub(crate) struct Seen {
-        place: Place,
-        polls: AtomicU32,
-        wakes: AtomicU32,
-    }
+    /// Sixteen bits: the number of its kind.
+    const KIND: u64 = 0xFFFF;
+    /// Twenty-six: how often it was polled. When these are full, they count as a wake.
+    const ONE_POLL: u64 = 1 << 16;
+    /// The rest: how often it was woken.
+    const ONE_WAKE: u64 = 1 << 42;
+    /// What they are counted modulo.
+    pub(crate) const MODULI: (u32, u32) = (
+        (ONE_WAKE / ONE_POLL) as u32,
+        (u64::MAX / ONE_WAKE + 1) as u32,
+    );
+
+    /// In each task: its kind, and how often it was polled and woken. Whoever has the right to poll a task has the right to write here, from the wake that gives
+    /// it until the end of the poll, so no count is lost.
+    pub(crate) struct Seen(AtomicU64);
 
     impl Seen {
-        pub(crate) fn at(place: Place) -> Self {
-            Seen {
-                place,
-                polls: AtomicU32::new(0),
-                wakes: AtomicU32::new(0),
-            }
+        /// Of a task that is about to be put together; see [`Seen::complete`].
+        #[inline(always)]
+        pub(crate) fn begin(_vtable: &'static VTable) -> Self {
+            Seen(AtomicU64::new(0))
         }
 
-        /// It is polled. One thread at a time does that.
+        /// The task is in its place. Not before: it is put together elsewhere and copied, which would have to wait for the number.
+        #[inline(always)]
+        pub(crate) fn complete(&mut self, place: Place, vtable: &'static VTable) {
+            *self = Seen(AtomicU64::new(u64::from(kinds::number(place, vtable))));
+        }
+
+        #[inline(always)]
+        fn number(&self) -> u16 {
+            (self.0.load(Ordering::Relaxed) & KIND) as u16
+        }
+
+        #[inline(always)]
+        pub(crate) fn vtable(&self) -> &'static VTable {
+            // SAFETY: it is a number.
+            &unsafe { kinds::kind(self.number()) }.vtable
+        }
+
+        /// It is polled.
         #[inline]
         pub(crate) fn polled(&self) {
-            let polls = self.polls.load(Ordering::Relaxed);
-            self.polls.store(polls.wrapping_add(1), Ordering::Relaxed);
+            let word = self.0.load(Ordering::Relaxed);
+            self.0.store(word.wrapping_add(ONE_POLL), Ordering::Relaxed);
         }
 
-        /// A wake has led to a poll. Two that come at once may count as one.
+        /// A wake has given the caller the right to queue it.
         #[inline]
         pub(crate) fn woken(&self) {
-            let wakes = self.wakes.load(Ordering::Relaxed);
-            self.wakes.store(wakes.wrapping_add(1), Ordering::Relaxed);
+            let word = self.0.load(Ordering::Relaxed);
+            self.0.store(word.wrapping_add(ONE_WAKE), Ordering::Relaxed);
         }
 
         pub(crate) fn place(&self) -> Place {
-            self.place
+            // SAFETY: it is a number.
+            unsafe { kinds::kind(self.number()) }.place
         }
 
-        /// Polls and wakes.
+        /// Polls and wakes, modulo [`MODULI`].
         pub(crate) fn counts(&self) -> (u32, u32) {
-            let polls = self.polls.load(Ordering::Relaxed);
-            (polls, self.wakes.load(Ordering::Relaxed))
+            let word = self.0.load(Ordering::Relaxed);
+            let polls = word / ONE_POLL % u64::from(MODULI.0);
+            (polls as u32, (word / ONE_WAKE) as u32)
+        }
+    }
+
+    /// In each list of tasks, under its lock: how many have left it while somebody looked, and how often these were polled. A word, as long as nobody looks.
+    #[derive(Default)]
+    pub(crate) struct Ended(Option<Box<ByKind>>);
+
+    /// See [`Ended`].
+    #[derive(Default)]
+    struct ByKind {
+        /// Of the kind that left last: most tasks leave after others of their kind.
+        last: u16,
+        counts: Counts,
+        others: HashMap<u16, Counts>,
+    }
+
+    /// Tasks, and their polls.
+    #[derive(Clone, Copy, Default)]
+    pub(crate) struct Counts {
+        pub(crate) tasks: u64,
+        pub(crate) polls: u64,
+    }
+
+    impl Ended {
+        pub(crate) fn new() -> Self {
+            Self::default()
+        }
+
+        /// A task leaves.
+        #[inline]
+        pub(crate) fn add(&mut self, task: &Header) {
+            if is_looked_at() {
+                self.0.get_or_insert_default().add(task);
+            }
+        }
+
+        /// All of them.
+        pub(crate) fn get(&self) -> impl Iterator<Item = (Place, Counts)> {
+            self.0.iter().flat_map(|ended| ended.get())
+        }
+    }
+
+    impl ByKind {
+        fn add(&mut self, task: &Header) {
+            let number = task.seen.number();
+            if number != self.last {
+                self.turn_to(number);
+            }
+            self.counts.tasks += 1;
+            self.counts.polls += u64::from(task.seen.counts().0);
+        }
+
+        #[cold]
+        fn turn_to(&mut self, number: u16) {
+            let counts = std::mem::take(&mut self.counts);
+            self.others.insert(self.last, counts);
+            self.counts = self.others.remove(&number).unwrap_or_default();
+            self.last = number;
+        }
+
+        fn get(&self) -> impl Iterator<Item = (Place, Counts)> {
+            let last = (self.last, self.counts);
+            let others = self
+                .others
+                .iter()
+                .map(|(&number, &counts)| (number, counts));
+            // Before the first one there was none.
+            let known = others.chain([last]).filter(|&(number, _)| number != 0);
+            // SAFETY: it is a number.
+            known.map(|(number, counts)| (unsafe { kinds::kind(number) }.place, counts))
         }
     }
 
@@ -152,13 +267,13 @@ pub(crate) mod on {
         }
     }
 
-    /// A bit that is not used in places.
-    const SAID: usize = 2;
+    /// Beside the number of a kind.
+    const SAID: u32 = 1 << 16;
 
     /// In each worker's core: the task that it polls, if it is in a slice.
     #[derive(Default)]
     pub(crate) struct Now {
-        place: AtomicUsize,
+        kind: AtomicU32,
         task: AtomicUsize,
     }
 
@@ -170,25 +285,29 @@ pub(crate) mod on {
         /// For the owner.
         #[inline]
         pub(crate) fn polls(&self, task: &Header) {
-            self.place.store(task.seen.place.0, Ordering::Relaxed);
+            // Release: whoever looks finds the kind written.
+            self.kind
+                .store(u32::from(task.seen.number()), Ordering::Release);
             self.task
                 .store(std::ptr::from_ref(task) as usize, Ordering::Relaxed);
         }
 
         /// The poll has said that it blocks, or computes for long: somebody else serves. For the owner.
         pub(crate) fn says_so(&self) {
-            let place = self.place.load(Ordering::Relaxed);
-            self.place.store(place | SAID, Ordering::Relaxed);
+            let kind = self.kind.load(Ordering::Relaxed);
+            self.kind.store(kind | SAID, Ordering::Release);
         }
 
         /// Where the task was spawned that it polls or has polled last, the task's name as a number, and whether the poll has said that it takes long. They may be of
         /// different tasks, if the owner goes on just now.
         pub(crate) fn get(&self) -> Option<(Place, usize, bool)> {
-            let word = self.place.load(Ordering::Relaxed);
-            let place = word & !SAID;
-            (place != 0).then(|| {
+            let word = self.kind.load(Ordering::Acquire);
+            let number = word as u16;
+            (number != 0).then(|| {
                 let task = self.task.load(Ordering::Relaxed);
-                (Place(place), task, word != place)
+                // SAFETY: it is a number.
+                let place = unsafe { kinds::kind(number) }.place;
+                (place, task, word & SAID != 0)
             })
         }
     }
@@ -196,7 +315,7 @@ pub(crate) mod on {
 
 #[cfg(any(not(feature = "console"), loom))]
 mod off {
-    use crate::task::Header;
+    use crate::task::{Header, VTable};
 
     #[derive(Clone, Copy)]
     pub(crate) struct Place;
@@ -214,12 +333,20 @@ mod off {
         }
     }
 
-    pub(crate) struct Seen;
+    pub(crate) struct Seen(&'static VTable);
 
     impl Seen {
         #[inline(always)]
-        pub(crate) fn at(_place: Place) -> Self {
-            Seen
+        pub(crate) fn begin(vtable: &'static VTable) -> Self {
+            Seen(vtable)
+        }
+
+        #[inline(always)]
+        pub(crate) fn complete(&mut self, _place: Place, _vtable: &'static VTable) {}
+
+        #[inline(always)]
+        pub(crate) fn vtable(&self) -> &'static VTable {
+            self.0
         }
 
         #[inline(always)]
@@ -227,6 +354,18 @@ mod off {
 
         #[inline(always)]
         pub(crate) fn woken(&self) {}
+    }
+
+    pub(crate) struct Ended;
+
+    impl Ended {
+        #[inline(always)]
+        pub(crate) fn new() -> Self {
+            Ended
+        }
+
+        #[inline(always)]
+        pub(crate) fn add(&mut self, _task: &Header) {}
     }
 
     #[derive(Debug)]

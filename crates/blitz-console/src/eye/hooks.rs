@@ -107,8 +107,33 @@ struct TaskSeen {
     spawned: Spawned,
     first: f64,
     busy: f64,
-    polls: u32,
+    polls: Count,
+    wakes: Count,
     there: bool,
+}
+
+/// What a task counts modulo something, in full.
+#[derive(Clone, Copy, Default)]
+struct Count {
+    last: u32,
+    all: u64,
+}
+
+impl Count {
+    fn of(now: u32) -> Self {
+        Count {
+            last: now,
+            all: u64::from(now),
+        }
+    }
+
+    /// Counts on. `false`: it cannot have gone so far, this is another count.
+    fn follow(&mut self, now: u32, modulus: u32) -> bool {
+        let more = now.wrapping_sub(self.last) % modulus;
+        self.last = now;
+        self.all += u64::from(more);
+        more < modulus / 2
+    }
 }
 
 #[derive(Default)]
@@ -391,10 +416,25 @@ impl Seen {
         for runtime in runtimes {
             let name = name_of(runtime);
             runtime.tasks(TASKS_LOOKED_AT, |task| {
+                let fresh = || TaskSeen {
+                    spawned: task.spawned,
+                    first: now,
+                    busy: 0.0,
+                    polls: Count::of(task.polls),
+                    wakes: Count::of(task.wakes),
+                    there: true,
+                };
+                let seen = known.entry(task.id).or_insert_with(fresh);
+                // Another one in the memory of one that is through.
+                if seen.spawned != task.spawned || !seen.polls.follow(task.polls, io::POLLS) {
+                    *seen = fresh();
+                }
+                seen.wakes.follow(task.wakes, io::WAKES);
+                seen.there = true;
                 let spawn = spawns.entry(task.spawned).or_default();
                 spawn.alive += 1;
-                spawn.polls += u64::from(task.polls);
-                spawn.wakes += u64::from(task.wakes);
+                spawn.polls += seen.polls.all;
+                spawn.wakes += seen.wakes.all;
                 let state = match task.doing {
                     TaskDoing::Running => {
                         spawn.running += 1;
@@ -409,28 +449,14 @@ impl Seen {
                         "idle"
                     }
                 };
-                let fresh = || TaskSeen {
-                    spawned: task.spawned,
-                    first: now,
-                    busy: 0.0,
-                    polls: 0,
-                    there: true,
-                };
-                let seen = known.entry(task.id).or_insert_with(fresh);
-                // Another one in the memory of one that is through.
-                if seen.spawned != task.spawned || task.polls < seen.polls {
-                    *seen = fresh();
-                }
-                seen.polls = task.polls;
-                seen.there = true;
                 tasks.push(Task {
                     id: task.id as u64,
                     name: task.spawned.name.unwrap_or_default().into(),
                     at: line(task.spawned.line),
                     runtime: name.clone(),
                     state,
-                    polls: u64::from(task.polls),
-                    wakes: u64::from(task.wakes),
+                    polls: seen.polls.all,
+                    wakes: seen.wakes.all,
                     busy: seen.busy,
                     age: now - seen.first,
                 });
@@ -444,16 +470,10 @@ impl Seen {
         });
         frame.looked_at = frame.tasks.len() as u64;
         frame.tasks.truncate(TASKS_SHOWN);
-        for site in engine::sites().filter(|site| site.kind == "task") {
-            let numbers = site.numbers();
-            let spawn = spawns
-                .entry(Spawned {
-                    line: site.location,
-                    name: site.name,
-                })
-                .or_default();
-            spawn.done += numbers.calls;
-            spawn.polls += numbers.items;
+        for (spawned, done, polls) in io::ended() {
+            let spawn = spawns.entry(spawned).or_default();
+            spawn.done += done;
+            spawn.polls += polls;
         }
         for (spawned, mut spawn) in spawns {
             spawn.name = spawned.name.unwrap_or_default().into();
@@ -481,7 +501,7 @@ impl Seen {
 
     fn show_sites(&self, frame: &mut Frame) {
         let per_ms = ticks_per_us().max(1) as f64 * 1e3;
-        for site in engine::sites().filter(|site| site.kind != "task") {
+        for site in engine::sites() {
             let numbers = site.numbers();
             let seen = self.sites.get(&key(site));
             if numbers.calls == 0 && seen.is_none() {
@@ -621,5 +641,19 @@ impl PoolSeen {
             injected: pool.injected(),
             workers: workers.collect(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_go_on_where_tasks_begin_again_at_zero() {
+        let mut polls = Count::of(io::POLLS - 3);
+        assert!(polls.follow(io::POLLS - 1, io::POLLS));
+        assert!(polls.follow(4, io::POLLS));
+        assert_eq!(polls.all, u64::from(io::POLLS) + 4);
+        assert!(!polls.follow(3, io::POLLS), "it never goes back");
     }
 }

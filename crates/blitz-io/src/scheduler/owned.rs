@@ -14,6 +14,9 @@
 //! good as Release and Acquire), and so the second count would have their children in it. A length is written before the
 //! count, which is Release: whoever counts a task finds it in the length, unless it is gone.
 
+use crate::place::Ended;
+#[cfg(all(feature = "console", not(loom)))]
+use crate::place::on::{Counts, Place};
 use crate::primitives::{AtomicU64, AtomicUsize, Condvar, Mutex, Ordering};
 use crate::task::{Header, Links, MOST_SHARDS, Task};
 use blitz_core::checking::Flaws;
@@ -61,6 +64,7 @@ struct Shard {
 struct List {
     first: *const Header,
     closed: bool,
+    ended: Ended,
 }
 
 // SAFETY: the list owns references to its tasks, which may be sent.
@@ -110,6 +114,7 @@ impl Owned {
                 list: Mutex::new(List {
                     first: ptr::null(),
                     closed: false,
+                    ended: Ended::new(),
                 }),
                 len: AtomicUsize::new(0),
                 admitted: AtomicU64::new(0),
@@ -192,6 +197,7 @@ impl Owned {
                 next: ptr::null(),
             };
         }
+        list.ended.add(task.header());
         shard
             .len
             .store(shard.len.load(Ordering::Relaxed) - 1, Ordering::SeqCst);
@@ -287,6 +293,18 @@ impl Owned {
             }
             drop(list);
             seen.drain(..).for_each(&mut *show);
+        }
+    }
+
+    /// Shows what has been counted of tasks that are through.
+    #[cfg(all(feature = "console", not(loom)))]
+    pub(crate) fn look_at_ended(&self, show: &mut impl FnMut(Place, Counts)) {
+        for shard in &self.shards {
+            shard
+                .list()
+                .ended
+                .get()
+                .for_each(|(place, counts)| show(place, counts));
         }
     }
 

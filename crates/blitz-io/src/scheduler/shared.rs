@@ -180,6 +180,14 @@ impl Shared {
     }
 }
 
+/// What has been counted outlives it.
+#[cfg(feature = "console")]
+impl Drop for Shared {
+    fn drop(&mut self) {
+        crate::console::goes(self);
+    }
+}
+
 impl Schedule for Arc<Shared> {
     #[inline]
     fn schedule(&self, task: Queued) {
@@ -194,8 +202,6 @@ impl Schedule for Arc<Shared> {
     }
 
     fn release(&self, task: &Task) -> bool {
-        #[cfg(feature = "console")]
-        crate::console::ends(self, task.header());
         self.owned.remove(task)
     }
 

@@ -292,6 +292,15 @@ impl LocalTasks {
         self.shared.owned.look_at(most, show);
     }
 
+    /// As above.
+    #[cfg(feature = "console")]
+    pub(crate) fn look_at_ended(
+        &self,
+        show: &mut impl FnMut(crate::place::Place, crate::place::on::Counts),
+    ) {
+        self.shared.owned.look_at_ended(show);
+    }
+
     #[track_caller]
     fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
     where

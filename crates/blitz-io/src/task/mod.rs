@@ -31,8 +31,10 @@ pub use crate::blocking::spawn_blocking;
 pub use crate::cpu::block_in_place;
 #[cfg(all(test, loom))]
 pub(crate) use cell::new_with_flaws;
+#[cfg(all(test, feature = "console", not(loom)))]
+pub(crate) use cell::vtable_for_tests;
 #[cfg_attr(loom, allow(unused_imports))]
-pub(crate) use cell::{Header, Links, Queued, Schedule, Task, current_task, new};
+pub(crate) use cell::{Header, Links, Queued, Schedule, Task, VTable, current_task, new};
 #[cfg(not(loom))]
 pub use coop::{consume_budget, unconstrained};
 pub(crate) use error::Failure;
