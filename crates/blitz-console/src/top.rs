@@ -242,10 +242,24 @@ fn worker_line(index: usize, worker: &Value) -> String {
     )
 }
 
+/// Would it do something, instead of being seen? Controls, and marks that turn the direction of a text.
+fn is_for_terminals(letter: char) -> bool {
+    letter.is_control()
+        || matches!(letter, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
 fn fitted(lines: &[String], width: usize, height: usize) -> String {
     let mut out = String::new();
     for line in lines.iter().take(height.saturating_sub(1).max(1)) {
-        out.extend(line.chars().take(width.max(20)));
+        // Names are somebody else's.
+        let shown = line.chars().map(|letter| {
+            if is_for_terminals(letter) {
+                '?'
+            } else {
+                letter
+            }
+        });
+        out.extend(shown.take(width.max(20)));
         out.push('\n');
     }
     out
@@ -322,5 +336,29 @@ mod tests {
         let small = render(&now, Some(&before), (30, 5));
         assert_eq!(small.lines().count(), 4);
         assert!(small.lines().all(|line| line.chars().count() <= 30));
+    }
+
+    #[test]
+    fn names_cannot_write_to_the_terminal_what_they_like() {
+        let mut hostile = Frame {
+            hooks: true,
+            ..Frame::default()
+        };
+        hostile.process.name = "a\u{1b}]0;title\u{7}".into();
+        hostile.spawns.push(Spawn {
+            name: "\u{1b}[2J\r\nother\u{9b}31m\u{202e}".into(),
+            ..Spawn::default()
+        });
+        let frame = Value::read(&hostile.to_json()).unwrap();
+        let text = render(&frame, None, (100, 40));
+        assert!(text.contains("other"), "{text:?}");
+        let is_harmless = |letter: char| letter == '\n' || !is_for_terminals(letter);
+        assert!(text.chars().all(is_harmless), "{text:?}");
+        assert_eq!(
+            text.lines().filter(|line| line.contains("other")).count(),
+            1
+        );
+        let own = text.lines().filter(|line| line.starts_with("other"));
+        assert_eq!(own.count(), 0, "a line of its own: {text:?}");
     }
 }
