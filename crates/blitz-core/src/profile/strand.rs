@@ -34,12 +34,15 @@ impl Config {
     }
 
     /// A strand ends that began at `since`: how long it took.
-    fn end(self, since: u64) -> u64 {
+    pub(super) fn end(self, since: u64) -> u64 {
         let elapsed = match self.clock {
             Some(now) => now().saturating_sub(since),
             None => taken::end(since),
         };
-        elapsed.saturating_sub(self.cost)
+        // What a strand was too short for is taken from the next one: of very many short ones, each is off by its own luck, and the sum is not.
+        let owed = self.cost + OWED.get();
+        OWED.set(owed.saturating_sub(elapsed).min(self.cost));
+        elapsed.saturating_sub(owed)
     }
 
     /// What a loop of `items` strands beside each other, `work` in all, adds to the burdened span: cut as often as it pays.
@@ -166,25 +169,35 @@ static TASKS: AtomicU64 = AtomicU64::new(1);
 
 thread_local! {
     static CURRENT: Cell<Option<Box<Strand>>> = const { Cell::new(None) };
+    /// What the profiler has added to strands of this thread and could not be subtracted yet, in ticks.
+    static OWED: Cell<u64> = const { Cell::new(0) };
 }
 
-/// What a strand of nothing takes, in ticks: half of some are faster. For the real clock.
+/// What the profiler adds to a strand, in ticks of the real clock: the mean of a tree of joins that do nothing, on a thread of its own. A strand among others takes longer than one by
+/// itself, for which everything is where it was.
 pub(super) fn cost() -> u64 {
-    let _interrupted = pause();
+    fn tree(levels: u32) {
+        if levels > 0 {
+            crate::join(|| tree(levels - 1), || tree(levels - 1));
+        }
+    }
     let config = Config {
         clock: None,
         cost: 0,
         burden: 0,
         grain: None,
     };
-    let mut times: Vec<u64> = std::iter::repeat_with(|| {
-        Strand::first(config).go_on();
-        Strand::cut().map_or(0, |(_, time)| time)
-    })
-    .take(1001)
-    .collect();
-    let middle = times.len() / 2;
-    *times.select_nth_unstable(middle).1
+    let mean = || {
+        let ((), reached) = Strand::first(config).run(|| tree(7));
+        reached.tally.work / reached.tally.strands
+    };
+    // The least of some: whatever disturbs makes it longer.
+    let least = || std::iter::repeat_with(mean).take(32).min().unwrap_or(0);
+    let _interrupted = pause();
+    match crate::ThreadPoolBuilder::new().num_threads(1).build() {
+        Ok(pool) => pool.install(least),
+        Err(_) => 0,
+    }
 }
 
 /// Names the strands that begin inside of `work`, for the report's longest strand.

@@ -1,5 +1,6 @@
 //! Computations of known work and span, by a clock that they advance themselves: exact, whatever the machine does.
 
+use super::strand::Config;
 use super::{Profile, Profiler, label};
 use crate::{ThreadPoolBuilder, join, scope, spawn_handle};
 use std::cell::Cell;
@@ -404,4 +405,21 @@ fn the_report_comes_as_table_json_and_plot() {
     let svg = profile.to_svg();
     assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"));
     assert!(!svg.contains("NaN") && !svg.contains("inf"));
+}
+
+#[test]
+fn what_a_strand_is_too_short_for_is_subtracted_from_the_next() {
+    let config = Config {
+        clock: Some(now),
+        cost: 10,
+        burden: 0,
+        grain: None,
+    };
+    let strand = |ticks| {
+        let since = NOW.replace(NOW.get() + ticks);
+        config.end(since)
+    };
+    // As much above what the profiler adds as below: nothing is left.
+    assert_eq!([4, 16, 10, 7, 13].map(strand), [0; 5]);
+    assert_eq!([50, 3, 20].map(strand), [40, 0, 3]);
 }
