@@ -73,8 +73,9 @@ macro_rules! costs {
                 vec![$((stringify!($name), self.$name),)*]
             }
 
-            /// Sets one by its name; `false` if there is none.
+            /// Sets one by its name; `false` if there is none. Nothing costs more than a second.
             pub fn set(&mut self, name: &str, ns: u64) -> bool {
+                let ns = ns.min(crate::program::MOST_OF_A_COST);
                 match name {
                     $(stringify!($name) => self.$name = ns,)*
                     _ => return false,

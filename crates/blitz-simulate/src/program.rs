@@ -83,6 +83,10 @@ impl Program {
     /// let program = blitz_simulate::Program::read(text).unwrap();
     /// assert_eq!((program.work_ns(), program.span_ns()), (9, 5));
     /// ```
+    ///
+    /// # Errors
+    /// A text that is no recording, or one that no computation can have made. A computation that forks very deep takes a stack in proportion, here and where its shape is looked at: some kilobytes for each
+    /// level in a program that is not optimised. There may be 20,000 of them.
     pub fn read(text: &str) -> Result<Self, String> {
         let mut program = Program::default();
         let (head, steps) = text
@@ -111,12 +115,14 @@ impl Program {
             next: None,
             program: &mut program,
             tasks: HashMap::new(),
+            level: 0,
         };
         let whole = reader.path()?;
         if let Some(word) = reader.word() {
             return Err(format!("what is '{word}'?"));
         }
         program.paths.push(whole);
+        program.check()?;
         // Tasks that were not waited for are nobody's.
         let known: Vec<bool> = program
             .tasks
@@ -134,6 +140,72 @@ impl Program {
             });
         }
         Ok(program)
+    }
+
+    /// Every task is spawned once, and by somebody else; whoever waits for it is not a part of it; and there is something to do, and not more than can be counted.
+    fn check(&self) -> Result<(), String> {
+        /// What a walk has still to do.
+        enum Next {
+            Path(usize),
+            Step(usize, usize),
+            TaskEnds(usize),
+        }
+        let mut inside = vec![false; self.tasks.len()];
+        let mut spawned = vec![false; self.tasks.len()];
+        let mut work = 0_u64;
+        let mut todo = vec![Next::Path(self.root())];
+        while let Some(next) = todo.pop() {
+            let (path, at) = match next {
+                Next::Path(path) => (path, 0),
+                Next::Step(path, at) => (path, at),
+                Next::TaskEnds(task) => {
+                    inside[task] = false;
+                    continue;
+                }
+            };
+            let Some(step) = self.paths[path].steps.get(at) else {
+                continue;
+            };
+            todo.push(Next::Step(path, at + 1));
+            match step {
+                Step::Run { ns, forks, .. } => {
+                    let forks = forks.checked_mul(MOST_OF_A_COST);
+                    let all = forks.and_then(|forks| work.checked_add(*ns)?.checked_add(forks));
+                    all.ok_or("more work than can be counted")?;
+                    work += ns;
+                }
+                Step::Loop { ns, .. } => {
+                    work = work
+                        .checked_add(*ns)
+                        .ok_or("more work than can be counted")?;
+                }
+                Step::Fork { left, right, .. } => {
+                    todo.extend([Next::Path(*right), Next::Path(*left)]);
+                }
+                Step::Spawn(task) => {
+                    if std::mem::replace(&mut spawned[*task], true) {
+                        return Err("a task is spawned twice".into());
+                    }
+                    if self.tasks[*task] != usize::MAX {
+                        inside[*task] = true;
+                        todo.extend([Next::TaskEnds(*task), Next::Path(self.tasks[*task])]);
+                    }
+                }
+                Step::Meet(tasks) => {
+                    if tasks.iter().any(|&task| inside[task]) {
+                        return Err("a task waits for itself".into());
+                    }
+                }
+            }
+        }
+        if (self.tasks.iter().zip(&spawned)).any(|(&path, spawned)| path != usize::MAX && !spawned)
+        {
+            return Err("a task ends that nobody has spawned".into());
+        }
+        if work == 0 {
+            return Err("nothing was done in this recording".into());
+        }
+        Ok(())
     }
 
     /// The index of the path that is the whole.
@@ -276,12 +348,22 @@ pub struct Shape {
     pub work: Vec<u64>,
 }
 
+/// The most that anything may take, in nanoseconds: eleven days.
+const LONGEST: u64 = 1_000_000_000_000_000;
+
+/// The most that anything may cost on a machine, in nanoseconds: a second.
+pub(crate) const MOST_OF_A_COST: u64 = 1_000_000_000;
+
+/// The most levels of forks inside of forks.
+const DEEPEST: usize = 20_000;
+
 struct Reader<'a, 'p> {
     words: std::str::SplitAsciiWhitespace<'a>,
     next: Option<&'a str>,
     program: &'p mut Program,
     /// Numbers in the recording to indices.
     tasks: HashMap<u64, usize>,
+    level: usize,
 }
 
 impl<'a> Reader<'a, '_> {
@@ -292,6 +374,13 @@ impl<'a> Reader<'a, '_> {
     fn number(&mut self) -> Result<u64, String> {
         let word = self.word().ok_or("the recording ends too early")?;
         word.parse().map_err(|_| format!("'{word}' is no number"))
+    }
+
+    fn time(&mut self) -> Result<u64, String> {
+        match self.number()? {
+            ns if ns <= LONGEST => Ok(ns),
+            ns => Err(format!("{ns} ns is longer than anything takes")),
+        }
     }
 
     fn place(&mut self) -> Result<usize, String> {
@@ -320,7 +409,12 @@ impl<'a> Reader<'a, '_> {
     }
 
     fn stored_path(&mut self) -> Result<usize, String> {
+        self.level += 1;
+        if self.level > DEEPEST {
+            return Err(format!("forks inside of forks, more than {DEEPEST} deep"));
+        }
         let path = self.path()?;
+        self.level -= 1;
         self.program.paths.push(path);
         Ok(self.program.paths.len() - 1)
     }
@@ -335,13 +429,13 @@ impl<'a> Reader<'a, '_> {
                     break;
                 }
                 "r" => Step::Run {
-                    ns: self.number()?,
-                    span_ns: self.number()?,
+                    ns: self.time()?,
+                    span_ns: self.time()?,
                     forks: self.number()?,
                     place: self.place()?,
                 },
                 "l" => Step::Loop {
-                    ns: self.number()?,
+                    ns: self.time()?,
                     items: self.number()?,
                     place: self.place()?,
                 },
@@ -375,13 +469,15 @@ impl<'a> Reader<'a, '_> {
                 }
                 other => return Err(format!("what is '{other}'?")),
             };
-            path.work_ns += match &step {
+            let more = match &step {
                 Step::Run { ns, .. } | Step::Loop { ns, .. } => *ns,
                 Step::Fork { left, right, .. } => {
-                    self.program.paths[*left].work_ns + self.program.paths[*right].work_ns
+                    let halves = [left, right].map(|&half| self.program.paths[half].work_ns);
+                    halves[0].saturating_add(halves[1])
                 }
                 Step::Spawn(_) | Step::Meet(_) => 0,
             };
+            path.work_ns = path.work_ns.saturating_add(more);
             path.steps.push(step);
         }
         Ok(path)

@@ -193,6 +193,31 @@ fn recordings_that_are_none_are_refused_with_a_reason() {
         ),
         ("blitz recording 1\nplace a\nsteps\nx\n", "what is 'x'"),
         ("blitz recording 1\nplace a\nsteps\nf 0 {\n|\n", "missing"),
+        ("blitz recording 1\nplace a\nsteps\n", "nothing was done"),
+        (
+            "blitz recording 1\nplace a\nsteps\nr 18446744073709551615 1 0 0\n",
+            "longer than anything",
+        ),
+        (
+            "blitz recording 1\nplace a\nsteps\nr 9 9 18446744073709551615 0\n",
+            "more work",
+        ),
+        (
+            "blitz recording 1\nplace a\nsteps\ns 1 0\ns 1 0\nm 1 1 0 {\n1\nr 5 5 0 0\n}\n",
+            "spawned twice",
+        ),
+        (
+            "blitz recording 1\nplace a\nsteps\ns 1 0\nm 1 1 0 {\n1\ns 1 0\n}\n",
+            "spawned twice",
+        ),
+        (
+            "blitz recording 1\nplace a\nsteps\nm 1 1 0 {\n1\nr 5 5 0 0\n}\n",
+            "nobody has spawned",
+        ),
+        (
+            "blitz recording 1\nplace a\nsteps\ns 1 0\nm 1 1 0 {\n1\nm 1 1 0 {\n}\n}\n",
+            "waits for itself",
+        ),
     ] {
         let error = Program::read(text).unwrap_err();
         assert!(error.contains(reason), "{text:?}: {error}");
@@ -212,4 +237,40 @@ fn the_page_stands_alone_and_names_the_places() {
     assert!(!page.contains("http"), "nothing comes from elsewhere");
     assert!(!page.contains("NaN") && !page.contains("inf"));
     assert_eq!(page.matches("<svg").count(), page.matches("</svg>").count());
+}
+
+#[test]
+fn forks_ten_thousand_deep_are_read_and_run_and_endless_ones_are_refused() {
+    let deep = |levels: usize| {
+        let forks = "f 0 {\n".repeat(levels);
+        format!(
+            "blitz recording 1\nplace a\nsteps\n{forks}r 9000 9000 0 0\n{}",
+            "|\nr 100 100 0 0\n}\n".repeat(levels)
+        )
+    };
+    // A thread of a pool would not get that deep with less.
+    let run = std::thread::Builder::new()
+        .stack_size(128 << 20)
+        .spawn(move || {
+            let program = Program::read(&deep(10_000)).unwrap();
+            assert_eq!(program.span_ns(), 9000);
+            let outcome = simulate(&program, &Machine::with_cores(4));
+            assert_eq!(outcome.work_ns, program.work_ns());
+            assert!(Program::read(&deep(20_001)).unwrap_err().contains("deep"));
+        });
+    run.unwrap().join().unwrap();
+}
+
+#[test]
+fn a_machine_where_nothing_costs_anything_and_one_where_everything_does_come_to_an_end() {
+    for (name, program) in programs() {
+        for ns in [0, u64::MAX] {
+            let mut machine = Machine::with_cores(4);
+            for (cost, _) in machine.costs.all() {
+                assert!(machine.costs.set(cost, ns));
+            }
+            let outcome = simulate(&program, &machine);
+            assert_eq!(outcome.work_ns, program.work_ns(), "{name}");
+        }
+    }
 }

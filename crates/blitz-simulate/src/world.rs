@@ -935,7 +935,8 @@ impl<'a> World<'a> {
         let costs = &self.machine.costs;
         let worker = &mut self.workers[who];
         worker.rounds += 1;
-        let look = costs.look + costs.look_each * workers;
+        // Looking takes time, whatever it costs: else a thread would look for ever at the same moment.
+        let look = (costs.look + costs.look_each * workers).max(1);
         if worker.rounds % 32 == 31 && !self.ready.is_empty() {
             worker.burst_left = look;
             self.leave_cpu_and_queue(who);
