@@ -29,6 +29,11 @@ pub fn measured(example: &str) -> Result<String, String> {
     output_of(&["measure", example, "--out"], &target_directory())
 }
 
+/// What a pool of that measurement has recorded.
+pub fn measured_recording(example: &str, threads: u64) -> PathBuf {
+    target_directory().join(format!("blitz-measured-{example}-{threads}.recording"))
+}
+
 /// What the gallery prints.
 fn output_of(words: &[&str], directory: &Path) -> Result<String, String> {
     let mut cargo = GALLERY.command()?;

@@ -5,12 +5,27 @@
 use crate::second;
 use crate::words::{SimulateOptions, Subject};
 use blitz_simulate::page::{Curve, human, plot};
-use blitz_simulate::{Cascade, Machine, Program, Waiting, mean_speedup, measure, simulate};
+use blitz_simulate::{
+    Cascade, Machine, Outcome, Program, Waiting, mean_speedup, measure, simulate,
+};
+use std::path::Path;
 use std::process::ExitCode;
+
+/// Enough for a recording as deep as they may be.
+const STACK: usize = 128 << 20;
 
 /// Runs the subcommand.
 pub fn run(options: &SimulateOptions) -> ExitCode {
-    match try_run(options) {
+    let outcome = std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(STACK);
+        let thread = thread.spawn_scoped(scope, || try_run(options));
+        match thread.map(std::thread::ScopedJoinHandle::join) {
+            Ok(Ok(outcome)) => outcome,
+            Ok(Err(panic)) => std::panic::resume_unwind(panic),
+            Err(error) => Err(format!("no thread to read the recording on: {error}")),
+        }
+    });
+    match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
             eprintln!("blitz: {message}");
@@ -20,17 +35,51 @@ pub fn run(options: &SimulateOptions) -> ExitCode {
 }
 
 fn try_run(options: &SimulateOptions) -> Result<(), String> {
+    let mut machine = Machine::with_cores(1);
+    if options.check {
+        let Subject::Example(example) = &options.subject else {
+            return Err("--check runs the computation again, so it needs an EXAMPLE".into());
+        };
+        let measured = second::measured(example)?;
+        if options.measure {
+            // What is checked is run by another program, whose forks have hooks: it knows what things cost there.
+            measured_costs(&measured, &mut machine);
+        }
+        set_costs(options, &mut machine);
+        return check(example, &machine, &measured);
+    }
     let (name, path) = match &options.subject {
         Subject::File(path) => (path.display().to_string(), path.clone()),
         Subject::Example(name) => ((*name).to_string(), second::record(name)?),
     };
-    let text = std::fs::read_to_string(&path)
-        .map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
-    let program = Program::read(&text).map_err(|error| format!("{}: {error}", path.display()))?;
-    let mut machine = Machine::with_cores(1);
+    let program = read(&path)?;
     if options.measure {
         machine.costs = measure::costs();
     }
+    set_costs(options, &mut machine);
+    compare(&name, &program, &machine, options)
+}
+
+fn read(path: &Path) -> Result<Program, String> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
+    Program::read(&text).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// Lines with `cost NAME NS`.
+fn measured_costs(text: &str, machine: &mut Machine) {
+    for line in text.lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        if let ["cost", name, ns] = words[..]
+            && let Ok(ns) = ns.parse()
+        {
+            machine.costs.set(name, ns);
+        }
+    }
+}
+
+/// Those that are given come last, and all are shown.
+fn set_costs(options: &SimulateOptions, machine: &mut Machine) {
     for (name, ns) in &options.costs {
         machine.costs.set(name, *ns);
     }
@@ -41,10 +90,6 @@ fn try_run(options: &SimulateOptions) -> Result<(), String> {
         .map(|(name, ns)| format!("{name}={ns}"))
         .collect();
     println!("costs in ns: {}\n", costs.join(","));
-    if options.check {
-        return check(&name, &program, &machine, &options.subject);
-    }
-    compare(&name, &program, &machine, options)
 }
 
 /// Speed-ups are means of so many runs with different luck.
@@ -136,21 +181,13 @@ fn compare(
     Ok(())
 }
 
-/// Beside what this machine really does: an example is run again, without recording.
-fn check(
-    name: &str,
-    program: &Program,
-    machine: &Machine,
-    subject: &Subject,
-) -> Result<(), String> {
-    let Subject::Example(example) = subject else {
-        return Err("--check runs the computation again, so it needs an EXAMPLE".into());
-    };
+/// Beside what this machine really does: an example that was run again, without recording. Medians of some runs on both sides.
+fn check(example: &str, machine: &Machine, measured: &str) -> Result<(), String> {
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     println!(
-        "{name}\n threads   simulated    measured   ratio |  thefts: simulated, measured |  wakes: simulated, measured"
+        "{example}\n threads   simulated    measured   ratio |  thefts: simulated, measured |  wakes: simulated, measured"
     );
-    for line in second::measured(example)?.lines() {
+    for line in measured.lines() {
         let words: Vec<u64> = line
             .strip_prefix("measured ")
             .unwrap_or_default()
@@ -160,19 +197,31 @@ fn check(
         let [threads, ns, steals, wakes] = words[..] else {
             continue;
         };
-        let machine = Machine {
-            workers: threads as usize,
-            cpus,
-            ..machine.clone()
+        // As that pool has run it: with other threads it may have been planned otherwise.
+        let program = read(&second::measured_recording(example, threads))?;
+        let run = |seed| {
+            let machine = Machine {
+                workers: threads as usize,
+                cpus,
+                seed,
+                ..machine.clone()
+            };
+            simulate(&program, &machine)
         };
-        let outcome = simulate(program, &machine);
+        let outcomes: Vec<_> = (1..=RUNS).map(run).collect();
+        let middle = |value: fn(&Outcome) -> u64| {
+            let mut values: Vec<u64> = outcomes.iter().map(value).collect();
+            values.sort_unstable();
+            values[values.len() / 2]
+        };
+        let elapsed = middle(|outcome| outcome.elapsed_ns);
         println!(
             "{threads:>8} {:>11} {:>11} {:>7.3} | {:>18} {steals:>9} | {:>17} {wakes:>9}",
-            human(outcome.elapsed_ns),
+            human(elapsed),
             human(ns),
-            outcome.elapsed_ns as f64 / ns as f64,
-            outcome.steals,
-            outcome.wakes,
+            elapsed as f64 / ns.max(1) as f64,
+            middle(|outcome| outcome.steals),
+            middle(|outcome| outcome.wakes),
         );
     }
     Ok(())

@@ -61,33 +61,53 @@ fn profile(example: &Example, directory: &Path) -> Result<(), String> {
     write(&path("html"), &page)
 }
 
-/// Runs an example on pools of several sizes without recording anything, for the simulator to compare with: threads, median time in
-/// nanoseconds, thefts and wakes of a run.
-fn measure(example: &Example, _directory: &Path) -> Result<(), String> {
+/// Runs an example on pools of several sizes without recording anything, for the simulator to compare with: threads, the shortest time in
+/// nanoseconds (other programs only make it longer), and medians of thefts and wakes. Before that, what things cost in this program, whose forks have hooks.
+///
+/// Each pool also records it once more: what plans by the number of threads (sorts, scans) does something else on each.
+fn measure(example: &Example, directory: &Path) -> Result<(), String> {
+    for (name, ns) in blitz_simulate::measure::costs().all() {
+        println!("cost {name} {ns}");
+    }
     for threads in [1, 2, 8, 64] {
         let pool = blitz::ThreadPoolBuilder::new().num_threads(threads).build();
         let pool = pool.map_err(|error| error.to_string())?;
         let mut runs = Vec::new();
-        for run in 0..12 {
+        for run in 0..WARM_UPS + 15 {
             // As a recording begins: everybody sleeps.
             std::thread::sleep(std::time::Duration::from_millis(2));
-            pool.reset_stats();
-            let begin = Instant::now();
-            pool.install(example.run)?;
-            let elapsed = begin.elapsed().as_nanos();
-            let stats = pool.stats().total;
-            // The first ones learn.
-            if run > 2 {
+            // And on a thread of the pool: handing the work over is no part of it.
+            let (outcome, elapsed, stats) = pool.install(|| {
+                pool.reset_stats();
+                let begin = Instant::now();
+                let outcome = (example.run)();
+                (outcome, begin.elapsed().as_nanos(), pool.stats().total)
+            });
+            outcome?;
+            if run >= WARM_UPS {
                 runs.push((elapsed, stats.stolen, stats.woken));
             }
         }
+        let mut recorded = Vec::new();
+        for _ in 0..RECORDINGS {
+            let (outcome, profile) = pool.install(|| blitz::profile::record(example.run));
+            outcome?;
+            recorded.push(profile);
+        }
+        recorded.sort_by_key(blitz::profile::Profile::work);
+        let recording = recorded[RECORDINGS / 2].recording();
+        let path = directory.join(format!(
+            "blitz-measured-{}-{threads}.recording",
+            example.name
+        ));
+        write(&path, recording.unwrap_or_default())?;
         let middle = |mut values: Vec<u128>| {
             values.sort_unstable();
             values[values.len() / 2]
         };
         println!(
             "measured {threads} {} {} {}",
-            middle(runs.iter().map(|run| run.0).collect()),
+            runs.iter().map(|run| run.0).min().unwrap_or(0),
             middle(runs.iter().map(|run| u128::from(run.1)).collect()),
             middle(runs.iter().map(|run| u128::from(run.2)).collect()),
         );
@@ -107,10 +127,15 @@ fn trace(example: &Example, directory: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Once for nothing: threads start, pages fault in, loops learn their pace.
+/// Of so many recordings, the one in the middle is kept.
+const RECORDINGS: usize = 5;
+
+/// For nothing: threads start, pages fault in, loops learn their pace, the allocator learns which blocks to keep.
+const WARM_UPS: usize = 3;
+
 fn warm_up(example: &Example) -> Result<(), String> {
     println!("{}: {}\n", example.name, example.what);
-    (example.run)()
+    (0..WARM_UPS).try_for_each(|_| (example.run)())
 }
 
 fn write(path: &Path, text: &str) -> Result<(), String> {
