@@ -4,6 +4,9 @@
 //! thread that has nothing to do for the time of one item costs half of the speed: whoever waits for a part of the loop
 //! has to help with the others, and thieves have to take large parts. `seq` is what the items would take if every thread
 //! always had one: the bound, not a measurement.
+//!
+//! Then loops whose items are not what they were: the same code has run over cheap ones a thousand times just before, the dear ones come last, or it is
+//! not the items that are dear but the clones that the threads are given.
 
 use std::time::Duration;
 
@@ -23,7 +26,6 @@ const NESTED: (u64, u64, usize) = (4, 8, 8);
 
 macro_rules! arm {
     ($library:ident, $threads:expr, $expected:expr, $loop:expr) => {{
-        use $library::prelude::*;
         let builder = $library::ThreadPoolBuilder::new().num_threads($threads);
         let pool = builder.build().expect("threads can be started");
         Arm::new(stringify!($library), move |calls| {
@@ -39,6 +41,7 @@ pub fn run(options: &Options, _cpus: &Cpus) -> Vec<Row> {
         flat(&mut session, items, threads);
     }
     nested(&mut session);
+    changing(&mut session);
     session.into_rows()
 }
 
@@ -49,9 +52,19 @@ fn item(number: u64) -> u64 {
 
 /// A loop over dear items.
 macro_rules! items {
-    ($items:expr) => {
+    ($library:ident, $items:expr) => {{
+        use $library::prelude::*;
         (0..$items).into_par_iter().map(item).sum::<u64>()
-    };
+    }};
+}
+
+/// Loops over dear items in a loop.
+macro_rules! loops {
+    ($library:ident, $loops:expr, $items:expr) => {{
+        use $library::prelude::*;
+        let loops = (0..$loops).into_par_iter();
+        loops.map(|_| items!($library, $items)).sum::<u64>()
+    }};
 }
 
 fn bound(items: u64, threads: usize, expected: u64) -> Arm<'static> {
@@ -68,8 +81,8 @@ fn flat(session: &mut Session, items: u64, threads: usize) {
     let expected = items * (items - 1) / 2;
     let arms = vec![
         bound(items, threads, expected),
-        arm!(blitz, threads, expected, || items!(items)),
-        arm!(rayon, threads, expected, || items!(items)),
+        arm!(blitz, threads, expected, || items!(blitz, items)),
+        arm!(rayon, threads, expected, || items!(rayon, items)),
     ];
     let name = format!("on {threads} threads");
     session.bench(&name, items, Gap::BackToBack, arms);
@@ -80,15 +93,101 @@ fn nested(session: &mut Session) {
     let expected = loops * (items * (items - 1) / 2);
     let arms = vec![
         bound(loops * items, threads, expected),
-        arm!(blitz, threads, expected, || (0..loops)
-            .into_par_iter()
-            .map(|_| items!(items))
-            .sum::<u64>()),
-        arm!(rayon, threads, expected, || (0..loops)
-            .into_par_iter()
-            .map(|_| items!(items))
-            .sum::<u64>()),
+        arm!(blitz, threads, expected, || loops!(blitz, loops, items)),
+        arm!(rayon, threads, expected, || loops!(rayon, loops, items)),
     ];
     let name = format!("nested, on {threads} threads");
     session.bench(&name, loops * items, Gap::BackToBack, arms);
+}
+
+/// Loops of each library for items that change. A loop is compiled once for all of its items, cheap or dear: what is remembered of it is about both.
+macro_rules! changing_arms {
+    ($library:ident, $threads:expr, $rows:expr) => {{
+        use $library::prelude::*;
+
+        fn over(items: u64, item: &(dyn Fn(u64) -> u64 + Sync)) -> u64 {
+            (0..items).into_par_iter().map(|number| item(number)).sum()
+        }
+
+        fn inner(items: u64, item: &(dyn Fn(u64) -> u64 + Sync)) -> u64 {
+            let sums = (0..2u64).into_par_iter().map(|_| over(items, item));
+            sums.sum::<u64>() / 2
+        }
+
+        fn halves(items: u64, item: &(dyn Fn(u64) -> u64 + Sync)) -> u64 {
+            let cut = |range: std::ops::Range<u64>| {
+                let middle = range.start.midpoint(range.end);
+                if middle == range.start {
+                    (range, None)
+                } else {
+                    (range.start..middle, Some(middle..range.end))
+                }
+            };
+            let parts = $library::iter::split(0..items, cut);
+            parts.map(|range| range.map(item).sum::<u64>()).sum()
+        }
+
+        fn clones(items: u64) -> u64 {
+            let numbers = (0..items).into_par_iter();
+            numbers.map_with(Slow, |_, number| item(number)).sum()
+        }
+
+        fn call(row: Changing) -> u64 {
+            let warm_up = |run: fn(u64, &(dyn Fn(u64) -> u64 + Sync)) -> u64| {
+                (0..1000).map(|_| run(4, &|_| 0)).sum::<u64>() + run(16, &item)
+            };
+            match row {
+                Changing::Nested => warm_up(inner),
+                Changing::Split => warm_up(halves),
+                Changing::DearLast => over(2000, &|number| match number {
+                    1984.. => item(number - 1984),
+                    _ => 0,
+                }),
+                Changing::Clones => clones(16),
+            }
+        }
+
+        $rows.map(|row| arm!($library, $threads, 120, move || call(row)))
+    }};
+}
+
+/// What changes.
+#[derive(Clone, Copy)]
+enum Changing {
+    Nested,
+    Split,
+    DearLast,
+    Clones,
+}
+
+/// Takes as long to clone as an item.
+struct Slow;
+
+impl Clone for Slow {
+    fn clone(&self) -> Self {
+        std::thread::sleep(ITEM);
+        Slow
+    }
+}
+
+fn changing(session: &mut Session) {
+    const THREADS: usize = 8;
+    let rows = [
+        ("nested, tiny before", Changing::Nested),
+        ("split, tiny before", Changing::Split),
+        ("the last of 2000", Changing::DearLast),
+        ("clones", Changing::Clones),
+    ];
+    let which = rows.map(|(_, row)| row);
+    let blitz = changing_arms!(blitz, THREADS, which);
+    let rayon = changing_arms!(rayon, THREADS, which);
+    for (((name, row), blitz), rayon) in rows.into_iter().zip(blitz).zip(rayon) {
+        // Two loops of sixteen at once; or sixteen, of which each thread has two; or those, after the first clones.
+        let items = match row {
+            Changing::Nested => 32,
+            Changing::Split | Changing::DearLast | Changing::Clones => 16,
+        };
+        let arms = vec![bound(items, THREADS, 120), blitz, rayon];
+        session.bench(name, items, Gap::BackToBack, arms);
+    }
 }
