@@ -61,9 +61,18 @@ impl<'a> Current<'a> {
 }
 
 /// The pool that the calling thread's calls go to.
+#[inline]
 pub(crate) fn current<'a>() -> Current<'a> {
+    match seat::current() {
+        Some(seat) => Current::unvisited(seat.pool()),
+        None => from_outside(),
+    }
+}
+
+#[cold]
+fn from_outside<'a>() -> Current<'a> {
     let found = found();
-    if found.visit.is_some() || seat::current().is_some() {
+    if found.visit.is_some() {
         return found;
     }
     loop {

@@ -25,6 +25,7 @@ use std::any::Any;
 use std::cell::Cell;
 use std::fmt;
 use std::marker::PhantomData;
+use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -123,8 +124,8 @@ impl Node {
 
     /// Runs `work`, which inherits this.
     pub(crate) fn provide<R>(self: &Arc<Self>, work: impl FnOnce() -> R) -> R {
-        let room = ValueContext::room();
-        let _frame = Frame::begin(seat::current(), Arc::as_ptr(self), &room);
+        let mut room = MaybeUninit::uninit();
+        let _inside = Inside::begin(&mut room, seat::current(), Arc::as_ptr(self));
         work()
     }
 }
@@ -178,46 +179,56 @@ pub(crate) fn beat(seat: &Seat) {
     }
 }
 
-/// The word is set, and set back on drop. So is the context, if there is a seat.
+/// What was so before a call for whose time the word is set; in the frame of that call, where nothing is written if there is nothing to inherit.
 struct Frame<'a> {
+    context: ValueContext,
     before: *const Node,
-    seated: Option<(&'a Seat, *const Context, Began)>,
+    seated: Cell<Option<(&'a Seat, *const Context, Began)>>,
 }
 
-impl<'a> Frame<'a> {
-    /// The calling thread runs what inherits `node`, which stays alive until the frame is gone. `seat` is the thread's.
+/// The word is set, and set back on drop. So is the context, if there is a seat.
+struct Inside<'a>(&'a Frame<'a>);
+
+impl<'a> Inside<'a> {
+    /// The calling thread runs what inherits `node`, which stays alive until this is gone. `seat` is the thread's.
     #[cold]
     #[inline(never)]
-    fn begin(seat: Option<&'a Seat>, node: *const Node, room: &'a ValueContext) -> Self {
+    fn begin(
+        room: &'a mut MaybeUninit<Frame<'a>>,
+        seat: Option<&'a Seat>,
+        node: *const Node,
+    ) -> Self {
         // Before anybody can find the work that inherits it.
         IN_USE.store(true, Ordering::Relaxed);
-        let before = WORD.replace(node);
-        let seated = seat.map(|seat| {
-            room.set(seat.context(), node);
-            // SAFETY: the caller occupies the seat, and ends this where it began.
-            let (outer, began) = unsafe { seat.begin_below(room.context()) };
-            (seat, outer, began)
+        let frame: &'a Frame<'a> = room.write(Frame {
+            context: ValueContext::room(),
+            before: WORD.replace(node),
+            seated: Cell::new(None),
         });
-        Frame { before, seated }
+        frame.seated.set(seat.map(|seat| {
+            frame.context.set(seat.context(), node);
+            // SAFETY: the caller occupies the seat, and ends this where it began.
+            let (outer, began) = unsafe { seat.begin_below(frame.context.context()) };
+            (seat, outer, began)
+        }));
+        Inside(frame)
     }
-}
 
-impl Drop for Frame<'_> {
-    #[inline]
-    fn drop(&mut self) {
-        self.end();
-    }
-}
-
-impl Frame<'_> {
     #[cold]
     #[inline(never)]
-    fn end(&mut self) {
-        if let Some((seat, outer, began)) = self.seated {
+    fn end(&self) {
+        if let Some((seat, outer, began)) = self.0.seated.get() {
             // SAFETY: the caller still occupies the seat; what was forked meanwhile has been taken back.
             unsafe { seat.end_below(outer, began) };
         }
-        WORD.set(self.before);
+        WORD.set(self.0.before);
+    }
+}
+
+impl Drop for Inside<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.end();
     }
 }
 
@@ -280,9 +291,9 @@ impl Word {
     /// The caller occupies the seat. The thread that the word is from does not go on before this is over.
     #[inline]
     pub(crate) unsafe fn run<R>(self, seat: &Seat, work: impl FnOnce() -> R) -> R {
-        let room = ValueContext::room();
-        let _frame = (!self.0.is_null()).then(|| Frame::begin(Some(seat), self.0, &room));
-        let _span = _frame.as_ref().and_then(|_| Some(current()?.span.enter()));
+        let mut room = MaybeUninit::uninit();
+        let inside = (!self.0.is_null()).then(|| Inside::begin(&mut room, Some(seat), self.0));
+        let _span = inside.as_ref().and_then(|_| Some(current()?.span.enter()));
         work()
     }
 }
@@ -377,12 +388,10 @@ impl Captured {
     /// Runs `work`, which inherits this.
     #[inline]
     pub fn run<R>(&self, work: impl FnOnce() -> R) -> R {
-        let room = ValueContext::room();
-        let _frame = self
-            .0
-            .as_ref()
-            .map(|node| Frame::begin(seat::current(), Arc::as_ptr(node), &room));
-        let _span = self.0.as_ref().map(|node| node.span.enter());
+        let mut room = MaybeUninit::uninit();
+        let node = self.0.as_ref();
+        let _inside = node.map(|node| Inside::begin(&mut room, seat::current(), Arc::as_ptr(node)));
+        let _span = node.map(|node| node.span.enter());
         work()
     }
 }

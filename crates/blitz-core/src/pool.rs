@@ -391,6 +391,7 @@ impl Pool {
     }
 
     /// Is there none?
+    #[inline]
     fn injected_nothing(&self) -> bool {
         self.queue.is_empty() && self.background.is_empty()
     }

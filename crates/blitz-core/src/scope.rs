@@ -18,6 +18,7 @@ use crate::priority::{Priority, current_priority};
 use crate::profile::{self, Spawned};
 use crate::seat::{self, Seat};
 use crate::site::Site;
+use crate::spawn;
 use crate::task::{self, TaskRef};
 use crate::wait::{LatchWait, wait_for};
 use std::any::Any;
@@ -28,7 +29,7 @@ use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// A fork-join scope, in which tasks can be spawned that borrow from outside of it.
 ///
@@ -58,8 +59,8 @@ struct Base<'scope> {
     waiter: &'static Parker,
     /// The first panic, boxed once more to make it a thin pointer.
     panic: AtomicPtr<Payload>,
-    /// Panics that belong to a handle; the scope's if the handle is never asked.
-    handles: Mutex<Vec<Arc<dyn UnclaimedPanic + 'scope>>>,
+    /// Panics that belong to a handle; the scope's if the handle is never asked. Made for the first of them.
+    handles: OnceLock<Mutex<Vec<Arc<dyn UnclaimedPanic + 'scope>>>>,
     ends: profile::Ends,
     _marker: Invariant<'scope>,
 }
@@ -403,8 +404,9 @@ impl<'scope> ScopeFifo<'scope> {
                 .run_part(spawned, || inherited.run_task(|| body(scope)));
         };
         self.base.add_part();
+        let seat = self.base.pool().current_seat();
         // SAFETY: as in `Scope::spawn`.
-        let task = unsafe { self.base.task(&raw const self.base.context, run) };
+        let task = unsafe { spawn::make(seat, &raw const self.base.context, run) };
         if self.queue.push(task).is_err() {
             unreachable!("a growing queue takes everything");
         }
@@ -446,7 +448,7 @@ impl<'scope> Base<'scope> {
             latch: CoreLatch::new(),
             waiter: seat.map_or_else(outsider_parker, Seat::parker),
             panic: AtomicPtr::new(ptr::null_mut()),
-            handles: Mutex::new(Vec::new()),
+            handles: OnceLock::new(),
             ends: profile::Ends::at(site),
             _marker: PhantomData,
         }
@@ -505,8 +507,18 @@ impl<'scope> Base<'scope> {
     }
 
     fn remember(&self, handle: Arc<dyn UnclaimedPanic + 'scope>) {
-        let mut handles = self.handles.lock().unwrap_or_else(PoisonError::into_inner);
+        let handles = self.handles.get_or_init(Mutex::default);
+        let mut handles = handles.lock().unwrap_or_else(PoisonError::into_inner);
         handles.push(handle);
+    }
+
+    /// Those of handles that nobody has asked. All tasks have ended.
+    #[cold]
+    fn claim_panics(&self, handles: &Mutex<Vec<Arc<dyn UnclaimedPanic + 'scope>>>) {
+        let handles = std::mem::take(&mut *handles.lock().unwrap_or_else(PoisonError::into_inner));
+        for payload in handles.iter().filter_map(|handle| handle.take_panic()) {
+            self.panicked(payload);
+        }
     }
 
     /// Runs the body, waits for all tasks, and lets the first panic go on.
@@ -520,6 +532,10 @@ impl<'scope> Base<'scope> {
             }
         };
         without_unwinding("a panic at the end of a scope", || {
+            // Only the body is left, and nobody else knows the scope. Acquire: as in `part_done`.
+            if self.unfinished.load(Ordering::Acquire) == 1 {
+                return;
+            }
             self.part_done();
             let wait = LatchWait {
                 latch: &self.latch,
@@ -532,12 +548,11 @@ impl<'scope> Base<'scope> {
             }
         });
         self.ends.meet();
-        let handles =
-            std::mem::take(&mut *self.handles.lock().unwrap_or_else(PoisonError::into_inner));
-        for payload in handles.iter().filter_map(|handle| handle.take_panic()) {
-            self.panicked(payload);
+        if let Some(handles) = self.handles.get() {
+            self.claim_panics(handles);
         }
-        let panic = self.panic.swap(ptr::null_mut(), Ordering::Acquire);
+        // Nobody else is left to write it.
+        let panic = self.panic.load(Ordering::Acquire);
         match result {
             Some(result) if panic.is_null() => result,
             _ => {
@@ -557,9 +572,10 @@ impl<'scope> Base<'scope> {
     /// # Safety
     /// As for `submit`, and `context` is alive until then.
     unsafe fn submit_in(&self, priority: Priority, context: *const Context, run: impl FnOnce()) {
+        let seat = self.pool().current_seat();
         // SAFETY: passed on.
-        let task = unsafe { self.task(context, run) };
-        match self.pool().current_seat() {
+        let task = unsafe { spawn::make(seat, context, run) };
+        match seat {
             _ if priority == Priority::Background => self.pool().inject_behind(task),
             // SAFETY: the caller occupies the seat; the context is alive because the caller runs inside the
             // scope (or holds a reference to it), so the scope cannot end during the call.
@@ -568,17 +584,6 @@ impl<'scope> Base<'scope> {
                 self.pool().task_posted(&raw const self.context);
             },
             _ => self.pool().inject(task),
-        }
-    }
-
-    /// # Safety
-    /// As for `submit_in`.
-    unsafe fn task(&self, context: *const Context, run: impl FnOnce()) -> TaskRef {
-        match self.pool().current_seat() {
-            // SAFETY: passed on; the caller occupies the seat.
-            Some(seat) => unsafe { task::allocate(seat.arena(), context, run) },
-            // SAFETY: passed on.
-            None => unsafe { task::allocate_boxed(context, run) },
         }
     }
 
@@ -607,7 +612,11 @@ impl<'scope> Base<'scope> {
 
 impl Drop for Base<'_> {
     fn drop(&mut self) {
-        debug_assert!(self.latch.probe(), "a scope ended before its tasks");
+        let alone = self.unfinished.load(Ordering::Relaxed) == 1;
+        debug_assert!(
+            alone || self.latch.probe(),
+            "a scope ended before its tasks"
+        );
     }
 }
 

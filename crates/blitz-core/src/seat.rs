@@ -311,10 +311,12 @@ impl Seat {
         }
     }
 
+    /// The same for whoever has come here by one of the above.
+    ///
     /// # Safety
     /// As above.
     #[inline]
-    unsafe fn run_plainly<R>(
+    pub(crate) unsafe fn run_plainly<R>(
         &self,
         level: u32,
         context: *const Context,

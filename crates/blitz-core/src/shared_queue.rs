@@ -113,6 +113,7 @@ impl<T> SharedQueue<T> {
     }
 
     /// Whether there is nothing to pop.
+    #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         if self.flaws.has(Flaw::ListFirst) {
             return self.left.load(Ordering::Acquire) == 0 && self.injector.is_empty();

@@ -126,7 +126,7 @@ pub(crate) fn spawn_fifo_in(pool: &Pool, func: impl FnOnce() + Send + 'static) {
     let inherited = Captured::for_detached();
     let func = move || inherited.run_task(func);
     // SAFETY: as in `spawn_in`.
-    let task = unsafe { make(pool, root, detached::<true>(pool, func)) };
+    let task = unsafe { make(Some(seat), root, detached::<true>(pool, func)) };
     let home = seat.index;
     if pool.seats[home].fifo.push(task).is_err() {
         unreachable!("a growing queue takes everything");
@@ -193,7 +193,7 @@ pub(crate) fn spawn_unless_ended<F: FnOnce() + Send + 'static>(
                 if !seat.spawns_to_all() && current_priority() == Priority::Latency =>
             {
                 let alone = seat.stealer().is_empty();
-                seat.push_task(make(pool, root, run));
+                seat.push_task(make(Some(seat), root, run));
                 if !alone && wake::ends_a_row(expected) {
                     pool.wake_if_nobody_searches();
                 }
@@ -230,7 +230,7 @@ fn retained<const COUNTED: bool>(
         let task = TaskContext::new(address, seat.context());
         // SAFETY: the caller occupies the seat. Panics end in here, and joins leave the stack as they found it.
         unsafe {
-            seat.run_in(task.context(), || {
+            seat.run_plainly(0, task.context(), || {
                 if let Err(payload) = catch_unwind(AssertUnwindSafe(func)) {
                     // With the closure, what it descended from may have gone: its handle's context.
                     task.outlive();
@@ -253,9 +253,10 @@ pub(crate) unsafe fn submit(
     context: *const Context,
     run: impl FnOnce(),
 ) {
+    let seat = pool.current_seat();
     // SAFETY: passed on.
-    let task = unsafe { make(pool, context, run) };
-    match pool.current_seat() {
+    let task = unsafe { make(seat, context, run) };
+    match seat {
         _ if priority == Priority::Background => pool.inject_behind(task),
         // SAFETY: the caller occupies the seat; the rest is passed on.
         Some(seat) if !seat.spawns_to_all() => unsafe {
@@ -267,9 +268,13 @@ pub(crate) unsafe fn submit(
 }
 
 /// # Safety
-/// As for [`submit`].
-unsafe fn make(pool: &Pool, context: *const Context, run: impl FnOnce()) -> TaskRef {
-    match pool.current_seat() {
+/// As for [`submit`]; the seat is the caller's.
+pub(crate) unsafe fn make(
+    seat: Option<&Seat>,
+    context: *const Context,
+    run: impl FnOnce(),
+) -> TaskRef {
+    match seat {
         // SAFETY: passed on; the caller occupies the seat.
         Some(seat) => unsafe { task::allocate(seat.arena(), context, run) },
         // SAFETY: passed on.

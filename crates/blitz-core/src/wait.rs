@@ -209,25 +209,26 @@ unsafe fn help_until<A: Awaited + ?Sized>(seat: &Seat, awaited: &A) {
         strangers_seen: false,
         stranger_on_top: false,
     };
-    let rate = ticks_per_us();
-    let patience = patience_us(seat.pool().backoff) * rate;
-    let mut since = ticks();
+    // The first look that found nothing. Whoever finds something all the time does not read the clock.
+    let mut since = None;
     let mut forced = false;
     let mut round = 0;
     while !awaited.is_done() {
         // SAFETY: the caller occupies the seat.
         if unsafe { wait.help() } {
             wait.stranger_on_top = false;
-            since = ticks();
+            since = None;
             forced = false;
             round = 0;
             continue;
         }
-        let waited = ticks().saturating_sub(since);
-        if waited > patience {
+        let rate = ticks_per_us();
+        let now = ticks();
+        let waited = now.saturating_sub(*since.get_or_insert(now));
+        if waited > patience_us(seat.pool().backoff) * rate {
             // SAFETY: the caller occupies the seat.
             unsafe { wait.park() };
-            since = ticks();
+            since = None;
             forced = false;
         } else if waited > FORCE_AFTER_US * rate && !forced {
             forced = true;
@@ -385,8 +386,10 @@ impl<'a, A: Awaited + ?Sized> Wait<'a, A> {
     /// The caller occupies the seat.
     unsafe fn find(&mut self) -> Option<Found<'a>> {
         let seat = self.seat;
-        if let Some(task) = seat.mailbox.pop() {
-            return Some(Found::Broadcast(task));
+        if !seat.mailbox.is_empty() {
+            if let Some(task) = seat.mailbox.pop() {
+                return Some(Found::Broadcast(task));
+            }
         }
         // SAFETY: passed on.
         let newest = (!self.stranger_on_top).then(|| unsafe { seat.pop_task() });

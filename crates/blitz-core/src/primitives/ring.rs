@@ -226,7 +226,10 @@ impl<T> Ring<T> {
 
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
-        self.len() == 0
+        // As in `len`.
+        let tail = self.tail.load(Ordering::Relaxed);
+        let head = self.head.load(Ordering::Acquire);
+        tail.wrapping_sub(head) as isize <= 0
     }
 }
 
