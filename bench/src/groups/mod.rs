@@ -15,6 +15,8 @@ pub mod net;
 #[cfg(feature = "full")]
 pub mod ops;
 #[cfg(feature = "full")]
+pub mod parts;
+#[cfg(feature = "full")]
 pub mod pipeline;
 pub mod priority;
 pub mod service;
@@ -193,6 +195,11 @@ pub const GROUPS: &[Group] = &[
         "pipeline",
         "a sequential source through a closure of 0 to 100 us, results in order: par_map, into_seq; against pariter and collect",
         pipeline::run
+    ),
+    only_in_full!(
+        "parts",
+        "the engine's parts alone: push, pop, steal, recv, wake, look-up of sleepers, back-off modes, 1 to 16 threads",
+        parts::run
     ),
     Group::measuring(
         "tasks",

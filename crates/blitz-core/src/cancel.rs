@@ -1,8 +1,9 @@
 //! Stopping computations: tokens, deadlines, and what becomes of what they stop.
 //!
 //! # The mechanism
-//! A token is a flag, perhaps a deadline, and the tokens that it depends on: whoever asks it asks those, too, so raising a flag is one store, whatever hangs on
-//! it. Work that runs inside of [`CancelToken::run`] [inherits](crate::inherited) the token, on all threads.
+//! A token is a flag, perhaps a deadline, and a list of the flags that it depends on: whoever asks it asks those, too, so raising a flag is one store, whatever hangs on
+//! it. The list is made with the token and never changes; most of it is shared with the token that it hangs on. A flag that nobody can raise any more, since the last clone of its token is gone, is left
+//! out of the lists of those who come later: so however many generations follow each other, their memory is that of the tokens that somebody holds. Work that runs inside of [`CancelToken::run`] [inherits](crate::inherited) the token, on all threads.
 //!
 //! What stops the work is an unwinding, with [`Cancelled`] as its payload, from *check points*: the boundaries between the blocks of loops, between the
 //! pieces of sorts, the beginning of tasks, and wherever the user calls [`checkpoint`]. So whatever is under way ends as it would after a panic there, and
@@ -21,13 +22,11 @@ use crate::inherited::{self, Node};
 use crate::spawn;
 use std::any::Any;
 use std::cell::Cell;
-use std::cmp;
-use std::collections::BinaryHeap;
 use std::fmt;
-use std::mem;
+use std::iter;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering, fence};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 /// Stops computations from outside: by hand, at a deadline, or with another token. Clones are the same token.
@@ -57,69 +56,106 @@ pub struct CancelToken {
     state: Arc<State>,
 }
 
-#[derive(Default)]
 struct State {
+    flag: Arc<Flag>,
+    /// The earliest of its own and of those that it is cancelled with.
+    deadline: Option<Instant>,
+    /// The flags of those.
+    above: List,
+}
+
+/// What clones of a token share, and those who hang on it know.
+#[derive(Default)]
+struct Flag {
     /// One of the constants below. Leaves `RUNNING` once.
     stopped: AtomicU8,
-    deadline: Option<Instant>,
-    /// Those that it is cancelled with.
-    above: [Option<CancelToken>; 2],
-    /// Higher than that of any of these.
-    rank: usize,
     /// Somebody else who may know.
     watched: Option<Box<dyn Fn() -> bool + Send + Sync>>,
     skipped: AtomicUsize,
 }
 
-impl State {
-    fn new(deadline: Option<Instant>, above: [Option<CancelToken>; 2]) -> Self {
-        let rank = |token: &CancelToken| token.state.rank + 1;
-        let mut state = State::default();
-        state.rank = above.iter().flatten().map(rank).max().unwrap_or(0);
-        (state.deadline, state.above) = (deadline, above);
-        state
+type List = Option<Arc<Link>>;
+
+struct Link {
+    flag: Arc<Flag>,
+    /// The token, as long as somebody has it.
+    token: Weak<State>,
+    next: List,
+}
+
+impl Link {
+    fn to(token: &CancelToken, next: List) -> List {
+        Some(Arc::new(Link {
+            flag: Arc::clone(&token.state.flag),
+            token: Arc::downgrade(&token.state),
+            next,
+        }))
+    }
+
+    /// The same in another list.
+    fn before(&self, next: List) -> List {
+        Some(Arc::new(Link {
+            flag: Arc::clone(&self.flag),
+            token: Weak::clone(&self.token),
+            next,
+        }))
+    }
+
+    fn is_for(&self, flag: &Arc<Flag>) -> bool {
+        Arc::ptr_eq(&self.flag, flag)
+    }
+
+    /// Will it be raised by nobody, ever?
+    fn is_settled(&self) -> bool {
+        if self.token.strong_count() > 0 || self.flag.watched.is_some() {
+            return false;
+        }
+        // What the last who had the token did with it comes first.
+        fence(Ordering::Acquire);
+        self.flag.stopped.load(Ordering::Relaxed) == RUNNING
     }
 }
 
-/// Many generations of children are freed one after the other, not one inside of the other.
-impl Drop for State {
-    fn drop(&mut self) {
-        let mut rest = Vec::new();
-        let mut above = mem::take(&mut self.above);
-        loop {
-            rest.extend(above.into_iter().flatten());
-            let Some(token) = rest.pop() else { return };
-            above = match Arc::into_inner(token.state) {
-                Some(mut state) => mem::take(&mut state.above),
-                None => [None, None],
-            };
+impl Flag {
+    fn ask(&self) -> u8 {
+        match self.stopped.load(Ordering::Acquire) {
+            RUNNING if self.watched.as_ref().is_some_and(|says_so| says_so()) => CANCELLED,
+            reason => reason,
         }
     }
 }
 
-/// In the order of ranks; one is equal to itself only.
-struct ByRank<'a>(&'a CancelToken);
+/// Those of a list, from the youngest.
+fn links(list: &List) -> impl Iterator<Item = &Arc<Link>> {
+    iter::successors(list.as_ref(), |link| link.next.as_ref())
+}
 
-impl Ord for ByRank<'_> {
-    fn cmp(&self, other: &Self) -> cmp::Ordering {
-        let key = |token: &CancelToken| (token.state.rank, Arc::as_ptr(&token.state).addr());
-        key(self.0).cmp(&key(other.0))
+/// The list without those that will be raised by nobody. What is behind the last of them is shared.
+fn without_settled(list: &List) -> List {
+    let links: Vec<_> = links(list).collect();
+    match links.iter().rposition(|link| link.is_settled()) {
+        None => list.clone(),
+        Some(last) => {
+            let kept = links[..last].iter().filter(|link| !link.is_settled());
+            let rest = links[last].next.clone();
+            kept.rev().fold(rest, |rest, link| link.before(rest))
+        }
     }
 }
 
-impl PartialOrd for ByRank<'_> {
-    fn partial_cmp(&self, other: &Self) -> Option<cmp::Ordering> {
-        Some(self.cmp(other))
-    }
+fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
+    one.into_iter().chain(other).min()
 }
 
-impl PartialEq for ByRank<'_> {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.is(other.0)
+/// A list is freed from one to the next, not one inside of the other.
+impl Drop for Link {
+    fn drop(&mut self) {
+        let mut next = self.next.take();
+        while let Some(mut link) = next.and_then(Arc::into_inner) {
+            next = link.next.take();
+        }
     }
 }
-
-impl Eq for ByRank<'_> {}
 
 const RUNNING: u8 = 0;
 const CANCELLED: u8 = 1;
@@ -132,13 +168,28 @@ impl CancelToken {
     /// assert!(!blitz_core::CancelToken::new().is_cancelled());
     /// ```
     pub fn new() -> Self {
-        Self::of(State::default())
+        Self::of(Flag::default(), None, None)
     }
 
-    fn of(state: State) -> Self {
+    fn of(flag: Flag, deadline: Option<Instant>, above: List) -> Self {
+        let flag = Arc::new(flag);
         CancelToken {
-            state: Arc::new(state),
+            state: Arc::new(State {
+                flag,
+                deadline,
+                above,
+            }),
         }
+    }
+
+    /// The list of one that is cancelled with this one.
+    fn with_above(&self) -> List {
+        Link::to(self, without_settled(&self.state.above))
+    }
+
+    fn child_until(&self, deadline: Option<Instant>) -> Self {
+        let deadline = earlier(deadline, self.state.deadline);
+        Self::of(Flag::default(), deadline, self.with_above())
     }
 
     /// A token that is cancelled at `deadline`, at the latest. Asking it reads the clock.
@@ -148,7 +199,7 @@ impl CancelToken {
     /// assert!(token.is_cancelled());
     /// ```
     pub fn with_deadline(deadline: Instant) -> Self {
-        Self::of(State::new(Some(deadline), [None, None]))
+        Self::of(Flag::default(), Some(deadline), None)
     }
 
     /// A token that is cancelled when `timeout` has passed from now on, at the latest. One that the clock cannot express is none.
@@ -159,10 +210,7 @@ impl CancelToken {
     /// assert!(!blitz_core::CancelToken::with_timeout(Duration::MAX).is_cancelled());
     /// ```
     pub fn with_timeout(timeout: Duration) -> Self {
-        Self::of(State::new(
-            Instant::now().checked_add(timeout),
-            [None, None],
-        ))
+        Self::of(Flag::default(), Instant::now().checked_add(timeout), None)
     }
 
     /// A token that is cancelled with this one, at the latest. Cancelling it does not cancel this one.
@@ -176,7 +224,7 @@ impl CancelToken {
     /// assert!(two.is_cancelled());
     /// ```
     pub fn child(&self) -> Self {
-        Self::of(State::new(None, [Some(self.clone()), None]))
+        self.child_until(None)
     }
 
     /// A [child](Self::child) that is cancelled at `deadline`, at the latest.
@@ -187,7 +235,7 @@ impl CancelToken {
     /// assert!(child.is_cancelled() && !parent.is_cancelled());
     /// ```
     pub fn child_with_deadline(&self, deadline: Instant) -> Self {
-        Self::of(State::new(Some(deadline), [Some(self.clone()), None]))
+        self.child_until(Some(deadline))
     }
 
     /// A [child](Self::child) that is cancelled when `timeout` has passed from now on, at the latest.
@@ -197,16 +245,17 @@ impl CancelToken {
     /// assert!(parent.child_with_timeout(std::time::Duration::ZERO).is_cancelled());
     /// ```
     pub fn child_with_timeout(&self, timeout: Duration) -> Self {
-        let deadline = Instant::now().checked_add(timeout);
-        Self::of(State::new(deadline, [Some(self.clone()), None]))
+        self.child_until(Instant::now().checked_add(timeout))
     }
 
     /// One that is also cancelled when `says_so` does. It is asked often, by any thread.
     #[doc(hidden)]
     pub fn watching(says_so: impl Fn() -> bool + Send + Sync + 'static) -> Self {
-        let mut state = State::default();
-        state.watched = Some(Box::new(says_so));
-        Self::of(state)
+        let flag = Flag {
+            watched: Some(Box::new(says_so)),
+            ..Flag::default()
+        };
+        Self::of(flag, None, None)
     }
 
     /// Cancels it, and all that depend on it. It does not wait for anything.
@@ -223,7 +272,7 @@ impl CancelToken {
     /// The first reason stays.
     fn stop(&self, reason: u8) {
         // Release: what was done before is seen by who finds it cancelled.
-        let _ = self.state.stopped.compare_exchange(
+        let _ = self.state.flag.stopped.compare_exchange(
             RUNNING,
             reason,
             Ordering::Release,
@@ -252,7 +301,7 @@ impl CancelToken {
     /// ```
     #[inline]
     pub fn why(&self) -> Option<Cancelled> {
-        match self.state.stopped.load(Ordering::Acquire) {
+        match self.state.flag.stopped.load(Ordering::Acquire) {
             RUNNING => self.ask_others(),
             reason => Some(Cancelled {
                 timed_out: reason == TIMED_OUT,
@@ -260,57 +309,19 @@ impl CancelToken {
         }
     }
 
+    /// Somebody's word comes before a deadline that nobody has noticed yet.
     fn ask_others(&self) -> Option<Cancelled> {
-        let (mut reason, mut now, mut is_late) = (RUNNING, None, false);
-        self.climb(|token| {
-            if reason != RUNNING {
-                return false;
-            }
-            let state = &*token.state;
-            reason = state.stopped.load(Ordering::Acquire);
-            if reason == RUNNING && state.watched.as_ref().is_some_and(|says_so| says_so()) {
-                reason = CANCELLED;
-            }
-            let late = |deadline| *now.get_or_insert_with(Instant::now) >= deadline;
-            is_late |= !is_late && state.deadline.is_some_and(late);
-            reason == RUNNING
-        });
-        match (reason, is_late) {
-            (RUNNING, false) => return None,
-            // Somebody's word comes before deadlines that nobody has noticed yet.
-            (RUNNING, true) => self.stop(TIMED_OUT),
-            _ => self.stop(reason),
-        }
+        let own = iter::once(&self.state.flag);
+        let above = links(&self.state.above).map(|link| &link.flag);
+        let mut told = own.chain(above).map(|flag| flag.ask());
+        let late = |deadline| Instant::now() >= deadline;
+        let reason = match told.find(|&reason| reason != RUNNING) {
+            Some(reason) => reason,
+            None if self.state.deadline.is_some_and(late) => TIMED_OUT,
+            None => return None,
+        };
+        self.stop(reason);
         self.why()
-    }
-
-    /// Visits this token and those that it is cancelled with, directly or not, each of them once, as long as `visit` says that it is worth going on above.
-    ///
-    /// There is one above it, mostly, and may be thousands; and there may be several ways to one, if a token that already hangs on the caller's runs under it. So the highest rank comes
-    /// first: whoever leads to a token has been there before it.
-    fn climb<'a>(&'a self, mut visit: impl FnMut(&'a CancelToken) -> bool) {
-        let mut next = self;
-        let mut others = BinaryHeap::new();
-        loop {
-            if visit(next) {
-                match &next.state.above {
-                    [Some(only), None] if others.is_empty() => {
-                        next = only;
-                        continue;
-                    }
-                    above => others.extend(above.iter().flatten().map(ByRank)),
-                }
-            }
-            loop {
-                let Some(ByRank(highest)) = others.pop() else {
-                    return;
-                };
-                if !highest.is(next) {
-                    next = highest;
-                    break;
-                }
-            }
-        }
     }
 
     /// How many tasks it has kept from beginning: they were dropped as they were.
@@ -328,7 +339,7 @@ impl CancelToken {
     /// assert_eq!(token.skipped(), 1);
     /// ```
     pub fn skipped(&self) -> usize {
-        self.state.skipped.load(Ordering::Relaxed)
+        self.state.flag.skipped.load(Ordering::Relaxed)
     }
 
     /// A task that inherits the token is about to begin.
@@ -343,15 +354,14 @@ impl CancelToken {
     }
 
     fn count_skipped(&self) {
-        self.climb(|token| {
+        self.state.flag.skipped.fetch_add(1, Ordering::Relaxed);
+        for link in links(&self.state.above) {
             // Those that it hangs on have kept the task from beginning if they are cancelled themselves.
-            let counts = token.is_cancelled();
-            token
-                .state
-                .skipped
-                .fetch_add(usize::from(counts), Ordering::Relaxed);
-            counts
-        });
+            let token = link.token.upgrade().map(|state| CancelToken { state });
+            if token.is_some_and(|token| token.is_cancelled()) {
+                link.flag.skipped.fetch_add(1, Ordering::Relaxed);
+            }
+        }
     }
 
     /// Runs `work`; it and everything that is started in it can be stopped with this token, and with one that the caller itself runs under.
@@ -428,8 +438,14 @@ impl CancelToken {
             Some(outer) if self.hangs_on(outer) => self.clone(),
             Some(outer) if outer.hangs_on(self) => outer.clone(),
             Some(outer) => {
-                let above = [Some(self.clone()), Some(outer.clone())];
-                Self::of(State::new(None, above))
+                let deadline = earlier(self.state.deadline, outer.state.deadline);
+                let theirs = outer.with_above();
+                let ours = self.with_above();
+                let is_new =
+                    |link: &&Arc<Link>| !links(&theirs).any(|other| link.is_for(&other.flag));
+                let new = links(&ours).filter(is_new);
+                let both = new.fold(theirs.clone(), |list, link| link.before(list));
+                Self::of(Flag::default(), deadline, both)
             }
         }
     }
@@ -440,12 +456,7 @@ impl CancelToken {
 
     /// Is it cancelled with `other`?
     fn hangs_on(&self, other: &CancelToken) -> bool {
-        let mut found = false;
-        self.climb(|token| {
-            found |= token.is(other);
-            !found && token.state.rank > other.state.rank
-        });
-        found
+        self.is(other) || links(&self.state.above).any(|link| link.is_for(&other.state.flag))
     }
 
     /// [`spawn_handle`](crate::spawn_handle) for a task that can be stopped with this token. If it is, the handle's error is [`Cancelled`].
@@ -674,5 +685,74 @@ pub(crate) fn unwind(why: Cancelled) {
             ..UNWINDING.get()
         });
         resume_unwind(Box::new(why));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many flags it looks at beside its own.
+    fn depth(token: &CancelToken) -> usize {
+        links(&token.state.above).count()
+    }
+
+    #[test]
+    fn generations_that_nobody_holds_are_left_out() {
+        let oldest = CancelToken::new();
+        let hour = Duration::from_secs(3600);
+        let child = |token: CancelToken, _| token.child_with_timeout(hour);
+        let youngest = (0..1000).fold(oldest.clone(), child);
+        assert!(depth(&youngest) <= 2, "{}", depth(&youngest));
+        assert!(youngest.state.deadline.is_some() && !youngest.is_cancelled());
+        oldest.cancel();
+        assert!(youngest.is_cancelled());
+    }
+
+    #[test]
+    fn a_token_that_is_held_stays_between_others_that_are_not() {
+        let oldest = CancelToken::new();
+        let mut held = Vec::new();
+        let mut token = oldest.clone();
+        for generation in 0..1000 {
+            token = token.child();
+            if generation % 100 == 0 {
+                held.push(token.clone());
+            }
+        }
+        assert!(depth(&token) <= 12, "{}", depth(&token));
+        assert!(token.hangs_on(&held[0]) && token.hangs_on(&held[9]));
+        held[3].cancel();
+        assert!(token.is_cancelled() && !oldest.is_cancelled() && !held[2].is_cancelled());
+    }
+
+    #[test]
+    fn what_was_cancelled_before_it_was_dropped_is_remembered() {
+        let parent = CancelToken::new();
+        let child = parent.child();
+        parent.cancel();
+        drop(parent);
+        // Two generations later, and nobody has asked meanwhile.
+        let youngest = (0..10).fold(child, |token, _| token.child());
+        assert!(youngest.is_cancelled());
+    }
+
+    #[test]
+    fn tasks_that_spawn_their_successors_each_under_a_token_of_its_own_make_no_chain() {
+        fn generation(number: usize, most: usize, tell: std::sync::mpsc::Sender<usize>) {
+            let most = most.max(inherited::current_token().map_or(0, depth));
+            if number == 0 {
+                return tell.send(most).unwrap();
+            }
+            let spawn = || crate::spawn(move || generation(number - 1, most, tell));
+            CancelToken::new().run(spawn).unwrap();
+        }
+        let (tell, told) = std::sync::mpsc::channel();
+        let pool = crate::ThreadPoolBuilder::new().num_threads(2);
+        let pool = pool.build().unwrap();
+        pool.install(|| generation(2000, 0, tell));
+        // Each of the threads may still hold those of the last task that it ran.
+        let most = told.recv().unwrap();
+        assert!(most < 20, "{most} tokens, one beside the other");
     }
 }
