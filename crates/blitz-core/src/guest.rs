@@ -133,32 +133,30 @@ impl<'a> Guest<'a> {
         }
         let here = pool.placement.seat_of_caller();
         let usual = here.unwrap_or_else(|| USUAL_SEAT.with(Cell::get));
-        match pool.seats.get(usual) {
-            Some(seat) if seat.occupancy.try_enter_vacant() => Self::sit(pool, seat),
+        let taken = match pool.seats.get(usual) {
+            Some(seat) if seat.occupancy.try_enter_vacant() => seat,
             // If the thread of another CPU's seat had to wait for us, the one of this CPU would have to share it with us.
-            Some(seat) if here.is_some() && seat.occupancy.try_enter_searching() => {
-                Self::sit(pool, seat)
-            }
-            _ => Self::enter_elsewhere(pool),
-        }
+            Some(seat) if here.is_some() && seat.occupancy.try_enter_searching() => seat,
+            _ => Self::seat_elsewhere(pool)?,
+        };
+        Self::sit(pool, taken)
     }
 
     #[cold]
-    fn enter_elsewhere(pool: &'a Pool) -> Option<Self> {
+    fn seat_elsewhere(pool: &'a Pool) -> Option<&'a Seat> {
         let vacant = |seat: &&Seat| seat.occupancy.try_enter_vacant();
         let searching = |seat: &&Seat| seat.occupancy.try_enter_searching();
         let seat = pool.seats.iter().find(vacant);
         let seat = seat.or_else(|| pool.seats.iter().find(searching))?;
         USUAL_SEAT.with(|usual| usual.set(seat.index));
-        Self::sit(pool, seat)
+        Some(seat)
     }
 
     /// The caller has taken the seat. It does not stay in a pool that is closed: see [`crate::life`].
     #[inline]
     fn sit(pool: &'a Pool, seat: &'a Seat) -> Option<Self> {
         if pool.is_closed() {
-            Self::stand_up(seat);
-            return None;
+            return Self::turned_away(seat);
         }
         // SAFETY: the seat is ours until `drop`.
         let before = unsafe { seat.enter() };
@@ -169,6 +167,13 @@ impl<'a> Guest<'a> {
             before,
             _visit: trace::span(Kind::Guest, seat.index),
         })
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn turned_away(seat: &Seat) -> Option<Self> {
+        Self::stand_up(seat);
+        None
     }
 
     #[inline]

@@ -512,6 +512,7 @@ impl JoinStack {
     ///
     /// # Safety
     /// The caller occupies this stack's seat.
+    #[inline]
     pub(crate) unsafe fn begin_context(&self, context: *const Context, level: u32) -> Began {
         // SAFETY: there is one slot more than `bottom` can pass. Readers look only at slots at or
         // below a public fork, and no fork at or above this slot exists yet.
@@ -525,10 +526,23 @@ impl JoinStack {
         before
     }
 
+    /// What the owner forks from now on belongs to `context` instead of the one that has begun here.
+    ///
+    /// # Safety
+    /// As there; `bottom` is where it was then.
+    #[inline]
+    pub(crate) unsafe fn continue_context(&self, context: *const Context) {
+        // SAFETY: as in `begin_context`.
+        let slot = unsafe { &*self.owner.bottom.load(Ordering::Relaxed) };
+        debug_assert!(!slot.begins.load(Ordering::Relaxed).is_null());
+        slot.begins.store(context.cast_mut(), Ordering::Relaxed);
+    }
+
     /// Undoes the matching [`JoinStack::begin_context`].
     ///
     /// # Safety
     /// As there; `bottom` is where it was then.
+    #[inline]
     pub(crate) unsafe fn end_context(&self, before: Began) {
         // SAFETY: as in `begin_context`.
         let slot = unsafe { &*self.owner.bottom.load(Ordering::Relaxed) };
@@ -573,6 +587,7 @@ impl JoinStack {
     }
 
     /// How many forks are on the stack. Exact for the owner, a hint for others.
+    #[inline]
     pub(crate) fn depth(&self) -> usize {
         let bottom = self.owner.bottom.load(Ordering::Relaxed) as usize;
         bottom.saturating_sub(self.owner.slots as usize) / size_of::<Slot>()

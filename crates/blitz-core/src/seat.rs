@@ -311,12 +311,10 @@ impl Seat {
         }
     }
 
-    /// The same for whoever has come here by one of the above.
-    ///
     /// # Safety
     /// As above.
     #[inline]
-    pub(crate) unsafe fn run_plainly<R>(
+    unsafe fn run_plainly<R>(
         &self,
         level: u32,
         context: *const Context,
@@ -334,6 +332,18 @@ impl Seat {
         self.running_since.set(since);
         self.context.set(outer);
         result
+    }
+
+    /// Goes on in `context` with the task that [`Seat::run_task`] runs, for a while: nothing that the task has forked is left on the stack, now or when it goes back to the context
+    /// that is returned.
+    ///
+    /// # Safety
+    /// The caller occupies the seat, and goes back before the context ends.
+    #[inline]
+    pub(crate) unsafe fn go_on_in(&self, context: *const Context) -> *const Context {
+        // SAFETY: passed on.
+        unsafe { self.stack.continue_context(context) };
+        self.context.replace(context)
     }
 
     /// Runs `work`, which is given a context of its own: that of a loop, whose parts are forked there.
@@ -537,6 +547,7 @@ impl Seat {
     }
 
     /// The extra seat in which this seat's thread works.
+    #[inline]
     pub(crate) fn thread_beside(&self) -> Option<&Seat> {
         // SAFETY: an extra seat lives as long as its pool, as this one does. (Another thread may sit there by now.)
         unsafe { self.thread_beside.load(Ordering::SeqCst).as_ref() }
@@ -558,6 +569,7 @@ impl Seat {
 
     /// Does what the occupant spawns go to the shared queue? Others do not look into an extra seat's deque; and somebody who counts as parked does not get to
     /// its own, and everybody else may be parked, too: the shared queue's posters ask.
+    #[inline]
     pub(crate) fn spawns_to_all(&self) -> bool {
         self.is_extra || self.parked.load(Ordering::Relaxed)
     }

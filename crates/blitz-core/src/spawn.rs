@@ -228,18 +228,17 @@ fn retained<const COUNTED: bool>(
         }
         let seat = seat::current().expect("tasks run in seats");
         let task = TaskContext::new(address, seat.context());
-        // SAFETY: the caller occupies the seat. Panics end in here, and joins leave the stack as they found it.
-        unsafe {
-            seat.run_plainly(0, task.context(), || {
-                if let Err(payload) = catch_unwind(AssertUnwindSafe(func)) {
-                    // With the closure, what it descended from may have gone: its handle's context.
-                    task.outlive();
-                    if Cancelled::of_panic(&*payload).is_none() {
-                        pool.handle_panic(payload);
-                    }
-                }
-            });
+        // SAFETY: the caller occupies the seat, and has forked nothing.
+        let outer = unsafe { seat.go_on_in(task.context()) };
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(func)) {
+            // With the closure, what it descended from may have gone: its handle's context.
+            task.outlive();
+            if Cancelled::of_panic(&*payload).is_none() {
+                pool.handle_panic(payload);
+            }
         }
+        // SAFETY: as above: panics have ended in here, and joins leave the stack as they found it.
+        unsafe { seat.go_on_in(outer) };
         pool.release();
     }
 }

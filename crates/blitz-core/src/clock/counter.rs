@@ -43,13 +43,19 @@ fn start() -> (u64, Instant) {
 }
 
 /// Measured over ever longer intervals until a millisecond has passed since the first call, then fixed.
+#[inline]
 pub(super) fn ticks_per_us() -> u64 {
-    // 32 bits are enough for a rate: four thousand gigahertz.
-    static FIXED: AtomicU32 = AtomicU32::new(0);
-    let fixed = FIXED.load(Ordering::Relaxed);
-    if fixed != 0 {
-        return u64::from(fixed);
+    match FIXED.load(Ordering::Relaxed) {
+        0 => measured(),
+        fixed => u64::from(fixed),
     }
+}
+
+/// What it is when it is known. 32 bits are enough for a rate: four thousand gigahertz.
+static FIXED: AtomicU32 = AtomicU32::new(0);
+
+#[cold]
+fn measured() -> u64 {
     let (first, at) = start();
     while at.elapsed() < Duration::from_micros(20) {
         std::hint::spin_loop();
