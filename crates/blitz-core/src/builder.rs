@@ -751,7 +751,8 @@ impl<S> ThreadPoolBuilder<S> {
     /// begun (`Block`), gets a panic (`Refuse`), or it is queued all the same (`Grow`, which is how it is without this). [`try_spawn`](crate::try_spawn) hands the closure back in
     /// any case.
     ///
-    /// For producers that are faster than the pool. A thread of a pool that has to wait does so as in [`block_in_place`](crate::block_in_place): others run what is queued. Tasks of
+    /// For producers that are faster than the pool. A thread of a pool that has to wait does so as in [`block_in_place`](crate::block_in_place): others run what is queued. If all threads of the
+    /// pool wait for room in it, and there may be no others ([`max_rescue_threads`](Self::max_rescue_threads)), one of them gets room beyond the limit. Tasks of
     /// scopes, broadcasts and computations of an async runtime do not count: somebody waits for those.
     ///
     /// 0 makes [`build`](Self::build) an error. Costs two atomic operations for each task; nothing without it.

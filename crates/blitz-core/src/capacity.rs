@@ -7,7 +7,9 @@
 //! gives its place back, then looks whether anybody waits (both SeqCst), and if so takes the lock before it tells. If the spawner's look came before the place was given back, so did its word, and the task sees it;
 //! and it cannot get the lock before the spawner sleeps.
 //!
-//! *It does not wait for ever:* a thread of a pool counts as away meanwhile, and when all of them are, and there are tasks, a rescue thread runs these ([`crate::rescue`]).
+//! *It does not wait for ever:* a thread of a pool counts as away meanwhile, and when all of them are, and there are tasks, a rescue thread runs these ([`crate::rescue`]). If there may
+//! not be another one, a thread of the pool gets a place beyond the limit ([`Capacity::let_one_in`]): whoever finds the pool stuck has seen all of them say that they are away, so those that do not have a place yet
+//! look for one after that, or are woken.
 
 use crate::companion::sleep_elsewhere;
 use crate::pool::Pool;
@@ -23,7 +25,8 @@ pub(crate) struct Capacity {
     taken: CachePadded<AtomicUsize>,
     /// Spawners that wait, or are about to.
     waiting: AtomicUsize,
-    gate: Mutex<()>,
+    /// A thread of the pool may have a place beyond the limit.
+    gate: Mutex<bool>,
     room: Condvar,
 }
 
@@ -34,7 +37,7 @@ impl Capacity {
             when_full,
             taken: CachePadded::new(AtomicUsize::new(0)),
             waiting: AtomicUsize::new(0),
-            gate: Mutex::new(()),
+            gate: Mutex::new(false),
             room: Condvar::new(),
         }
     }
@@ -50,7 +53,7 @@ impl Capacity {
     }
 
     #[track_caller]
-    fn take(&self) {
+    fn take(&self, pool: &Pool) {
         if self.try_take() {
             return;
         }
@@ -58,7 +61,10 @@ impl Capacity {
             FullPolicy::Grow => {
                 self.taken.fetch_add(1, Ordering::SeqCst);
             }
-            FullPolicy::Block => sleep_elsewhere(|| self.wait()),
+            FullPolicy::Block => {
+                let inside = pool.current_seat().is_some();
+                sleep_elsewhere(|| self.wait(inside));
+            }
             FullPolicy::Refuse => panic!(
                 "{} tasks wait in this pool, as many as its queue_capacity, and it refuses more: use try_spawn, which hands the task back, or FullPolicy::Block",
                 self.places
@@ -67,13 +73,28 @@ impl Capacity {
     }
 
     #[cold]
-    fn wait(&self) {
+    fn wait(&self, inside: bool) {
         let mut gate = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
         self.waiting.fetch_add(1, Ordering::SeqCst);
         while !self.try_take() {
+            if inside && std::mem::take(&mut *gate) {
+                self.taken.fetch_add(1, Ordering::SeqCst);
+                break;
+            }
             gate = self.room.wait(gate).unwrap_or_else(PoisonError::into_inner);
         }
         self.waiting.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    /// All threads of the pool wait, and there is nobody to run what is queued. `false`: none of them waits for room, or is about to.
+    fn let_one_in(&self) -> bool {
+        if self.when_full != FullPolicy::Block || self.taken.load(Ordering::SeqCst) < self.places {
+            return false;
+        }
+        *self.gate.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        // All: others may wait outside.
+        self.room.notify_all();
+        true
     }
 
     fn give_back(&self) {
@@ -91,13 +112,18 @@ impl Pool {
     #[track_caller]
     pub(crate) fn make_room(&self) {
         if let Some(capacity) = &self.capacity {
-            capacity.take();
+            capacity.take(self);
         }
     }
 
     /// The same, if there is one. `false`: there is not.
     pub(crate) fn has_room(&self) -> bool {
         self.capacity.as_ref().is_none_or(Capacity::try_take)
+    }
+
+    /// See [`Capacity::let_one_in`].
+    pub(crate) fn let_one_in(&self) -> bool {
+        self.capacity.as_ref().is_some_and(Capacity::let_one_in)
     }
 
     /// It begins.

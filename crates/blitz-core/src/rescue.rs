@@ -188,7 +188,7 @@ pub(crate) fn start(pool: &Pool, is_away: &dyn Fn(usize) -> bool) {
         return;
     }
     if rescue.active() + waiting.threads >= rescue.most {
-        if !stuck {
+        if !stuck || pool.let_one_in() {
             // Others get to it.
             return;
         }
@@ -211,7 +211,7 @@ pub(crate) fn start(pool: &Pool, is_away: &dyn Fn(usize) -> bool) {
         Ok(handle) => pool.keep_handle(handle),
         Err(error) => {
             rescue.active.fetch_sub(1, Ordering::SeqCst);
-            if stuck {
+            if stuck && !pool.let_one_in() {
                 rescue.complain(&mut waiting, format_args!("{error}"));
             }
         }

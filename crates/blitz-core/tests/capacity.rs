@@ -197,3 +197,32 @@ fn a_pool_with_a_patience_of_its_own_finishes_its_work() {
         pool.shutdown();
     }
 }
+
+/// Counts itself, and spawns two more of the next lower level.
+fn tree(levels: u32, count: Arc<AtomicUsize>) {
+    count.fetch_add(1, Ordering::SeqCst);
+    for _ in 0..if levels == 0 { 0 } else { 2 } {
+        let count = Arc::clone(&count);
+        spawn(move || tree(levels - 1, count));
+    }
+}
+
+#[test]
+fn tasks_that_spawn_into_their_own_full_pool_get_on_however_few_rescue_threads_there_may_be() {
+    for (threads, most) in [(1, 0), (2, 0), (1, 1), (3, 2)] {
+        let pool = ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .max_rescue_threads(most)
+            .queue_capacity(1, FullPolicy::Block)
+            .build()
+            .unwrap();
+        let count = Arc::new(AtomicUsize::new(0));
+        let counts = Arc::clone(&count);
+        pool.spawn(move || tree(6, counts));
+        assert!(
+            pool.shutdown_timeout(LONG),
+            "{threads} threads, {most} more"
+        );
+        assert_eq!(count.load(Ordering::SeqCst), (1 << 7) - 1);
+    }
+}
