@@ -277,7 +277,7 @@ pub(crate) unsafe fn make(
         // SAFETY: passed on; the caller occupies the seat.
         Some(seat) => unsafe { task::allocate(seat.arena(), context, run) },
         // SAFETY: passed on.
-        None => unsafe { task::allocate_boxed(context, run) },
+        None => unsafe { task::allocate_outside(context, run) },
     }
 }
 

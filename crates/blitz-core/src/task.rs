@@ -104,6 +104,23 @@ pub(crate) unsafe fn allocate<F: FnOnce()>(
     }
 }
 
+/// A task of a thread without a seat: in an arena of its own.
+///
+/// # Safety
+/// As for [`allocate`].
+pub(crate) unsafe fn allocate_outside<F: FnOnce()>(context: *const Context, body: F) -> TaskRef {
+    thread_local! {
+        static ARENA: Arena = const { Arena::new() };
+    }
+    let mut body = Some(body);
+    let mut take = || body.take().expect("taken once");
+    // SAFETY: passed on.
+    let made = ARENA.try_with(|arena| unsafe { allocate(arena, context, take()) });
+    // The thread is ending.
+    // SAFETY: passed on.
+    made.unwrap_or_else(|_| unsafe { allocate_boxed(context, take()) })
+}
+
 /// A task in a box, for threads without an arena.
 ///
 /// # Safety
