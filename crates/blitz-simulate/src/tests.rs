@@ -164,6 +164,21 @@ fn more_threads_than_cores_do_not_beat_the_cores() {
 }
 
 #[test]
+fn more_threads_than_cores_are_not_woken_for_want_of_cores() {
+    // As measured: five or six wakes, with eight threads and with sixty-four. If a woken thread got its CPU from one that works, all would be woken.
+    for (name, program) in programs() {
+        for workers in [8, 64] {
+            let machine = Machine {
+                cpus: 2,
+                ..Machine::with_cores(workers)
+            };
+            let wakes = simulate(&program, &machine).wakes;
+            assert!(wakes <= 12, "{name} with {workers}: {wakes}");
+        }
+    }
+}
+
+#[test]
 fn a_waiting_thread_that_may_run_anything_is_kept_busy_where_one_that_may_not_is_not() {
     // Two combs beside each other: whoever waits in one could help in the other.
     let program = program(&format!(
