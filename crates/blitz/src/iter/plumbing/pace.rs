@@ -132,6 +132,8 @@ pub(super) struct Pace {
     site: &'static Site,
     /// Ticks per item, as of lately; 0 if unknown.
     rate: Cell<f32>,
+    /// What an item costs on average, by earlier runs; 0 if unknown.
+    average: f32,
     /// What an item may cost, from earlier runs.
     most: f32,
     /// What the whole loop would take by the average of earlier runs; 0 if unknown.
@@ -159,20 +161,21 @@ impl Pace {
         let (average, most) = site.rates();
         Pace {
             usual: average * items,
-            ..Pace::new(site, average, most)
+            ..Pace::new(site, average, average, most)
         }
     }
 
     /// The pace of a part that was handed to this thread.
     #[inline]
     pub(super) fn at_rate(site: &'static Site, rate: f32) -> Pace {
-        Pace::new(site, rate, rate)
+        Pace::new(site, rate, site.rates().0, rate)
     }
 
-    fn new(site: &'static Site, rate: f32, most: f32) -> Pace {
+    fn new(site: &'static Site, rate: f32, average: f32, most: f32) -> Pace {
         Pace {
             site,
             rate: Cell::new(rate),
+            average,
             most,
             usual: 0.0,
             last: Cell::new(0),
@@ -263,10 +266,17 @@ impl Pace {
         self.us(self.most) > BLOCK_US / 2.0
     }
 
+    /// What to reckon with where a loop is cut, in ticks per item. If items are cheaper than they are on average, dear ones are still to come: cuts and
+    /// looks at the clock as fine as those will need are too many now, and yet too few to count in the whole.
+    #[inline]
+    fn fine_rate(&self) -> f32 {
+        self.rate.get().max(self.average)
+    }
+
     /// Long enough to be cut further.
     #[inline]
     pub(super) fn is_worth_a_cut(&self, items: f32) -> bool {
-        self.estimate_us(items) > WORTH_A_CUT_US.max(part_us())
+        self.us(self.fine_rate() * items) > WORTH_A_CUT_US.max(part_us())
     }
 
     /// Worth a fork. Where a part cannot be looked at before its end, it is kept shorter than a block.
@@ -341,7 +351,8 @@ impl Pace {
     #[inline]
     pub(super) fn next_part(&self, items: usize) -> usize {
         if self.clocked && self.is_known() {
-            self.items_in(part_us()).max(items / 8).max(1)
+            let part = (part_us() * self.ticks_per_us / self.fine_rate()) as usize;
+            part.max(items / 8).max(1)
         } else {
             items
         }
