@@ -176,10 +176,10 @@ impl PoolHandle {
         StandIn::new(Arc::clone(&self.pool))
     }
 
-    /// Waits until the pool's threads have ended, which they do when its handle is dropped and its tasks are through; until
-    /// `deadline` at most. `false`: some have not.
-    pub fn wait_until_stopped(&self, deadline: Option<Instant>) -> bool {
-        self.pool.wait_until_stopped(deadline)
+    /// Waits until the pool's threads are through, which they are when its handle is dropped and its tasks have ended; until
+    /// `deadline` at most. `false`: some are not. Otherwise they are joined: their thread-locals are gone.
+    pub fn join_threads(&self, deadline: Option<Instant>) -> bool {
+        self.pool.join_threads(deadline)
     }
 
     /// The pool's number of threads.

@@ -208,7 +208,7 @@ mod tests {
         let handle = pool.handle();
         let stand_in = handle.stand_in();
         drop(pool);
-        assert!(handle.wait_until_stopped(None));
+        assert!(handle.join_threads(None));
         for _ in 0..2 {
             assert!(stand_in.run(|| seat::current().is_none()));
         }

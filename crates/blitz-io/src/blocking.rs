@@ -20,7 +20,7 @@ use crate::driver::{ClockHold, Handle};
 use crate::place::Place;
 use crate::runtime::hooks::{self, Hooks};
 use crate::task::{self, Failure, JoinHandle, Queued, Schedule, Task};
-use blitz_core::companion::{forks, start_thread};
+use blitz_core::companion::{ThreadHandle, forks, start_thread};
 use blitz_core::demand::{ticks, ticks_per_us};
 use blitz_core::inherited::Captured;
 use std::cell::Cell;
@@ -80,6 +80,20 @@ struct Queue {
     closed: bool,
     /// There is no thread, and the system refuses to start one: the jobs are being told.
     refusal: Option<io::Error>,
+    /// Those of the threads. Whoever has started one brings its handle, and the thread does not end before.
+    handles: Vec<ThreadHandle>,
+    /// The last one that ended because it was idle for long, and joined the one before it.
+    last_out: Option<ThreadHandle>,
+}
+
+impl Queue {
+    /// The place of the calling thread's handle.
+    fn own_handle(&self) -> Option<usize> {
+        let me = std::thread::current().id();
+        self.handles
+            .iter()
+            .position(|handle| handle.thread().id() == me)
+    }
 }
 
 struct Job {
@@ -255,17 +269,25 @@ impl BlockingPool {
             pool.main();
             context::leave_for_good();
         });
-        if let Err(error) = spawned {
-            let mut queue = self.queue();
-            queue.threads -= 1;
-            queue.starting -= 1;
-            if queue.threads == 0 {
-                // Nobody will ever run them: say so instead of letting their handles hang.
-                let jobs = std::mem::take(&mut queue.jobs);
-                queue.refusal = Some(error);
+        let mut queue = self.queue();
+        match spawned {
+            Ok(handle) => {
+                queue.handles.push(handle);
                 drop(queue);
-                jobs.iter().for_each(Job::cancel);
-                self.queue().refusal = None;
+                // The thread may have come to its end, and wait for it.
+                self.ended.notify_all();
+            }
+            Err(error) => {
+                queue.threads -= 1;
+                queue.starting -= 1;
+                if queue.threads == 0 {
+                    // Nobody will ever run them: say so instead of letting their handles hang.
+                    let jobs = std::mem::take(&mut queue.jobs);
+                    queue.refusal = Some(error);
+                    drop(queue);
+                    jobs.iter().for_each(Job::cancel);
+                    self.queue().refusal = None;
+                }
             }
         }
     }
@@ -332,11 +354,24 @@ impl BlockingPool {
         drop(queue);
         // It still counts: whoever waits for its end waits for this, too.
         hooks::call(&self.hooks.stop);
-        self.queue().threads -= 1;
+        let without_handle = |queue: &mut Queue| queue.own_handle().is_none();
+        let queue = self.ended.wait_while(self.queue(), without_handle);
+        let mut queue = queue.unwrap_or_else(PoisonError::into_inner);
+        queue.threads -= 1;
+        let mut before = None;
+        if !queue.closed {
+            // Nobody joins a thread that is idle for long but the next one.
+            let own = queue.own_handle();
+            let own = own.map(|place| queue.handles.swap_remove(place));
+            before = std::mem::replace(&mut queue.last_out, own);
+        }
+        drop(queue);
         self.ended.notify_all();
+        before.into_iter().for_each(ThreadHandle::join);
     }
 
-    /// Waits until everything is done; with a `limit`, cancels what is queued, and waits no longer than that. `false`: something still runs, the caller itself for one.
+    /// Waits until everything is done, and the threads with their thread-locals are gone; with a `limit`, cancels what is queued, and waits no longer than that for
+    /// what is done. `false`: something still runs, the caller itself for one.
     pub(crate) fn shut_down(&self, limit: Option<Duration>) -> bool {
         let mut queue = self.queue();
         queue.closed = true;
@@ -357,7 +392,7 @@ impl BlockingPool {
         // A closure that ends its own runtime cannot wait for itself.
         let own = usize::from(std::ptr::eq(MINE.get(), self));
         let busy = |queue: &mut Queue| queue.threads > own;
-        let queue = match limit {
+        let mut queue = match limit {
             None => self
                 .ended
                 .wait_while(queue, busy)
@@ -367,7 +402,20 @@ impl BlockingPool {
                 waited.unwrap_or_else(PoisonError::into_inner).0
             }
         };
-        queue.threads == 0
+        let through = queue.threads == 0;
+        if queue.threads > own || limit.is_some_and(|limit| limit.is_zero()) {
+            return through;
+        }
+        let mut handles = std::mem::take(&mut queue.handles);
+        handles.extend(queue.last_out.take());
+        let me = std::thread::current().id();
+        let (own, others): (Vec<_>, Vec<_>) = handles
+            .into_iter()
+            .partition(|handle| handle.thread().id() == me);
+        queue.handles = own;
+        drop(queue);
+        others.into_iter().for_each(ThreadHandle::join);
+        through
     }
 
     /// Threads, idle threads, queued jobs.

@@ -5,8 +5,12 @@ mod common;
 use blitz_io::time::sleep;
 use blitz_io::{Builder, Handle, Runtime};
 use common::{runtime, within_a_minute};
+#[cfg(not(windows))]
+use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+#[cfg(not(windows))]
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -233,5 +237,93 @@ fn computations_that_wait_for_a_thread_are_cancelled_with_their_runtime() {
             ending.join().unwrap();
             assert!(blocked.iter().all(|job| job.is_finished()));
         }
+    });
+}
+
+/// Counts itself when its thread is gone, and takes its time. On Windows nobody may wait for that.
+#[cfg(not(windows))]
+struct Leaves(Arc<AtomicUsize>);
+
+#[cfg(not(windows))]
+impl Drop for Leaves {
+    fn drop(&mut self) {
+        thread::sleep(ms(30));
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+#[cfg(not(windows))]
+thread_local! {
+    static LEAVES: RefCell<Option<Leaves>> = const { RefCell::new(None) };
+}
+
+/// A runtime, and how many of its threads have thread-locals, and how many of these are gone.
+#[cfg(not(windows))]
+fn with_thread_locals(builder: &mut Builder) -> (Runtime, Arc<AtomicUsize>, Arc<AtomicUsize>) {
+    let (begun, gone) = (Arc::<AtomicUsize>::default(), Arc::<AtomicUsize>::default());
+    let (begins, goes) = (begun.clone(), gone.clone());
+    builder.on_thread_start(move || {
+        begins.fetch_add(1, Ordering::SeqCst);
+        LEAVES.set(Some(Leaves(goes.clone())));
+    });
+    (builder.build().unwrap(), begun, gone)
+}
+
+#[test]
+#[cfg(not(windows))]
+fn thread_locals_of_a_runtimes_own_threads_are_gone_when_it_is() {
+    within_a_minute(|| {
+        let ends: [fn(Runtime); 3] = [
+            drop,
+            |runtime| runtime.shutdown_timeout(ms(30_000)),
+            // From one of the threads that are to go: all but that one.
+            |runtime| {
+                let handle = runtime.handle().clone();
+                let ended = handle.spawn_blocking(move || drop(runtime));
+                while !ended.is_finished() {
+                    thread::yield_now();
+                }
+            },
+        ];
+        for (end, left) in ends.into_iter().zip([0, 0, 1]) {
+            for workers in [0, 1, 3] {
+                let mut builder = match workers {
+                    0 => Builder::new_current_thread(),
+                    _ => Builder::new_multi_thread(),
+                };
+                builder.worker_threads(workers.max(1));
+                let (runtime, begun, gone) = with_thread_locals(&mut builder);
+                runtime.block_on(async {
+                    blitz_io::spawn_blocking(|| ()).await.unwrap();
+                    let [one, other] = [(); 2].map(|()| blitz_io::spawn_blocking(|| ()));
+                    one.await.unwrap();
+                    other.await.unwrap();
+                });
+                end(runtime);
+                let (begun, gone) = (begun.load(Ordering::SeqCst), gone.load(Ordering::SeqCst));
+                // The one that ends the runtime may be through by now, too.
+                assert!(begun > workers && gone + left >= begun, "{gone} of {begun}");
+            }
+        }
+    });
+}
+
+#[test]
+#[cfg(not(windows))]
+fn a_blocking_thread_that_was_idle_for_long_is_gone_with_its_runtime_too() {
+    within_a_minute(|| {
+        let mut builder = Builder::new_current_thread();
+        builder.thread_keep_alive(ms(1));
+        let (runtime, begun, gone) = with_thread_locals(&mut builder);
+        for count in 1..=3 {
+            runtime.block_on(async { blitz_io::spawn_blocking(|| ()).await.unwrap() });
+            // Its hook has been called, and it is about to go.
+            while runtime.metrics().snapshot().blocking_threads > 0 {
+                thread::yield_now();
+            }
+            assert_eq!(begun.load(Ordering::SeqCst), count);
+        }
+        drop(runtime);
+        assert_eq!(gone.load(Ordering::SeqCst), 3);
     });
 }

@@ -34,7 +34,8 @@ use std::time::{Duration, Instant};
 ///
 /// The same threads run [`blitz::join`](blitz_core::join()), scopes and parallel iterators that tasks call, and
 /// [`spawn_cpu`](crate::spawn_cpu). Dropping a runtime drops every future in it, and waits for what is
-/// running just then and for every closure of [`spawn_blocking`](crate::spawn_blocking).
+/// running just then and for every closure of [`spawn_blocking`](crate::spawn_blocking). The threads that are its own are joined: their
+/// thread-locals are gone, too. (Inside of one of its tasks it waits for nothing.)
 ///
 /// A runtime lives on the *global* pool, beside whatever else runs there, other runtimes included, unless its
 /// [`Builder`] was asked for threads of its own. Dropping it leaves the pool as it is. Each runtime has its own tasks and its own threads for
@@ -185,7 +186,7 @@ impl Runtime {
         if shared.is_alone() {
             drop(self.pool.take());
             // Computations may still wait for a timer or a socket: the relief thread serves them to the end.
-            let has_stopped = |pool: &PoolHandle| pool.wait_until_stopped(deadline);
+            let has_stopped = |pool: &PoolHandle| sleep_elsewhere(|| pool.join_threads(deadline));
             through &= may_wait && shared.pool().is_none_or(has_stopped);
             if through {
                 shared.watch.stop(true);
