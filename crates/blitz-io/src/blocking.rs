@@ -17,6 +17,7 @@
 
 use crate::context;
 use crate::driver::{ClockHold, Handle};
+use crate::looks::Looks;
 use crate::place::Place;
 use crate::runtime::hooks::{self, Hooks};
 use crate::task::{self, Failure, JoinHandle, Queued, Schedule, Task};
@@ -35,9 +36,6 @@ use std::time::Duration;
 
 /// How long a thread looks for its next job before it sleeps: about as long as it takes to wake whoever waits for the last one, who then has the next.
 const LOOK_US: u64 = 25;
-/// After so many vain looks in a row, a thread looks once in `RETRY` times.
-const MAX_VAIN: u32 = 3;
-const RETRY: u32 = 32;
 
 thread_local! {
     /// The pool that this thread belongs to.
@@ -110,35 +108,6 @@ pub(crate) enum Duty {
     MayBeCancelled,
     /// It is done all the same.
     MustBeDone,
-}
-
-/// Whether a thread looks for its next job.
-#[derive(Default)]
-struct Looks {
-    /// It has had a job since it last looked.
-    due: bool,
-    vain: u32,
-    jobs: u32,
-}
-
-impl Looks {
-    fn job_comes(&mut self) {
-        self.due = true;
-        self.jobs = self.jobs.wrapping_add(1);
-    }
-
-    fn pays(&self) -> bool {
-        self.due && (self.vain < MAX_VAIN || self.jobs % RETRY == 0)
-    }
-
-    fn have(&mut self, found: bool) {
-        self.due = false;
-        self.vain = if found {
-            0
-        } else {
-            self.vain.saturating_add(1)
-        };
-    }
 }
 
 impl BlockingPool {

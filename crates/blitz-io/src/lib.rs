@@ -40,6 +40,8 @@ pub mod hyper;
 pub mod io;
 #[cfg(all(feature = "console", not(loom)))]
 mod kinds;
+#[cfg(not(loom))]
+mod looks;
 #[doc(hidden)]
 #[cfg(not(loom))]
 pub mod macros;

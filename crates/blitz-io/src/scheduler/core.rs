@@ -10,6 +10,7 @@
 use super::injector::refuse;
 use super::outlook::Outlook;
 use super::ring::{Full, Ring};
+use crate::looks::Looks;
 use crate::place::Now;
 use crate::primitives::AtomicU64;
 use crate::task::{Header, Queued};
@@ -49,6 +50,8 @@ pub(crate) struct Core {
     pub(crate) computes: Cell<bool>,
     /// Whether the last slice had tasks from the shared queue.
     pub(crate) fed: Cell<bool>,
+    /// Whether the owner looks at the driver when it is through with its tasks.
+    pub(crate) looks: Cell<Looks>,
     /// When the owner last woke up, in ticks.
     awake_since: Cell<u64>,
     /// When the owner last beat, in ticks. Written by the owner.
@@ -126,6 +129,7 @@ impl Core {
             fed: Cell::new(false),
             in_a_row: Cell::new(0),
             computes: Cell::new(false),
+            looks: Cell::default(),
             awake_since: Cell::new(0),
             last_beat: AtomicU64::new(0),
             relief_seen: Cell::new((0, 0)),

@@ -554,6 +554,9 @@ impl Scheduler {
             }
             // SAFETY: the core is the calling thread's.
             let Some(task) = (unsafe { self.next(core, index) }) else {
+                if polled > 0 && self.driver_has_more(core, index) {
+                    continue;
+                }
                 break;
             };
             if polled == 0 {
@@ -609,6 +612,23 @@ impl Scheduler {
         core.slice_ends();
         core.set_serving(false);
         polled > 0
+    }
+
+    /// The owner of the core is through with its tasks. Has something happened in the driver meanwhile? Where messages go to and fro it mostly has, and then all of
+    /// falling asleep and waking up is saved.
+    fn driver_has_more(&self, core: &Core, index: usize) -> bool {
+        if self.is_relief(index) || !self.driver.needs_attendant() {
+            return false;
+        }
+        let mut looks = core.looks.get();
+        looks.job_comes();
+        let found = looks.pays() && {
+            let found = self.driver.look() > 0;
+            looks.have(found);
+            found
+        };
+        core.looks.set(looks);
+        found
     }
 
     /// The calling thread is about to run a task, while computations wait, perhaps for just this thread. Unless the poll takes long, it soon gets to them.
