@@ -13,6 +13,7 @@ pub(crate) mod clock;
 mod descriptor;
 #[cfg(all(any(unix, windows), not(loom)))]
 mod interest;
+mod pace;
 #[cfg_attr(not(any(unix, windows)), allow(dead_code))]
 mod readiness;
 #[cfg(all(any(unix, windows), not(loom)))]
@@ -42,6 +43,7 @@ pub(crate) use self::registration::Registration;
 pub(crate) use self::source::Way;
 
 use self::alarm::{Alarm, SystemDevice};
+use self::pace::Pace;
 use self::source::Sources;
 use self::timers::{Timers, nanos_of, tick_at};
 use crate::wake_batch::WakeBatch;
@@ -74,6 +76,7 @@ pub(crate) struct Driver {
     poll: system::Poll,
     events: system::Events,
     batch: WakeBatch,
+    pace: Pace,
     handle: Arc<Handle>,
 }
 
@@ -109,6 +112,7 @@ pub(crate) fn new(clock: Clock) -> io::Result<(Driver, Arc<Handle>)> {
         poll,
         events: system::Events::with_capacity(EVENTS),
         batch: WakeBatch::new(),
+        pace: Pace::default(),
         handle: handle.clone(),
     };
     Ok((driver, handle))
@@ -119,13 +123,13 @@ impl Driver {
     ///
     /// If the clock is paused, a turn that may wait moves it to the next timer instead.
     pub(crate) fn turn(&mut self, wait: Wait) -> usize {
-        let handle = self.handle.clone();
-        handle.sources.recycle();
+        self.handle.sources.recycle();
         match wait {
             Wait::Look => self.fetch(Some(Duration::ZERO)),
-            Wait::Block if handle.clock.is_paused() => self.jump(),
+            Wait::Block if self.handle.clock.is_paused() => self.jump(),
             Wait::Block => self.wait(),
         }
+        let handle = &*self.handle;
         let is_interrupt = |event: &system::event::Event| event.token() == INTERRUPT;
         let _awake = (wait == Wait::Block || self.events.iter().any(is_interrupt))
             .then(|| Awake::new(&handle.interrupted));
@@ -134,7 +138,11 @@ impl Driver {
             system::Token(key) => Some((key, Ready::of_event(event))),
         });
         let called = handle.sources.dispatch(events, &mut self.batch);
-        called + handle.fire(&mut self.batch)
+        let fired = handle.fire(&mut self.batch);
+        if wait == Wait::Block && fired > 0 {
+            self.pace.fires(fired, tick_at(handle.clock.nanos()));
+        }
+        called + fired
     }
 
     /// What waiting is with a paused clock: if nothing has happened, the next thing to happen is a timer.
@@ -153,12 +161,11 @@ impl Driver {
 
     /// Waits for events.
     fn wait(&mut self) {
-        let handle = self.handle.clone();
-        let time_out = handle
-            .alarm
-            .begin(|| handle.timers.next_look(), |tick| handle.until(tick));
+        let (handle, pace) = (&*self.handle, &self.pace);
+        let next_look = || pace.wake_at(handle.timers.next_look());
+        let time_out = handle.alarm.begin(next_look, |tick| handle.until(tick));
         self.fetch(time_out);
-        handle.alarm.end();
+        self.handle.alarm.end();
     }
 
     /// Fetches events.

@@ -242,10 +242,14 @@ impl Sources {
 
     /// A turn begins: there are no events of an earlier one left.
     pub(super) fn recycle(&self) {
-        let gone: Vec<_> = self.locked(|table| {
+        let gone = self.locked(|table| {
             let Table {
                 sources, retired, ..
             } = table;
+            // Nearly always.
+            if retired.is_empty() {
+                return Vec::new();
+            }
             retired.drain(..).map(|key| sources.remove(key)).collect()
         });
         // A source may hold the last waker of a task.
