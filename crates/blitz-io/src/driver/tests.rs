@@ -110,21 +110,25 @@ fn a_look_does_not_wait() {
 }
 
 #[test]
-fn a_timer_is_never_early_and_seldom_late() {
+fn a_timer_is_never_early_and_not_always_late() {
     let mut small = Small::new();
-    let mut lateness = Vec::new();
     small.block_on(async {
         for micros in (50..5000).step_by(150) {
-            let deadline = time::Instant::now() + Duration::from_micros(micros);
-            time::sleep_until(deadline).await;
-            let now = time::Instant::now();
-            assert!(now >= deadline, "early by {:?}", deadline - now);
-            lateness.push(now - deadline);
+            // The machine may be busy. A wheel with an error in it is late by milliseconds, always.
+            let mut late = millis(1);
+            for _ in 0..1000 {
+                let deadline = time::Instant::now() + Duration::from_micros(micros);
+                time::sleep_until(deadline).await;
+                let now = time::Instant::now();
+                assert!(now >= deadline, "early by {:?}", deadline - now);
+                late = now - deadline;
+                if late < millis(1) {
+                    break;
+                }
+            }
+            assert!(late < millis(1), "{micros} us: {late:?}");
         }
     });
-    lateness.sort();
-    // The machine may be busy. A wheel with an error in it is late by milliseconds, always.
-    assert!(lateness[lateness.len() / 4] < millis(1), "{lateness:?}");
 }
 
 #[test]
