@@ -606,7 +606,10 @@ where
     P: Producer,
     C: Consumer<P::Item>,
 {
-    let local = Local::of_pieces(Pace::at_rate(site, rate), bounds.ask_for_a_cut(len));
+    let local = Local::of_pieces(
+        Pace::at_rate(site, len as f32, rate),
+        bounds.ask_for_a_cut(len),
+    );
     local.be_within(within);
     local.pace.start();
     local.in_loop(|| offer(len, bounds, LEVELS_SHARED, producer, consumer, &local));
@@ -789,7 +792,7 @@ where
     P: UnindexedProducer,
     C: UnindexedConsumer<P::Item>,
 {
-    let local = Local::new(Pace::at_rate(site, rate));
+    let local = Local::new(Pace::at_rate(site, part, rate));
     local.be_within(within);
     local.pace.start();
     local.in_loop(|| offer_unindexed(part, LEVELS_SHARED, producer, consumer, &local));

@@ -32,6 +32,9 @@ const TINY_US: f32 = 2.0;
 /// A run shorter than this that was much slower than usual was probably disturbed.
 const DISTURBED_US: f32 = 14.0;
 
+/// A loop is long if it takes so many times what is worth a wake.
+const LONG: f32 = 10.0;
+
 const SITES: usize = 4096;
 
 /// What is known about the items of one loop: two `f32`s, in ticks per item. The low half is a moving average. The high half
@@ -132,7 +135,7 @@ pub(super) struct Pace {
     site: &'static Site,
     /// Ticks per item, as of lately; 0 if unknown.
     rate: Cell<f32>,
-    /// What an item costs on average, by earlier runs; 0 if unknown.
+    /// What an item costs on average, by earlier runs, if the loop is long; 0 if it is not, or unknown.
     average: f32,
     /// What an item may cost, from earlier runs.
     most: f32,
@@ -161,21 +164,24 @@ impl Pace {
         let (average, most) = site.rates();
         Pace {
             usual: average * items,
-            ..Pace::new(site, average, average, most)
+            ..Pace::new(site, items, average, most)
         }
     }
 
-    /// The pace of a part that was handed to this thread.
+    /// The pace of a part of `items` that was handed to this thread.
     #[inline]
-    pub(super) fn at_rate(site: &'static Site, rate: f32) -> Pace {
-        Pace::new(site, rate, site.rates().0, rate)
+    pub(super) fn at_rate(site: &'static Site, items: f32, rate: f32) -> Pace {
+        Pace::new(site, items, rate, rate)
     }
 
-    fn new(site: &'static Site, rate: f32, average: f32, most: f32) -> Pace {
+    fn new(site: &'static Site, items: f32, rate: f32, most: f32) -> Pace {
+        // What forks and wakes cost is in the average of a short loop, and would keep it where it is.
+        let (average, _) = site.rates();
+        let is_long = average * items > LONG * demand::worth_a_wake() as f32;
         Pace {
             site,
             rate: Cell::new(rate),
-            average,
+            average: if is_long { average } else { 0.0 },
             most,
             usual: 0.0,
             last: Cell::new(0),

@@ -76,7 +76,7 @@ where
     S: Steps,
     C: UnindexedConsumer<S::Item>,
 {
-    let local = Local::new(Pace::at_rate(site, rate));
+    let local = Local::new(Pace::at_rate(site, 0.0, rate));
     local.pace.start();
     step_along(steps, consumer, 1, depth, &local);
     local.pace.remember();
@@ -178,7 +178,7 @@ where
     }
     let site = Site::of(pull_in_turns::<I, C> as fn(I, C) -> C::Result as usize);
     let known = Pace::begin(site, 0.0);
-    let local = Local::new(Pace::at_rate(site, 0.0));
+    let local = Local::new(Pace::at_rate(site, 0.0, 0.0));
     local.pace.start();
     if !known.is_known() || known.items_may_be_dear() {
         let expected = known.expected_ticks(EXPECTED_ITEMS);
@@ -253,7 +253,7 @@ fn help_pull<I, C>(
     let (left, right) = (consumer.split_off_left(), consumer);
     let (site, rate) = (local.pace.site(), local.pace.rate());
     let elsewhere = move |threads, consumer| {
-        let local = Local::new(Pace::at_rate(site, rate));
+        let local = Local::new(Pace::at_rate(site, 0.0, rate));
         help_pull(threads, expected, iter, consumer, &local);
         local.finish()
     };

@@ -73,7 +73,7 @@ where
     if for_right.full() {
         return reducer.reduce(done, ahead);
     }
-    let local = Local::new(Pace::at_rate(site, rate));
+    let local = Local::new(Pace::at_rate(site, 0.0, rate));
     local.pace.start();
     let (behind, len) = (middle + block, len - middle - block);
     let rest = alone(behind + len, len, block, 1, right, for_right, local);
