@@ -2,7 +2,7 @@
 //!
 //! * `push+pop`, `push+steal`: a deque's two ends on one thread, an item at a time. `seq` is a `Vec` and a `VecDeque`.
 //! * `stolen beside`: an owner pushes, and pops now and then, while another thread steals.
-//! * `recv/…`: an item through a [`DequeChannel`](::blitz::primitives::DequeChannel): a worker's own, one from outside, another worker's.
+//! * `recv/…`: an item through a [`DequeChannel`]: a worker's own, one from outside, another worker's.
 //! * `wake/…`: from a detached `spawn` outside until the task has begun, 300 us after the last one. `thread` is one that is unparked by hand.
 //! * `lookup`: the one sleeper among so many threads: by a bit each, as the engine has it, and by asking each in turn.
 //! * `back-off/…`: a join of two tasks of 20 us in pools of each mode.
