@@ -82,7 +82,7 @@ pub trait Companion: Send + Sync + 'static {
     fn leaves(&self, replace: &mut dyn FnMut()) -> bool;
 
     /// The pool has one more task in its queues, and none of its threads is idle. If they do not come back from the companion's work, it is for the
-    /// companion to say so ([`PoolHandle::rescue_if_stuck`]). Any thread may call this.
+    /// companion to say so ([`PoolHandle::set_absent`]). Any thread may call this.
     fn task_waits(&self);
 }
 
@@ -133,7 +133,7 @@ impl PoolHandle {
 
     /// Is there a task in the pool's queues?
     pub fn has_queued_task(&self) -> bool {
-        self.pool.has_queued_task()
+        self.pool.has_tasks()
     }
 
     /// Is there a task in the queues in which the calling thread, one of the pool's, looks first?
@@ -142,10 +142,10 @@ impl PoolHandle {
         self.pool.injected() > 0 || mine.is_some_and(|seat| !seat.stealer().is_empty())
     }
 
-    /// Some threads do not come back from the companion's work: `is_away` tells which. If all others wait, and tasks are in the pool's queues, another
-    /// thread is started, which runs them.
-    pub fn rescue_if_stuck(&self, is_away: &dyn Fn(usize) -> bool) {
-        self.pool.rescue_if_stuck_without(is_away);
+    /// Says whether one of the pool's threads, given by its index, seems not to come back from the companion's work. As long as it does not, and all others are busy or wait, another
+    /// thread takes what nobody else does: as if the missing one had said so by [`block_in_place`](crate::block_in_place). To be said again and again, by one thread at a time.
+    pub fn set_absent(&self, thread: usize, absent: bool) {
+        self.pool.set_absent(thread, absent);
     }
 
     /// Is some thread without work, awake or asleep?

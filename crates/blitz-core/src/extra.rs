@@ -1,10 +1,13 @@
 //! Seats beside those of a pool's threads, for whoever works for the pool while it has none of its own.
 //!
-//! Four kinds of threads do:
+//! Five kinds of threads do:
 //! * an outside thread whose work nobody takes, because every thread of the pool may be waiting for a lock that it holds ([`crate::guest`]);
 //! * a thread of the pool whose seat a guest has, while there is something for the companion to run ([`crate::worker`]);
 //! * a companion's own thread, which runs its work while the pool's are busy ([`StandIn`]);
-//! * a rescue thread, which runs what is queued while all of the pool's threads wait ([`crate::rescue`]).
+//! * a rescue thread, which runs what is queued while all of the pool's threads wait, or stands in for one that is away ([`crate::rescue`]);
+//! * a relay thread, to which background work lends its CPU ([`crate::priority`]).
+//!
+//! The last two are the engine's own: both [live](live) as the pool's threads do.
 //!
 //! What runs there may fork, open a scope or spawn, as it does in the pool's own seats, and never has to wait for one of the pool's threads: these may
 //! wait for something that it holds. Its forks can be taken by others as from any seat; its tasks go to the shared queue; what it waits for and they do not take,
@@ -123,6 +126,37 @@ impl Drop for Beside<'_> {
         // Release: what we did with the seat, for the next one in it.
         self.extra.taken.store(false, Ordering::Release);
     }
+}
+
+/// The life of a thread that the engine has started to work for the pool beside its own, and that nobody can tell from these: handlers, companion and placement are theirs.
+/// It has an end when there are no more `turns`. A companion that comes to the pool meanwhile is told of the thread before its next turn.
+pub(crate) fn live<T>(
+    pool: &Pool,
+    index: usize,
+    turns: impl Iterator<Item = T>,
+    mut work: impl FnMut(&Seat, T),
+) {
+    let beside = Beside::enter(pool);
+    pool.placement.stand_in_started();
+    if let Some(handler) = &pool.handlers.start {
+        pool.catch_panic(|| handler(index));
+    }
+    let mut companion = None;
+    for turn in turns {
+        if companion.is_none() {
+            companion = pool
+                .companion()
+                .inspect(|companion| companion.thread_started(None));
+        }
+        work(beside.seat(), turn);
+    }
+    if let Some(companion) = companion {
+        companion.thread_stopped(None);
+    }
+    if let Some(handler) = &pool.handlers.exit {
+        pool.catch_panic(|| handler(index));
+    }
+    drop(beside);
 }
 
 /// A thread that is not one of the pool's and runs work in it, in an extra seat.

@@ -535,36 +535,22 @@ impl Pool {
 
     /// Is every seat [lost](Seat::is_lost), while there is work that none of those who wait may run?
     ///
-    /// A seat is lost, too, if its thread `is_away`: the companion knows that it may not come back from what it runs there. Each of those may have
-    /// a rescue thread in its place, which may be stuck likewise.
-    ///
     /// Asked by everybody who makes it so: whoever parks, injects, leaves a seat as a guest, or ends as a rescue thread. Waiters that
     /// still dig or have been unparked do not count: they are about to find something, or to ask again. One that sleeps elsewhere
     /// counts until it is back: for that moment, a rescue thread too many may be started.
-    pub(crate) fn is_stuck(&self, is_away: &dyn Fn(usize) -> bool) -> bool {
+    pub(crate) fn is_stuck(&self) -> bool {
         // Our own contribution before the look at the others'.
         fence(Ordering::SeqCst);
-        let mut away = 0;
-        let is_lost = |seat: &Seat| {
-            let is_away = is_away(seat.index) && !seat.occupancy.has_guest();
-            away += usize::from(is_away);
-            is_away || seat.is_lost()
-        };
-        if !self.seats.iter().all(is_lost) || self.rescue.at_work() >= away.max(1) {
-            return false;
-        }
-        self.has_queued_task() && !self.victims(0).any(Seat::is_waking_rescue)
+        self.seats.iter().all(Seat::is_lost)
+            && self.rescue.at_work() == 0
+            && self.has_tasks()
+            && !self.victims(0).any(Seat::is_waking_rescue)
     }
 
     /// The caller may have made it so: then it gets somebody to run what is queued.
     pub(crate) fn rescue_if_stuck(&self) {
-        self.rescue_if_stuck_without(&|_| false);
-    }
-
-    /// The same, where some threads are away.
-    pub(crate) fn rescue_if_stuck_without(&self, is_away: &dyn Fn(usize) -> bool) {
-        if self.is_stuck(is_away) {
-            rescue::start(self, is_away);
+        if self.is_stuck() {
+            rescue::start(self);
         }
     }
 
@@ -578,7 +564,22 @@ impl Pool {
     #[inline]
     pub(crate) fn stand_in_if_short(&self) {
         if self.rescue.is_short() && self.is_short() {
-            rescue::start(self, &|_| false);
+            rescue::start(self);
+        }
+    }
+
+    /// The companion says whether one of the pool's threads is stuck in its work. Until it is said to be back, it counts as one that sleeps elsewhere: somebody stands in for it.
+    /// That may be too late by the time between two looks of the companion's, and then the pool has a thread too many, or one too few.
+    pub(crate) fn set_absent(&self, thread: usize, absent: bool) {
+        let seat = &self.seats[thread];
+        // A guest computes in its place; and who waits in a way that the engine knows counts as that.
+        let absent = absent && !seat.occupancy.has_guest() && !seat.is_parked_in_work();
+        if seat.set_absent(absent) != absent {
+            self.is_away(seat, absent);
+        }
+        if absent {
+            // Also those that stand in for it may be stuck by now.
+            self.stand_in_if_short();
         }
     }
 
@@ -602,11 +603,6 @@ impl Pool {
         // The next one if somebody else is at it, or the owner was faster: the caller may be the last to search.
         let mut hidden = self.victims(0).filter(|seat| seat.hides_work());
         hidden.any(|seat| seat.stack.thief().force())
-    }
-
-    /// Is there a task in any queue?
-    pub(crate) fn has_queued_task(&self) -> bool {
-        !self.injected_nothing() || self.victims(0).any(|seat| !seat.stealer().is_empty())
     }
 
     /// Calls `look_at` with every seat, extra ones included.

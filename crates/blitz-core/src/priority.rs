@@ -18,13 +18,14 @@
 //! The time that a loop waits is no part of what its items take ([`ticks_away`]): it would be cut into pieces of one item, and make even less of its share.
 
 use crate::clock::{ticks, ticks_per_us};
-use crate::extra::Beside;
+use crate::extra;
 use crate::fork;
 use crate::inherited::{self, Node};
 use crate::pool::Pool;
 use crate::seat::Seat;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
+use std::iter;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -231,30 +232,12 @@ fn lend(pool: &Pool, index: usize) -> Option<Arc<Turn>> {
 
 /// The life of a relay thread.
 fn main(pool: &Pool, index: usize) {
-    let beside = Beside::enter(pool);
-    let seat = beside.seat();
-    pool.placement.stand_in_started();
-    if let Some(handler) = &pool.handlers.start {
-        pool.catch_panic(|| handler(index));
-    }
-    let mut companion = None;
-    while let Some(turn) = pool.relays.next(pool) {
-        if companion.is_none() {
-            companion = pool
-                .companion()
-                .inspect(|companion| companion.thread_started(None));
-        }
+    let turns = iter::from_fn(|| pool.relays.next(pool));
+    extra::live(pool, index, turns, |seat, turn| {
         while let Some(task) = pool.take_urgent() {
             // SAFETY: the seat is this thread's.
             unsafe { seat.run_task(task) };
         }
         turn.end();
-    }
-    if let Some(companion) = companion {
-        companion.thread_stopped(None);
-    }
-    if let Some(handler) = &pool.handlers.exit {
-        pool.catch_panic(|| handler(index));
-    }
-    drop(beside);
+    });
 }

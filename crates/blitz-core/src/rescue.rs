@@ -6,14 +6,15 @@
 //! for itself. (It takes one pool to do so in a smaller way: a thread leaves a task in its own deque and waits for
 //! another pool, where somebody waits for the task.) And a companion's threads block in the middle of tasks, on futures that may depend on
 //! tasks in the queues ([`sleep_elsewhere`](crate::wait::sleep_elsewhere)). Running it on top of the waiting frames is what we promise never
-//! to do. (Or they block there without a word, which the companion notices: such a thread is *away*.) So somebody else does: a pool that is *stuck* (every seat lost, because those who would run what is queued are parked,
+//! to do. So somebody else does: a pool that is *stuck* (every seat lost, because those who would run what is queued are parked,
 //! and tasks in the queues; see `Pool::is_stuck`) gets a rescue
 //! thread, which runs them on a stack and in a seat of its own ([`crate::extra`]). If it blocks in the same way, and the pool is
 //! stuck again, another one is started: as many as the program is deep, but no more than
 //! [`max_rescue_threads`](crate::ThreadPoolBuilder::max_rescue_threads).
 //!
 //! # Somebody is away
-//! A thread that blocks in something that is not the engine's, and says so ([`block_in_place`](crate::block_in_place)), is not stuck as long as others go on; but it is missing. If there is
+//! A thread that blocks in something that is not the engine's, and says so ([`block_in_place`](crate::block_in_place)), or does not say so, but the companion finds it stuck in a task
+//! (`Pool::set_absent`), is missing, although the pool is not stuck as long as others go on. If there is
 //! work that nobody takes, because all others are busy, the same kind of thread *stands in* for it, also if that work is a fork, whose owner would get to it. There are never more
 //! of them taking forks than threads are away; when these are back, the forks are for them. So a pool has as many threads that compute as it was made with, and for a moment a few more.
 //! Nothing here is needed for anybody to get on: a call for a stand-in that comes to nothing costs time.
@@ -28,12 +29,13 @@
 //! pool can have the same index at the same time: if the wait ends while the rescue's last job still runs. The
 //! alternatives were to let the thread wait for a job that may need what it holds, or an index that is out of range.
 
-use crate::extra::Beside;
+use crate::extra;
 use crate::fork;
 use crate::hooks;
 use crate::pool::{Pool, complain};
 use crate::seat::Seat;
 use crate::worker;
+use std::iter;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -140,7 +142,7 @@ impl Rescue {
         let mut waiting = self.waiting();
         // It is no occupant any more, and somebody may have relied on it in the moment before: so it asks after that.
         self.active.fetch_sub(1, Ordering::SeqCst);
-        if pool.is_stuck(&|_| false) || pool.is_short() {
+        if pool.is_stuck() || pool.is_short() {
             self.active.fetch_add(1, Ordering::SeqCst);
             return true;
         }
@@ -173,11 +175,11 @@ impl Rescue {
 
 /// Gets somebody to run what is in the queues of a pool, if it is stuck or short of threads.
 #[cold]
-pub(crate) fn start(pool: &Pool, is_away: &dyn Fn(usize) -> bool) {
+pub(crate) fn start(pool: &Pool) {
     let rescue = &pool.rescue;
     let mut waiting = rescue.waiting();
     // Several may have noticed at the same time; one thread will do.
-    let stuck = pool.is_stuck(is_away);
+    let stuck = pool.is_stuck();
     if !stuck && !pool.is_short() {
         return;
     }
@@ -220,35 +222,15 @@ pub(crate) fn start(pool: &Pool, is_away: &dyn Fn(usize) -> bool) {
 
 /// The life of a rescue thread; on entry it counts as active.
 fn main(pool: &Pool, index: usize) {
-    let beside = Beside::enter(pool);
-    let seat = beside.seat();
-    pool.placement.stand_in_started();
-    if let Some(handler) = &pool.handlers.start {
-        pool.catch_panic(|| handler(index));
-    }
-    let mut companion = None;
-    loop {
-        if companion.is_none() {
-            companion = pool
-                .companion()
-                .inspect(|companion| companion.thread_started(None));
-        }
+    let called_again = iter::from_fn(|| pool.rescue.rest(pool).then_some(()));
+    let turns = iter::once(()).chain(called_again);
+    extra::live(pool, index, turns, |seat, ()| {
         seat.begin_rescue(index);
         // SAFETY: the seat is this thread's.
         unsafe { run_everything(pool, seat) };
         // Before the thread is no occupant any more: a token in its parker would look as if it woke up.
         seat.end_rescue();
-        if !pool.rescue.rest(pool) {
-            break;
-        }
-    }
-    if let Some(companion) = companion {
-        companion.thread_stopped(None);
-    }
-    if let Some(handler) = &pool.handlers.exit {
-        pool.catch_panic(|| handler(index));
-    }
-    drop(beside);
+    });
 }
 
 /// # Safety

@@ -128,6 +128,8 @@ pub(crate) struct Seat {
     parked: AtomicBool,
     /// The occupant sleeps in something that is not the engine's: a token in its parker wakes nobody.
     sleeps_elsewhere: AtomicBool,
+    /// The companion has found its thread stuck. Only the companion writes it.
+    absent: AtomicBool,
     /// The extra seat in which this seat's thread serves the companion, since a guest has, or had, this one; null: none.
     thread_beside: AtomicPtr<Seat>,
     /// Does the occupant of an extra seat rescue the pool?
@@ -170,6 +172,7 @@ impl Seat {
             waits_for: AtomicPtr::new(ptr::null_mut()),
             parked: AtomicBool::new(false),
             sleeps_elsewhere: AtomicBool::new(false),
+            absent: AtomicBool::new(false),
             thread_beside: AtomicPtr::new(ptr::null_mut()),
             is_rescue: AtomicBool::new(false),
             retired: AtomicBool::new(false),
@@ -579,8 +582,12 @@ impl Seat {
         self.parked.load(Ordering::SeqCst) && !self.is_woken()
     }
 
+    /// The companion says whether the seat's thread is stuck in its work. Returns what it has said before.
+    pub(crate) fn set_absent(&self, absent: bool) -> bool {
+        self.absent.swap(absent, Ordering::SeqCst)
+    }
+
     /// Is the occupant in the middle of something, and parked there?
-    #[cfg(feature = "console")]
     pub(crate) fn is_parked_in_work(&self) -> bool {
         self.parked.load(Ordering::Relaxed)
     }

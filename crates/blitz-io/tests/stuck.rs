@@ -502,6 +502,27 @@ fn computations_may_wait_silently_for_each_other_beside_workers_that_block() {
 }
 
 #[test]
+fn a_computation_may_wait_silently_for_another_beside_one_worker_that_blocks() {
+    let _alone = alone();
+    within_a_minute(|| {
+        let runtime = runtime(2);
+        for _ in 0..3 {
+            // Nobody but the second worker is there for computations, and it waits.
+            let answer = runtime.spawn(async {
+                let (answer, answered) = mpsc::channel();
+                blitz_core::spawn(move || {
+                    let (inner, received) = mpsc::channel();
+                    blitz_core::spawn(move || inner.send(42).unwrap());
+                    answer.send(received.recv()).unwrap();
+                });
+                answered.recv()
+            });
+            assert_eq!(runtime.block_on(answer).unwrap(), Ok(Ok(42)));
+        }
+    });
+}
+
+#[test]
 fn a_computation_that_is_started_while_its_worker_blocks_is_run() {
     let _alone = alone();
     within_a_minute(|| {

@@ -6,7 +6,7 @@
 //!
 //! So, while tasks are left lying behind a poll, or the driver behind whoever left it, one thread looks at the workers every few milliseconds. If a worker is still in the same poll
 //! as at the last look, with tasks behind it, or nobody has moved, and tasks or the driver wait, others are told, or the relief thread is asked, as if
-//! the worker had said that it blocks. If computations wait, and workers are stuck in polls, the pool is told that these are away, and gets other threads to run them. If nobody can be had, the watcher itself looks after the driver. If it is the relief thread that is still in the same poll, another one takes its place.
+//! the worker had said that it blocks. The pool is told, too, that the worker is absent: computations that nobody else takes get another thread. If nobody can be had, the watcher itself looks after the driver. If it is the relief thread that is still in the same poll, another one takes its place.
 //!
 //! When nothing has moved, nothing lies there, and the driver is attended or nobody needs it, the watcher rests, until somebody leaves something again (see `vigil`): it costs nothing while the
 //! runtime is idle, and no more than a load where tasks are pushed.
@@ -14,7 +14,7 @@
 use super::refusal::Refusal;
 use super::vigil::Vigil;
 use super::workers::Scheduler;
-use blitz_core::companion::{ThreadHandle, start_thread};
+use blitz_core::companion::{PoolHandle, ThreadHandle, start_thread};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -91,7 +91,7 @@ impl Watch {
     fn watch(&self, scheduler: &Scheduler, seen: &mut Vec<(u64, u64)>) {
         let mut pause = SHORTEST;
         let mut was_stuck = false;
-        let mut away = Vec::new();
+        let mut absent = Absent::new(scheduler);
         loop {
             std::thread::park_timeout(pause);
             if self.is_stopping() {
@@ -107,11 +107,8 @@ impl Watch {
                 let has_moved = before.0 != progress;
                 let same_poll = !has_moved && core.is_in_slice();
                 if let Some(worker) = scheduler.worker_of(index) {
-                    if away.len() <= worker {
-                        away.resize(worker + 1, false);
-                    }
                     // One that beats computes, and will get to other computations.
-                    away[worker] = same_poll && before.1 == beat;
+                    absent.say(worker, same_poll && before.1 == beat);
                 }
                 moved |= has_moved;
                 if same_poll {
@@ -120,9 +117,6 @@ impl Watch {
                     stuck |= core.has_work();
                     scheduler.relief.replace_if_stuck(scheduler, index);
                 }
-            }
-            if let Some(pool) = scheduler.pool() {
-                pool.rescue_if_stuck(&|worker| away.get(worker) == Some(&true));
             }
             stuck |= !moved && scheduler.is_waited_for();
             if stuck {
@@ -163,5 +157,33 @@ impl Watch {
                 handle.join();
             }
         }
+    }
+}
+
+/// What the pool has been told of its threads; taken back when nobody watches any more.
+struct Absent<'a> {
+    pool: Option<&'a PoolHandle>,
+    told: usize,
+}
+
+impl<'a> Absent<'a> {
+    fn new(scheduler: &'a Scheduler) -> Self {
+        Absent {
+            pool: scheduler.pool(),
+            told: 0,
+        }
+    }
+
+    fn say(&mut self, worker: usize, absent: bool) {
+        self.told = self.told.max(worker + 1);
+        if let Some(pool) = self.pool {
+            pool.set_absent(worker, absent);
+        }
+    }
+}
+
+impl Drop for Absent<'_> {
+    fn drop(&mut self) {
+        (0..self.told).for_each(|worker| self.say(worker, false));
     }
 }

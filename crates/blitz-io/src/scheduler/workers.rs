@@ -913,8 +913,8 @@ impl Companion for Scheduler {
     }
 
     fn task_waits(&self) {
-        // A worker that computes gets to it, or leaves it lying when it runs a task next.
-        if self.my_core().is_none_or(|(core, _)| core.is_in_slice()) {
+        // Workers that compute get to it, or leave it lying when they run a task next; unless all of them block in what they compute, while others, which do not, are stuck in tasks.
+        if self.my_core().is_none() || self.cores().any(Core::is_in_slice) {
             self.watch.keep(self);
         }
     }
