@@ -240,7 +240,7 @@ impl Tour {
             name: "Drop-in for rayon",
             kept: (chains > 0).then_some(true),
             figure: format!(
-                "{chains} chains written once, compiled against both libraries: the same results. rayon's own tests: see the README."
+                "{chains} chains written once, compiled against both libraries: the same results. rayon's own tests: see docs/coming-from-rayon.md."
             ),
             command: "blitz bench iter".into(),
         });
