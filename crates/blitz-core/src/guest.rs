@@ -54,49 +54,58 @@ const PATIENCE: u32 = 5;
 pub(crate) fn in_pool<R: Send>(pool: &Pool, op: impl FnOnce(&Seat, bool) -> R + Send) -> R {
     match seat::current() {
         Some(seat) if pool.owns(seat) => op(seat, false),
-        Some(seat) => from_elsewhere(seat, pool, op),
+        Some(seat) => once(op, |op| from_elsewhere(seat, pool, op)),
         None => match Guest::enter(pool) {
             // SAFETY: the seat is ours, and so is the word.
             Some(guest) => unsafe { Word::here().run(guest.seat, || op(guest.seat, false)) },
-            None => without_seat(pool, op),
+            None => once(op, |op| without_seat(pool, op)),
         },
     }
 }
 
+/// Work that is called once, and leaves its result with whoever made it. What follows is the long way into a pool, microseconds of it: it is
+/// compiled once, not for each kind of work.
+type Op<'a> = &'a mut (dyn FnMut(&Seat, bool) + Send);
+
+/// Gives `op` to `run`, which has it called; returns what came of it.
+fn once<R: Send>(op: impl FnOnce(&Seat, bool) -> R + Send, run: impl FnOnce(Op<'_>)) -> R {
+    let (mut op, mut result) = (Some(op), None);
+    run(&mut |seat, moved| result = op.take().map(|op| op(seat, moved)));
+    result.expect("whoever takes it runs it, or unwinds")
+}
+
 /// `op` for whoever runs it: it works for the site that the caller works for.
-#[inline]
-fn for_site<R>(op: impl FnOnce(&Seat, bool) -> R + Send) -> impl FnOnce(&Seat, bool) -> R + Send {
-    let carried = console::Carried::away();
-    move |seat, moved| carried.run(|| op(seat, moved))
+fn for_site(op: Op<'_>) -> impl FnMut(&Seat, bool) + Send {
+    let mut carried = Some(console::Carried::away());
+    move |seat, moved| {
+        let carried = carried.take().expect("called once");
+        carried.run(|| op(seat, moved));
+    }
 }
 
 /// The caller sits in another pool.
 #[cold]
-fn from_elsewhere<R: Send>(
-    seat: &Seat,
-    pool: &Pool,
-    op: impl FnOnce(&Seat, bool) -> R + Send,
-) -> R {
+fn from_elsewhere(seat: &Seat, pool: &Pool, op: Op<'_>) {
     match pool.admit() {
-        Some(_visit) => hand_over_from(seat, pool, for_site(op)),
+        Some(_visit) => hand_over_from(seat, pool, &mut for_site(op)),
         None => in_pool(global::instead_of(pool), op),
     }
 }
 
 /// The pool has no seat for the caller, which is in no other one.
 #[cold]
-fn without_seat<R: Send>(pool: &Pool, op: impl FnOnce(&Seat, bool) -> R + Send) -> R {
+fn without_seat(pool: &Pool, op: Op<'_>) {
     let Some(_visit) = pool.admit() else {
         return in_pool(global::instead_of(pool), op);
     };
     // A seat that is entered knows nothing of where its occupant comes from.
     let word = Word::here();
     // SAFETY: the seat is that of the thread that runs it, and we wait for it.
-    let op = |seat: &Seat, moved| unsafe { word.run(seat, || op(seat, moved)) };
+    let op = &mut |seat: &Seat, moved| unsafe { word.run(seat, || op(seat, moved)) };
     if pool.guests && pool.is_known_blocked() {
         return op(Beside::enter(pool).seat(), false);
     }
-    hand_over(pool, for_site(op))
+    hand_over(pool, &mut for_site(op));
 }
 
 thread_local! {
@@ -264,7 +273,7 @@ where
 
 /// For threads without a seat: blocks until a pool thread has run it, or runs it if none gets to it.
 #[cold]
-fn hand_over<R: Send>(pool: &Pool, op: impl FnOnce(&Seat, bool) -> R + Send) -> R {
+fn hand_over(pool: &Pool, op: Op<'_>) {
     let parker = outsider_parker();
     let carried = Carried::away();
     let passage = carried.passage();
@@ -286,9 +295,8 @@ fn hand_over<R: Send>(pool: &Pool, op: impl FnOnce(&Seat, bool) -> R + Send) -> 
         block_helping(pool, &work.wait(), parker, &mut take_back);
     });
     ticket.keep();
-    let (result, reached) = work.into_result();
+    let ((), reached) = work.into_result();
     carried.arrived(reached);
-    result
 }
 
 /// What is queued for work in the frame of a thread without a seat.
@@ -405,11 +413,7 @@ where
 
 /// For threads with a seat in another pool: helps that pool meanwhile.
 #[cold]
-fn hand_over_from<R: Send>(
-    seat: &Seat,
-    pool: &Pool,
-    op: impl FnOnce(&Seat, bool) -> R + Send,
-) -> R {
+fn hand_over_from(seat: &Seat, pool: &Pool, op: Op<'_>) {
     fn head<F, R>(_: &Work<F, R>) -> Task
     where
         F: FnOnce(&Seat, bool) -> R + Send,
@@ -433,28 +437,23 @@ fn hand_over_from<R: Send>(
         // SAFETY: the caller occupies the seat.
         unsafe { wait_for(seat, &handed.work.wait()) };
     });
-    let (result, reached) = handed.work.into_result();
+    let ((), reached) = handed.work.into_result();
     carried.arrived(reached);
-    result
 }
 
 /// Blocks a thread without a seat until `awaited` is over.
-pub(crate) fn block_on(awaited: &impl Awaited, parker: &Parker) {
-    block(awaited, || parker.park());
-}
-
-fn block(awaited: &impl Awaited, mut park: impl FnMut()) {
+pub(crate) fn block_on(awaited: &dyn Awaited, parker: &Parker) {
     let _waiting_is_no_work = profile::pause();
     while !awaited.is_done() {
         if awaited.announce_parked() {
-            park();
+            parker.park();
             awaited.announce_awake();
         }
     }
 }
 
 /// Blocks a thread without a seat until tasks in `pool` are over; if nobody gets to them, it runs them.
-pub(crate) fn wait_outside(pool: &Pool, awaited: &impl Awaited, parker: &Parker) {
+pub(crate) fn wait_outside(pool: &Pool, awaited: &dyn Awaited, parker: &Parker) {
     block_helping(pool, awaited, parker, &mut |pool| {
         let beside = Beside::enter(pool);
         // SAFETY: the seat is ours.
@@ -463,7 +462,7 @@ pub(crate) fn wait_outside(pool: &Pool, awaited: &impl Awaited, parker: &Parker)
 }
 
 /// Looks for as long as going to sleep and being woken would take: what a thread of the pool that is awake does at once is over by then.
-fn spin(pool: &Pool, awaited: &impl Awaited) {
+fn spin(pool: &Pool, awaited: &dyn Awaited) {
     // That thread may need this CPU.
     if pool.oversubscribed() {
         return;
@@ -478,7 +477,7 @@ fn spin(pool: &Pool, awaited: &impl Awaited) {
 /// Blocks a thread without a seat until `awaited` is over. If the pool admits guests and has begun nothing since the last look, calls `help`.
 fn block_helping(
     pool: &Pool,
-    awaited: &impl Awaited,
+    awaited: &dyn Awaited,
     parker: &Parker,
     help: &mut dyn FnMut(&Pool) -> bool,
 ) {

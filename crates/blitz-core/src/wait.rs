@@ -169,10 +169,12 @@ pub(crate) fn pause(round: u32) {
 
 /// Waits until `awaited` is done, helping with what descends from it. Does not unwind: what is awaited may use the caller's frame.
 ///
+/// It is compiled once, not for each kind of join: whoever waits has time for a call.
+///
 /// # Safety
 /// The caller occupies the seat.
 #[cold]
-pub(crate) unsafe fn wait_for<A: Awaited + ?Sized>(seat: &Seat, awaited: &A) {
+pub(crate) unsafe fn wait_for(seat: &Seat, awaited: &dyn Awaited) {
     // SAFETY: passed on.
     without_unwinding("a panic in a wait", || unsafe { help_until(seat, awaited) });
 }
@@ -200,7 +202,7 @@ pub(crate) unsafe fn wait_for_half(seat: &Seat, within: Within) {
 
 /// # Safety
 /// The caller occupies the seat.
-unsafe fn help_until<A: Awaited + ?Sized>(seat: &Seat, awaited: &A) {
+unsafe fn help_until(seat: &Seat, awaited: &dyn Awaited) {
     let _waiting_is_no_work = profile::pause();
     let _wait = trace::span(Kind::Wait, 0);
     let mut wait = Wait {
@@ -244,7 +246,7 @@ unsafe fn help_until<A: Awaited + ?Sized>(seat: &Seat, awaited: &A) {
 ///
 /// # Safety
 /// The caller occupies the seat.
-pub(crate) unsafe fn help<A: Awaited + ?Sized>(seat: &Seat, awaited: &A) -> bool {
+pub(crate) unsafe fn help(seat: &Seat, awaited: &dyn Awaited) -> bool {
     let mut wait = Wait {
         seat,
         awaited,
@@ -331,9 +333,9 @@ pub(crate) fn sleep_elsewhere<R>(seat: &Seat, sleep: impl FnOnce() -> R) -> R {
     })
 }
 
-struct Wait<'a, A: ?Sized> {
+struct Wait<'a> {
     seat: &'a Seat,
-    awaited: &'a A,
+    awaited: &'a dyn Awaited,
     /// The queues have shown tasks that we may not run: leave them alone until we dig.
     strangers_seen: bool,
     /// So has our own deque; until we have run something, which may have pushed a descendant.
@@ -347,7 +349,7 @@ enum Found<'a> {
     Fork(crate::join_stack::Stolen<'a>, &'a Seat),
 }
 
-impl<'a, A: Awaited + ?Sized> Wait<'a, A> {
+impl<'a> Wait<'a> {
     fn is_ours(&self, context: *const Context) -> bool {
         // SAFETY: callers hold the work that the context belongs to: a task taken out of its queue, or one of the shared queue or a
         // fork on a stack whose lock they hold.
@@ -411,7 +413,7 @@ impl<'a, A: Awaited + ?Sized> Wait<'a, A> {
     }
 
     /// The other seats, the one that has what we wait for first. By address: extra seats have no index.
-    fn others(&self) -> impl Iterator<Item = &'a Seat> + use<'a, A> {
+    fn others(&self) -> impl Iterator<Item = &'a Seat> + use<'a> {
         let me = self.seat;
         let pool = me.pool();
         let first = self.awaited.runs_at();

@@ -33,6 +33,8 @@ macro_rules! indexed_source {
                 $crate::iter::plumbing::bridge(self, consumer)
             }
 
+            const MAY_LACK_LEN: bool = false;
+
             fn opt_len(&self) -> Option<usize> {
                 Some($crate::iter::IndexedParallelIterator::len(self))
             }
@@ -77,6 +79,8 @@ macro_rules! unindexed_source {
                 let producer = $producer;
                 $crate::iter::plumbing::bridge_unindexed_sized(size, producer, consumer)
             }
+
+            const MAY_HAVE_LEN: bool = false;
         }
     };
 }
@@ -84,6 +88,9 @@ macro_rules! unindexed_source {
 /// Implements `ParallelIterator` by passing everything on to the field `inner`.
 macro_rules! delegate_unindexed {
     (impl [$($generics:tt)*] $wrapper:ty => $item:ty) => {
+        $crate::delegate::delegate_unindexed! { impl [$($generics)*] $wrapper => $item {} }
+    };
+    (impl [$($generics:tt)*] $wrapper:ty => $item:ty { $($length:tt)* }) => {
         impl<$($generics)*> $crate::iter::ParallelIterator for $wrapper {
             type Item = $item;
 
@@ -97,6 +104,8 @@ macro_rules! delegate_unindexed {
             fn opt_len(&self) -> Option<usize> {
                 $crate::iter::ParallelIterator::opt_len(&self.inner)
             }
+
+            $($length)*
         }
     };
 }
@@ -104,7 +113,7 @@ macro_rules! delegate_unindexed {
 /// Implements both iterator traits by passing everything on to the field `inner`.
 macro_rules! delegate_indexed {
     (impl [$($generics:tt)*] $wrapper:ty => $item:ty) => {
-        $crate::delegate::delegate_unindexed! { impl [$($generics)*] $wrapper => $item }
+        $crate::delegate::delegate_unindexed! { impl [$($generics)*] $wrapper => $item { const MAY_LACK_LEN: bool = false; } }
 
         impl<$($generics)*> $crate::iter::IndexedParallelIterator for $wrapper {
             fn drive<C>(self, consumer: C) -> C::Result

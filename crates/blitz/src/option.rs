@@ -96,6 +96,8 @@ impl<T: Send> ParallelIterator for IntoIter<T> {
     fn opt_len(&self) -> Option<usize> {
         Some(self.len())
     }
+
+    const MAY_LACK_LEN: bool = false;
 }
 
 impl<T: Send> IndexedParallelIterator for IntoIter<T> {

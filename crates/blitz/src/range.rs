@@ -137,6 +137,8 @@ macro_rules! range_iterator {
             fn opt_len(&self) -> Option<usize> {
                 Some(self.len())
             }
+
+            const MAY_LACK_LEN: bool = false;
         }
 
         impl IndexedParallelIterator for Iter<char> {

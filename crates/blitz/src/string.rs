@@ -49,6 +49,8 @@ impl<'a> ParallelDrainRange<usize> for &'a mut String {
 impl ParallelIterator for Drain<'_> {
     type Item = char;
 
+    const MAY_HAVE_LEN: bool = false;
+
     fn drive_unindexed<C: UnindexedConsumer<char>>(self, consumer: C) -> C::Result {
         self.string[self.range.clone()]
             .par_chars()

@@ -36,6 +36,8 @@ macro_rules! walked {
             fn opt_len(&self) -> Option<usize> {
                 Some(self.inner.len())
             }
+
+            const MAY_LACK_LEN: bool = false;
         }
     };
 }

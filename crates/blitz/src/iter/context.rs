@@ -385,6 +385,9 @@ macro_rules! stands_for {
             fn opt_len(&self) -> Option<usize> {
                 self.base.opt_len()
             }
+
+            const MAY_HAVE_LEN: bool = I::MAY_HAVE_LEN;
+            const MAY_LACK_LEN: bool = I::MAY_LACK_LEN;
         }
 
         impl<$($generics)*> IndexedParallelIterator for $adaptor

@@ -65,6 +65,8 @@ where
     fn opt_len(&self) -> Option<usize> {
         Some(0)
     }
+
+    const MAY_LACK_LEN: bool = false;
 }
 
 impl<T> IndexedParallelIterator for Empty<T>

@@ -228,18 +228,25 @@ where
     iter.drive_unindexed(Everywhere(Gather(PhantomData)))
 }
 
+/// What an iterator must not do that always has a length.
+const NO_LENGTH: &str = "an iterator that always has a length has none";
+
 /// All items, in one or more vectors; in one if their number is known.
 pub(super) fn gather_vecs<I>(iter: I) -> Pieces<Vec<I::Item>>
 where
     I: ParallelIterator,
 {
-    match iter.opt_len() {
-        Some(0) | None => gather(iter),
-        Some(len) => {
+    if I::MAY_HAVE_LEN {
+        if let Some(len) = iter.opt_len() {
             let mut vec = Vec::new();
             extend_exactly(iter, len, &mut vec);
-            Pieces::of(Some(vec))
+            return Pieces::of((len > 0).then_some(vec));
         }
+    }
+    if I::MAY_LACK_LEN {
+        gather(iter)
+    } else {
+        unreachable!("{NO_LENGTH}")
     }
 }
 
@@ -268,8 +275,13 @@ where
     {
         let _operation = operation();
         let iter = par_iter.into_par_iter();
-        if let Some(len) = iter.opt_len() {
-            return extend_exactly(iter, len, self);
+        if I::Iter::MAY_HAVE_LEN {
+            if let Some(len) = iter.opt_len() {
+                return extend_exactly(iter, len, self);
+            }
+        }
+        if !I::Iter::MAY_LACK_LEN {
+            unreachable!("{NO_LENGTH}");
         }
         let mut pieces: Pieces<Vec<T>> = gather(iter);
         // The first piece may as well stay where it is, unless there is an allocation that holds them all.

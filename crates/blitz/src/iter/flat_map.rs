@@ -48,6 +48,8 @@ where
 {
     type Item = PI::Item;
 
+    const MAY_HAVE_LEN: bool = false;
+
     fn drive_unindexed<C>(self, consumer: C) -> C::Result
     where
         C: UnindexedConsumer<Self::Item>,
@@ -87,6 +89,8 @@ where
 {
     type Item = <I::Item as IntoParallelIterator>::Item;
 
+    const MAY_HAVE_LEN: bool = false;
+
     fn drive_unindexed<C>(self, consumer: C) -> C::Result
     where
         C: UnindexedConsumer<Self::Item>,
@@ -115,6 +119,7 @@ where
     type Result = C::Result;
 
     const HAS_OUTLET: bool = C::HAS_OUTLET;
+    const MAY_SEARCH: bool = C::MAY_SEARCH;
 
     #[inline]
     fn outlet(&self) -> Option<&dyn Outlet<C::Result>> {

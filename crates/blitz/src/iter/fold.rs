@@ -45,6 +45,8 @@ where
 {
     type Item = U;
 
+    const MAY_HAVE_LEN: bool = false;
+
     fn drive_unindexed<C>(self, consumer: C) -> C::Result
     where
         C: UnindexedConsumer<U>,
@@ -90,6 +92,8 @@ where
     U: Send + Clone,
 {
     type Item = U;
+
+    const MAY_HAVE_LEN: bool = false;
 
     fn drive_unindexed<C>(self, consumer: C) -> C::Result
     where
@@ -178,6 +182,7 @@ where
     type Result = C::Result;
 
     const HAS_OUTLET: bool = C::HAS_OUTLET;
+    const MAY_SEARCH: bool = C::MAY_SEARCH;
 
     #[inline]
     fn outlet(&self) -> Option<&dyn Outlet<C::Result>> {

@@ -129,6 +129,7 @@ where
     type Result = C::Result;
 
     const HAS_OUTLET: bool = C::HAS_OUTLET;
+    const MAY_SEARCH: bool = C::MAY_SEARCH;
 
     #[inline]
     fn outlet(&self) -> Option<&dyn Outlet<C::Result>> {
@@ -251,6 +252,8 @@ where
     type Folder = MaybeEmpty<Interspersed<C::Folder, T>>;
     type Reducer = Junction<C, T>;
     type Result = (C::Result, bool);
+
+    const MAY_SEARCH: bool = C::MAY_SEARCH;
 
     fn split_at(self, _index: usize) -> (Self, Self, Self::Reducer) {
         let left = self.split_off_left();

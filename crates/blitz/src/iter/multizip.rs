@@ -101,6 +101,8 @@ macro_rules! multizip {
             fn opt_len(&self) -> Option<usize> {
                 Some(self.len())
             }
+
+            const MAY_LACK_LEN: bool = false;
         }
 
         #[allow(non_snake_case, reason = "the type parameters double as variable names")]

@@ -31,6 +31,8 @@ impl<T> Consumer<T> for Nothing {
         true
     }
 
+    const MAY_SEARCH: bool = false;
+
     #[inline]
     fn can_resume(&self, _folder: &Self) -> bool {
         true

@@ -50,6 +50,8 @@ where
     fn opt_len(&self) -> Option<usize> {
         Some(1)
     }
+
+    const MAY_LACK_LEN: bool = false;
 }
 
 impl<T> IndexedParallelIterator for Once<T>

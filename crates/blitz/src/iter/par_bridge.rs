@@ -63,6 +63,8 @@ where
 {
     type Item = Iter::Item;
 
+    const MAY_HAVE_LEN: bool = false;
+
     fn drive_unindexed<C>(self, consumer: C) -> C::Result
     where
         C: UnindexedConsumer<Self::Item>,

@@ -1162,6 +1162,14 @@ pub trait ParallelIterator: Sized + Send {
         None
     }
 
+    /// Whether [`opt_len`](Self::opt_len) can be `Some`: what is never run need not be compiled.
+    #[doc(hidden)]
+    const MAY_HAVE_LEN: bool = true;
+
+    /// Whether it can be `None`.
+    #[doc(hidden)]
+    const MAY_LACK_LEN: bool = true;
+
     /// [`reduce`](Self::reduce) by a ready-made [`Reducer`]: `Reducer::sum()`, `product()`, `min()`, `max()`, `any()`,
     /// `all()`, or one's own.
     ///

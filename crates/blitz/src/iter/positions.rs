@@ -36,6 +36,8 @@ where
 {
     type Item = usize;
 
+    const MAY_HAVE_LEN: bool = false;
+
     fn drive_unindexed<C>(self, consumer: C) -> C::Result
     where
         C: UnindexedConsumer<usize>,

@@ -78,6 +78,8 @@ where
         !R::CAN_BE_FULL
     }
 
+    const MAY_SEARCH: bool = R::CAN_BE_FULL;
+
     #[inline]
     fn can_resume(&self, _folder: &R::Folder) -> bool {
         true

@@ -72,6 +72,9 @@ pub(super) trait Plan<In>: Clone + Send {
     fn is_search(&self) -> bool {
         !self.is_never_full()
     }
+
+    /// Whether that can be so.
+    const MAY_SEARCH: bool = <Self::Stage as Stage<In>>::CAN_BE_FULL;
 }
 
 /// Makes a stage that can be cloned its own plan.
@@ -141,6 +144,7 @@ where
     type Result = C::Result;
 
     const HAS_OUTLET: bool = C::HAS_OUTLET;
+    const MAY_SEARCH: bool = P::MAY_SEARCH || C::MAY_SEARCH;
 
     #[inline]
     fn outlet(&self) -> Option<&dyn Outlet<C::Result>> {
@@ -372,7 +376,9 @@ macro_rules! staged_adaptor {
         fn plan($this:ident) $plan:block
     ) => {
         $crate::iter::stage::staged_adaptor! {
-            @unindexed [$($generics)*] $adaptor, $item, [$($($bounds)*)?], $this, $plan, {}
+            @unindexed [$($generics)*] $adaptor, $item, [$($($bounds)*)?], $this, $plan, {
+                const MAY_HAVE_LEN: bool = false;
+            }
         }
     };
     (
@@ -385,6 +391,9 @@ macro_rules! staged_adaptor {
                 fn opt_len(&self) -> Option<usize> {
                     self.base.opt_len()
                 }
+
+                const MAY_HAVE_LEN: bool = I::MAY_HAVE_LEN;
+                const MAY_LACK_LEN: bool = I::MAY_LACK_LEN;
             }
         }
 

@@ -64,6 +64,8 @@ where
 {
     type Item = U;
 
+    const MAY_HAVE_LEN: bool = false;
+
     fn drive_unindexed<C>(self, consumer: C) -> C::Result
     where
         C: UnindexedConsumer<U>,
@@ -140,6 +142,8 @@ where
 {
     type Item = U;
 
+    const MAY_HAVE_LEN: bool = false;
+
     fn drive_unindexed<C>(self, consumer: C) -> C::Result
     where
         C: UnindexedConsumer<U>,
@@ -191,6 +195,7 @@ where
     type Result = C::Result;
 
     const HAS_OUTLET: bool = C::HAS_OUTLET;
+    const MAY_SEARCH: bool = C::MAY_SEARCH;
 
     #[inline]
     fn outlet(&self) -> Option<&dyn Outlet<C::Result>> {

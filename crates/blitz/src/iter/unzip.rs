@@ -445,6 +445,8 @@ where
     type Reducer = SortReducer<A::Reducer, B::Reducer>;
     type Result = (A::Result, B::Result);
 
+    const MAY_SEARCH: bool = A::MAY_SEARCH || B::MAY_SEARCH;
+
     #[inline]
     fn split_at(self, index: usize) -> (Self, Self, Self::Reducer) {
         let sort = self.sort;

@@ -46,6 +46,8 @@ macro_rules! tree_walk {
         {
             type Item = S;
 
+            const MAY_HAVE_LEN: bool = false;
+
             fn drive_unindexed<C>(self, $consumer: C) -> C::Result
             where
                 C: UnindexedConsumer<S>,

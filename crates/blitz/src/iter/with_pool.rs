@@ -60,6 +60,9 @@ where
     fn opt_len(&self) -> Option<usize> {
         self.base.opt_len()
     }
+
+    const MAY_HAVE_LEN: bool = I::MAY_HAVE_LEN;
+    const MAY_LACK_LEN: bool = I::MAY_LACK_LEN;
 }
 
 impl<I> IndexedParallelIterator for WithPool<'_, I>

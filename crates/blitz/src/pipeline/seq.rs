@@ -250,6 +250,8 @@ impl<'w, T: Send> Consumer<T> for Outflow<'w, T> {
     fn is_never_full(&self) -> bool {
         true
     }
+
+    const MAY_SEARCH: bool = false;
 }
 
 impl<'w, T: Send> UnindexedConsumer<T> for Outflow<'w, T> {

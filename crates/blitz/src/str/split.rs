@@ -137,6 +137,8 @@ unindexed_source! {
 impl<'ch, P: Pattern> ParallelIterator for SplitTerminator<'ch, P> {
     type Item = &'ch str;
 
+    const MAY_HAVE_LEN: bool = false;
+
     fn drive_unindexed<C: UnindexedConsumer<&'ch str>>(self, consumer: C) -> C::Result {
         // Without a terminator at its end, the text is to be split as if it ended just there; but no text has no part at all.
         if self.text.is_empty() {

@@ -85,6 +85,8 @@ where
         true
     }
 
+    const MAY_SEARCH: bool = false;
+
     #[inline]
     fn can_resume(&self, folder: &Filled<'w, T>) -> bool {
         // SAFETY: one past the end of the folder's window.

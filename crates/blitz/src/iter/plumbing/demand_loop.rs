@@ -173,7 +173,8 @@ where
         true
     } else if pace.is_known() {
         // A search may be over soon, however long it could get.
-        (!consumer.is_search() && pace.should_share_at_once(len as f32)) || pace.items_may_be_dear()
+        (!(C::MAY_SEARCH && consumer.is_search()) && pace.should_share_at_once(len as f32))
+            || pace.items_may_be_dear()
     } else {
         len / bounds.min <= FEW
     };
@@ -365,12 +366,13 @@ where
     let first = (len / FIRST_PART).clamp(1, FIRST_BLOCK);
     let local = Local::new(pace);
     local.pace.start();
-    let begin_apart = consumer.is_search() && bounds.min == 1 && !consumer.wants_first();
-    if begin_apart && search::is_worth_a_look_ahead(len, &local.pace) {
-        search::with_look_ahead(len, first, producer, consumer, local)
-    } else {
-        alone(len, len, first / 8, bounds.min, producer, consumer, local)
+    if C::MAY_SEARCH {
+        let begin_apart = consumer.is_search() && bounds.min == 1 && !consumer.wants_first();
+        if begin_apart && search::is_worth_a_look_ahead(len, &local.pace) {
+            return search::with_look_ahead(len, first, producer, consumer, local);
+        }
     }
+    alone(len, len, first / 8, bounds.min, producer, consumer, local)
 }
 
 /// A loop that skips step 1.
@@ -413,11 +415,14 @@ where
         // What is done so far is a piece of its own if this thread gets no seat in the pool.
         let pieces_are_long_enough = ahead / 2 >= min && len - ahead >= min;
         if pieces_are_long_enough && pace.should_share(ahead as f32) {
-            if !consumer.is_search() || search::is_endless(ahead, &consumer, pace) {
+            let from_the_front = C::MAY_SEARCH
+                && consumer.is_search()
+                && !search::is_endless(ahead, &consumer, pace);
+            if C::MAY_SEARCH && from_the_front {
+                search::forward(len - ahead, ahead, min, producer, consumer, &local);
+            } else {
                 let bounds = Bounds::from(min);
                 local.in_loop(|| offer(ahead, bounds, LEVELS, producer, consumer, &local));
-            } else {
-                search::forward(len - ahead, ahead, min, producer, consumer, &local);
             }
             pace.remember();
             return local.finish();
@@ -431,7 +436,7 @@ where
         let (for_items, for_rest, _) = consumer.split_at(block);
         (producer, consumer) = (rest, for_rest);
         let parts = Parts::of(block, min);
-        local.feed(for_items, |folder| fold(parts, items, folder));
+        local.feed_all(parts, items, for_items);
         if local.is_full() {
             pace.remember();
             return local.finish();
@@ -455,7 +460,7 @@ where
     C: Consumer<P::Item>,
 {
     let parts = Parts::of(len, min);
-    local.feed(consumer, |folder| fold(parts, producer, folder));
+    local.feed_all(parts, producer, consumer);
     local.pace.note(len as f32);
     local.pace.remember();
     local.finish()
@@ -567,13 +572,13 @@ fn block<P, C>(
         let part = evened(pace.next_part(len)).max(bounds.min);
         if len < part + bounds.min.max(part / 2) {
             let parts = Parts::of(len, bounds.min);
-            local.feed(consumer, |folder| fold(parts, producer, folder));
+            local.feed_all(parts, producer, consumer);
             return pace.note(len as f32);
         }
         let (items, rest) = producer.split_at(part);
         let (for_items, for_rest, _) = consumer.split_at(part);
         let parts = Parts::of(part, bounds.min);
-        local.feed(for_items, |folder| fold(parts, items, folder));
+        local.feed_all(parts, items, for_items);
         pace.note(part as f32);
         (len, producer, consumer) = (len - part, rest, for_rest);
         if local.is_full() || consumer.full() {
@@ -585,7 +590,7 @@ fn block<P, C>(
         if !local.can_go_on(&consumer) {
             // Parts would be pieces of their own.
             let parts = Parts::of(len, bounds.min);
-            local.feed(consumer, |folder| fold(parts, producer, folder));
+            local.feed_all(parts, producer, consumer);
             return pace.note(len as f32);
         }
     }

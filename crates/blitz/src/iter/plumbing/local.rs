@@ -8,9 +8,10 @@
 //! takes the folder *out* of the `Local` and puts it back when done; if it is not there (the left half panicked, or this
 //! closure was run by a `yield_now` in the middle of the left half) it begins its own as well.
 
+use super::demand_loop::fold;
 use super::pace::Pace;
-use super::{Consumer, Folder, Reducer};
-use crate::engine::demand::{Within, in_loop};
+use super::{Consumer, Folder, Producer, Reducer};
+use crate::engine::demand::{Parts, Within, in_loop};
 use std::cell::Cell;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::Relaxed};
@@ -96,23 +97,18 @@ where
         if self.within.get().is_loop() {
             work();
         } else {
-            self.begin_loop(work);
+            let mut work = Some(work);
+            begin_loop(&self.within, &mut || work.take().expect("once")());
         }
     }
 
-    #[inline(never)]
-    fn begin_loop(&self, work: impl FnOnce()) {
-        struct Leave<'a>(&'a Cell<Within>);
-        impl Drop for Leave<'_> {
-            fn drop(&mut self) {
-                self.0.set(Within::NOTHING);
-            }
-        }
-        in_loop(|within| {
-            self.within.set(within);
-            let _leave = Leave(&self.within);
-            work();
-        });
+    /// Feeds all items of `producer`.
+    #[inline]
+    pub(super) fn feed_all<P>(&self, parts: Parts, producer: P, consumer: C)
+    where
+        P: Producer<Item = T>,
+    {
+        self.feed(consumer, |folder| fold(parts, producer, folder));
     }
 
     /// Feeds the folder through `fold`: the one that is there, if `consumer` can go on with it, or a new one.
@@ -260,6 +256,22 @@ where
         made.close::<T>();
         made.done.expect("a loop has at least one piece")
     }
+}
+
+/// Not generic: each thread that takes part in a loop comes here once, and there are many kinds of loops to be compiled.
+#[inline(never)]
+fn begin_loop(within: &Cell<Within>, work: &mut dyn FnMut()) {
+    struct Leave<'a>(&'a Cell<Within>);
+    impl Drop for Leave<'_> {
+        fn drop(&mut self) {
+            self.0.set(Within::NOTHING);
+        }
+    }
+    in_loop(|loop_at_hand| {
+        within.set(loop_at_hand);
+        let _leave = Leave(within);
+        work();
+    });
 }
 
 /// Completes the folder, if any, and begins a new one behind it.

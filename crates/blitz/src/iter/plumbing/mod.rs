@@ -250,6 +250,10 @@ pub trait Consumer<Item>: Send + Sized {
         false
     }
 
+    /// Whether [`is_search`](Self::is_search) can be true: what only searches need is not compiled for others.
+    #[doc(hidden)]
+    const MAY_SEARCH: bool = true;
+
     /// Whether there can be an [`outlet`](Self::outlet).
     #[doc(hidden)]
     const HAS_OUTLET: bool = false;

@@ -52,7 +52,7 @@ where
     let (items, rest) = producer.split_at(block);
     let (for_items, for_rest, _) = consumer.split_at(block);
     let parts = Parts::of(block, 1);
-    local.feed(for_items, |folder| fold(parts, items, folder));
+    local.feed_all(parts, items, for_items);
     if local.is_full() {
         local.pace.remember();
         return local.finish();
