@@ -205,6 +205,94 @@ fn loops_are_shown_at_the_users_line_with_calls_and_items() {
     assert_eq!(inner.at("items").number(), 10_000.0, "{inner:?}");
 }
 
+/// Most consumers are made of others, which are no calls of the user's.
+#[test]
+fn a_loop_of_any_kind_is_one_call() {
+    use blitz::prelude::*;
+    let (_alone, page) = alone();
+    let mut events = looked_at(page);
+    let mut lines = Vec::new();
+    macro_rules! call {
+        ($call:expr) => {
+            lines.push((line!(), stringify!($call)));
+            let _ = std::hint::black_box($call);
+        };
+    }
+    let list: Vec<u32> = (0..2000).collect();
+    let mut other = list.clone();
+    let numbers = || list.par_iter().copied();
+    call!(numbers().for_each(|_| ()));
+    call!(numbers().sum::<u32>());
+    call!(numbers().map(f64::from).product::<f64>());
+    call!(numbers().count());
+    call!(numbers().max());
+    call!(numbers().min_by_key(|n| n ^ 1));
+    call!(numbers().max_by(u32::cmp));
+    call!(numbers().reduce(|| 0, |a, b| a ^ b));
+    call!(numbers().reduce_with(|a, b| a ^ b));
+    call!(numbers().fold(|| 0, |a, b| a ^ b).sum::<u32>());
+    call!(numbers().try_for_each(|_| Some(())));
+    call!(numbers().any(|n| n == 1999));
+    call!(numbers().all(|n| n < 5000));
+    call!(numbers().find_any(|n| *n == 77));
+    call!(numbers().find_first(|n| *n == 77));
+    call!(numbers().find_map_last(Some));
+    call!(numbers().position_any(|n| n == 77));
+    call!(numbers().collect::<Vec<_>>());
+    call!(numbers().filter(|n| n % 2 == 0).collect::<Vec<_>>());
+    call!(numbers().collect::<std::collections::HashSet<_>>());
+    call!(numbers().map(Some).collect::<Option<Vec<_>>>());
+    call!(numbers().partition::<Vec<_>, Vec<_>, _>(|n| n % 2 == 0));
+    call!(numbers().map(|n| (n, n)).unzip::<_, _, Vec<_>, Vec<_>>());
+    call!(numbers().flat_map(|n| [n, n]).collect::<Vec<_>>());
+    call!(numbers().cmp(list.par_iter().copied()));
+    call!(numbers().eq(list.par_iter().copied()));
+    call!(numbers().collect_into_vec(&mut other));
+    call!(other.par_extend(&list));
+    call!(other.par_sort());
+    call!(other.par_sort_unstable_by_key(|n| n ^ 5));
+    call!(other.par_sort_by_cached_key(|n| n ^ 5));
+    call!(list.iter().par_bridge().count());
+    let found = |frame: &Value, line| of_line(frame.at("sites"), line).at("calls").number();
+    let last = lines.last().unwrap().0;
+    let frame = events.until("the last call", |frame| found(frame, last) > 0.0);
+    let wrong = lines.iter().filter(|(line, _)| found(&frame, *line) != 1.0);
+    let wrong: Vec<_> = wrong
+        .map(|(line, call)| format!("{call}: {}", found(&frame, *line)))
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Goes down with a loop at each level.
+fn descend(depth: u32) -> u32 {
+    use blitz::prelude::*;
+    if depth == 0 {
+        return 1;
+    }
+    DESCENT_LINE.store(line!() + 1, Ordering::Relaxed);
+    (0..3).into_par_iter().map(|_| descend(depth - 1)).sum()
+}
+
+static DESCENT_LINE: AtomicU32 = AtomicU32::new(0);
+
+#[test]
+fn a_loop_that_calls_itself_is_counted_at_each_level() {
+    let (_alone, page) = alone();
+    let pool = blitz_core::ThreadPoolBuilder::new()
+        .num_threads(1)
+        .build()
+        .unwrap();
+    let mut events = looked_at(page);
+    assert_eq!(pool.install(|| descend(4)), 81);
+    let line = DESCENT_LINE.load(Ordering::Relaxed);
+    let frame = events.until("the loop", |frame| {
+        of_line(frame.at("sites"), line).at("calls").number() > 0.0
+    });
+    let site = of_line(frame.at("sites"), line);
+    assert_eq!(site.at("calls").number(), 40.0, "{site:?}");
+    assert_eq!(site.at("items").number(), 120.0, "{site:?}");
+}
+
 static FIB_LINE: AtomicU32 = AtomicU32::new(0);
 
 fn fib(n: u32) -> u64 {
