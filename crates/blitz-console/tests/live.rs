@@ -416,6 +416,27 @@ fn a_long_poll_is_named_and_warned_of() {
     });
 }
 
+/// A frame goes to everybody who looks, four times a second.
+#[test]
+fn a_name_without_an_end_is_cut() {
+    let (_alone, page) = alone();
+    let name = "ü".repeat(1 << 19);
+    let runtime = runtime(&name);
+    for _ in 0..20 {
+        let task = Builder::new().name(&name);
+        drop(task.spawn_on(std::future::pending::<()>(), runtime.handle()));
+    }
+    let mut events = looked_at(page);
+    let has_it = |frame: &Value| {
+        let spawns = frame.at("spawns").items().iter();
+        let mut mine = spawns.filter(|spawn| spawn.at("name").text().starts_with("üüü"));
+        mine.any(|spawn| spawn.at("alive").number() == 20.0)
+    };
+    events.until("the tasks", has_it);
+    let length = events.next_text().len();
+    assert!(length < 500_000, "{length}");
+}
+
 #[test]
 fn workers_are_shown_at_what_they_do() {
     let (_alone, page) = alone();
