@@ -416,6 +416,99 @@ fn a_long_poll_is_named_and_warned_of() {
     });
 }
 
+/// Each poll is one entry of the list, whichever runtime it belongs to and however many samples meet it.
+#[test]
+fn a_long_poll_of_another_runtime_is_listed_once() {
+    let (_alone, page) = alone();
+    let runtimes = [runtime("first"), runtime("second"), runtime("third")];
+    let mut events = looked_at(page);
+    let (going, stop) = Going::new();
+    let polls: Vec<_> = runtimes
+        .iter()
+        .map(|runtime| {
+            let stop = Arc::clone(&stop);
+            let rude = async move {
+                while stop.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            };
+            let task = Builder::new().name("slow");
+            task.spawn_on(rude, runtime.handle()).unwrap()
+        })
+        .collect();
+    let all = |frame: &Value| -> Vec<Value> {
+        let polls = frame.at("polls").items().iter();
+        let mine = polls.filter(|poll| poll.at("name").text() == "slow");
+        mine.cloned().collect()
+    };
+    let frame = events.until("three long polls", |frame| {
+        let long = |poll: &&Value| poll.at("time").number() >= 100.0 && poll.at("goes_on").flag();
+        all(frame).iter().filter(long).count() >= 3
+    });
+    assert_eq!(all(&frame).len(), 3, "{:?}", all(&frame));
+    let frame = events.next_frame();
+    assert_eq!(all(&frame).len(), 3, "{:?}", all(&frame));
+    drop(going);
+    for (poll, runtime) in polls.into_iter().zip(&runtimes) {
+        runtime.block_on(poll).unwrap();
+    }
+    // Also where nobody is left of whom something could be seen.
+    drop(runtimes);
+    events.until("their end", |frame| {
+        all(frame).iter().all(|poll| !poll.at("goes_on").flag())
+    });
+}
+
+/// The page and Prometheus know pools and runtimes by their names only.
+#[test]
+fn pools_and_runtimes_of_one_name_are_told_apart() {
+    let (_alone, page) = alone();
+    let _runtimes = ["twin", "twin", "global", "global"].map(runtime);
+    // There is a global pool.
+    assert_eq!(blitz_core::join(|| 1, || 2), (1, 2));
+    let mut events = looked_at(page);
+    let frame = events.next_frame();
+    for list in ["pools", "runtimes"] {
+        let list = frame.at(list).items().iter();
+        let mut names: Vec<_> = list.map(|item| item.at("name").text()).collect();
+        names.sort_unstable();
+        assert!(names.is_sorted_by(|a, b| a < b), "{names:?}");
+        assert!(names.contains(&"twin"), "{names:?}");
+        assert!(names.contains(&"twin (2)"), "{names:?}");
+    }
+    let later = events.next_frame();
+    for list in ["pools", "runtimes"] {
+        let names = |frame: &Value| -> Vec<String> {
+            let list = frame.at(list).items().iter();
+            list.map(|item| item.at("name").text().to_string())
+                .collect()
+        };
+        assert_eq!(names(&frame), names(&later), "they keep their names");
+    }
+}
+
+#[test]
+fn calls_from_one_line_are_one_line() {
+    let (_alone, page) = alone();
+    let mut events = looked_at(page);
+    use blitz::prelude::*;
+    let line = line!() + 2;
+    #[rustfmt::skip]
+    let both = ((0..1000).into_par_iter().sum::<u32>(), (0..3000).into_par_iter().max());
+    assert_eq!(both, (499_500, Some(2999)));
+    let place = format!("live.rs:{line}");
+    let of_line = |frame: &Value| -> Vec<Value> {
+        let sites = frame.at("sites").items().iter();
+        let mine = sites.filter(|site| site.at("at").text().ends_with(&place));
+        mine.cloned().collect()
+    };
+    let frame = events.until("two loops", |frame| !of_line(frame).is_empty());
+    let found = of_line(&frame);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0].at("calls").number(), 2.0);
+    assert_eq!(found[0].at("items").number(), 4000.0);
+}
+
 /// A frame goes to everybody who looks, four times a second.
 #[test]
 fn a_name_without_an_end_is_cut() {
