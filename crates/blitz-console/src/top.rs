@@ -303,7 +303,7 @@ fn worker_line(index: usize, worker: &Value) -> String {
 }
 
 /// Would it do something, instead of being seen? Controls, and marks that turn the direction of a text.
-fn is_for_terminals(letter: char) -> bool {
+pub(crate) fn is_for_terminals(letter: char) -> bool {
     letter.is_control()
         || matches!(letter, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
