@@ -3,6 +3,7 @@
 //! [`GROUPS`] is the only list of them: the command line, its help, `all` and child processes all read it. A new group is
 //! a file here and an entry there.
 
+pub mod control;
 pub mod dear;
 pub mod entry;
 pub mod flat;
@@ -169,6 +170,11 @@ pub const GROUPS: &[Group] = &[
         "priority",
         "tasks beside loops that fill the pool, which are background: how long does a task wait?",
         priority::run,
+    ),
+    Group::measuring(
+        "control",
+        "joins, loops and tasks under a token and with an inherited value; how soon a loop and a sort stop",
+        control::run,
     ),
     Group::measuring(
         "idle",

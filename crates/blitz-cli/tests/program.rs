@@ -31,7 +31,7 @@ fn wrong_words_get_a_short_message_and_a_code_of_their_own() {
         assert_eq!(output.status.code(), Some(2), "{words:?}: {message}");
         assert!(message.contains(hint), "{words:?}: {message}");
         // What is wrong, and one line for each thing that could be meant.
-        assert!(message.lines().count() <= 32, "{words:?}: {message}");
+        assert!(message.lines().count() <= 33, "{words:?}: {message}");
         assert!(output.stdout.is_empty(), "{words:?}");
     }
 }

@@ -168,6 +168,9 @@ pub(crate) struct Site {
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LongPoll {
+    /// Tells it from others.
+    #[cfg(feature = "hooks")]
+    pub(crate) number: u64,
     pub(crate) name: String,
     pub(crate) at: String,
     pub(crate) worker: String,

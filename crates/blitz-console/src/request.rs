@@ -48,8 +48,16 @@ impl Request {
         for line in lines.take_while(|line| !line.is_empty()) {
             let (name, value) = line.split_once(':')?;
             let value = value.trim();
+            // Not a name of a header, which others might take for one.
+            if name.is_empty() || name.contains(|letter: char| !letter.is_ascii_graphic()) {
+                return None;
+            }
             if name.eq_ignore_ascii_case("host") {
-                request.host = Some(without_port(value).to_ascii_lowercase());
+                let host = without_port(value).to_ascii_lowercase();
+                // Which of two would be meant?
+                if request.host.replace(host).is_some() {
+                    return None;
+                }
             } else if name.eq_ignore_ascii_case("authorization") {
                 let bearer = value
                     .strip_prefix("Bearer ")
@@ -63,8 +71,11 @@ impl Request {
 
 fn without_port(host: &str) -> &str {
     match host.strip_prefix('[') {
-        // An address of version 6, in brackets.
-        Some(rest) => rest.split(']').next().unwrap_or(rest),
+        // An address of version 6, in brackets, and nothing behind it but a port.
+        Some(rest) => match rest.split_once(']') {
+            Some((address, port)) if port.is_empty() || port.starts_with(':') => address,
+            _ => host,
+        },
         None => host.split(':').next().unwrap_or(host),
     }
 }
@@ -126,6 +137,18 @@ mod tests {
     }
 
     #[test]
+    fn a_name_that_begins_like_an_address_is_not_one() {
+        let host = |host: &str| {
+            read(&format!("GET / HTTP/1.1\r\nHost: {host}\r\n\r\n"))
+                .unwrap()
+                .host
+        };
+        assert_eq!(host("[::1]").as_deref(), Some("::1"));
+        assert_eq!(host("[::1].elsewhere").as_deref(), Some("[::1].elsewhere"));
+        assert_eq!(host("[::1").as_deref(), Some("[::1"));
+    }
+
+    #[test]
     fn nonsense_is_not() {
         for wrong in [
             "",
@@ -138,6 +161,10 @@ mod tests {
             "GET http://elsewhere/ HTTP/1.1\r\n\r\n",
             "GET / HTTP/1.1\r\nno colon\r\n\r\n",
             " / HTTP/1.1\r\n\r\n",
+            "GET / HTTP/1.1\r\nHost: localhost\r\nHost: elsewhere\r\n\r\n",
+            "GET / HTTP/1.1\r\nHost : elsewhere\r\n\r\n",
+            "GET / HTTP/1.1\r\n Host: elsewhere\r\n\r\n",
+            "GET / HTTP/1.1\r\n: empty\r\n\r\n",
         ] {
             assert_eq!(read(wrong), None, "{wrong:?}");
         }

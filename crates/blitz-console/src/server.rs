@@ -53,7 +53,8 @@ struct Hall {
     asked_for_metrics: Mutex<Option<Instant>>,
     /// Somebody has begun to look.
     begins: Notify,
-    frames: watch::Sender<Arc<str>>,
+    /// The newest one, as it goes to all of them.
+    frames: watch::Sender<Event>,
     eye: Mutex<Eye>,
     stop: Notify,
 }
@@ -104,7 +105,7 @@ pub(crate) fn start(addresses: &[SocketAddr], access: Access) -> io::Result<(Soc
         lookers: AtomicUsize::new(0),
         asked_for_metrics: Mutex::new(None),
         begins: Notify::new(),
-        frames: watch::channel(Arc::from("")).0,
+        frames: watch::channel(Event::of("")).0,
         eye: Mutex::new(Eye::new()),
         stop: Notify::new(),
     });
@@ -158,7 +159,7 @@ async fn keep_looking(hall: Arc<Hall>) {
                 (Instant::now() >= next_frame).then(|| eye.frame())
             };
             if let Some(frame) = frame {
-                hall.frames.send_replace(frame.into());
+                hall.frames.send_replace(Event::of(&frame));
                 // Not to make up for those that were missed.
                 next_frame = Instant::now() + Eye::FRAME;
             }
@@ -179,6 +180,23 @@ impl Hall {
             .unwrap_or_else(PoisonError::into_inner);
         self.lookers.load(Ordering::Relaxed) > 0
             || asked.is_some_and(|asked| asked.elapsed() < METRICS_LAST)
+    }
+}
+
+/// A frame as it is sent. One for all clients: each that is slow would have a copy of its own.
+#[derive(Clone)]
+struct Event(Arc<str>);
+
+impl Event {
+    const BEFORE: &str = "data: ";
+    const BEHIND: &str = "\n\n";
+
+    fn of(frame: &str) -> Self {
+        Event([Self::BEFORE, frame, Self::BEHIND].concat().into())
+    }
+
+    fn frame(&self) -> &str {
+        &self.0[Self::BEFORE.len()..self.0.len() - Self::BEHIND.len()]
     }
 }
 
@@ -266,7 +284,7 @@ async fn respond(hall: &Hall, stream: &mut TcpStream, request: &Request) -> io::
         "/events" => events(hall, stream).await,
         "/snapshot" => {
             let frame = next_frame(hall).await;
-            answer(stream, "200 OK", "application/json", &frame).await
+            answer(stream, "200 OK", "application/json", frame.frame()).await
         }
         "/metrics" => {
             *hall
@@ -342,13 +360,13 @@ async fn within_patience(write: impl Future<Output = io::Result<()>>) -> io::Res
 }
 
 /// The next frame that is made.
-async fn next_frame(hall: &Hall) -> Arc<str> {
+async fn next_frame(hall: &Hall) -> Event {
     let mut frames = hall.frames.subscribe();
     let _looks = Counted::new(&hall.lookers);
     hall.begins.notify_one();
     let _ = frames.changed().await;
     let frame = frames.borrow();
-    Arc::clone(&frame)
+    frame.clone()
 }
 
 /// Frames, as long as they are read. Whoever is slow gets the newest one when it is ready for it.
@@ -359,9 +377,8 @@ async fn events(hall: &Hall, stream: &mut TcpStream) -> io::Result<()> {
     let head = head("200 OK", "text/event-stream") + "\r\nretry: 1000\n\n";
     within_patience(stream.write_all(head.as_bytes())).await?;
     while frames.changed().await.is_ok() {
-        let frame = Arc::clone(&frames.borrow_and_update());
-        let event = format!("data: {frame}\n\n");
-        within_patience(stream.write_all(event.as_bytes())).await?;
+        let event = frames.borrow_and_update().clone();
+        within_patience(stream.write_all(event.0.as_bytes())).await?;
     }
     Ok(())
 }

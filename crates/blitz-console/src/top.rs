@@ -4,7 +4,12 @@ use crate::json::Value;
 use std::fmt::Write as _;
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::TcpStream;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// How long it may take until something comes. Frames come four times a second.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// A line longer than this is no frame: one has some ten thousand bytes.
+const LONGEST_LINE: usize = 16 << 20;
 
 /// What to look at, and how.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,7 +29,7 @@ pub struct Options {
 /// # Errors
 /// If nobody serves a page there, or wants a token.
 pub fn run(options: &Options, out: &mut impl Write) -> io::Result<()> {
-    let mut frames = Frames::connect(options)?;
+    let mut frames = Frames::connect(options, PATIENCE)?;
     let mut before = None;
     loop {
         let Some(frame) = frames.next_frame()? else {
@@ -46,10 +51,15 @@ pub fn run(options: &Options, out: &mut impl Write) -> io::Result<()> {
     }
 }
 
-struct Frames(BufReader<TcpStream>);
+/// What comes from an address, which may be anybody's.
+struct Frames {
+    stream: BufReader<TcpStream>,
+    address: String,
+    patience: Duration,
+}
 
 impl Frames {
-    fn connect(options: &Options) -> io::Result<Self> {
+    fn connect(options: &Options, patience: Duration) -> io::Result<Self> {
         let address = options.address.trim_start_matches("http://");
         let address = address.trim_end_matches('/');
         let stream = TcpStream::connect(address).map_err(|error| {
@@ -58,44 +68,94 @@ impl Frames {
             );
             io::Error::new(error.kind(), why)
         })?;
-        // Frames come four times a second.
-        stream.set_read_timeout(Some(Duration::from_secs(10)))?;
+        stream.set_read_timeout(Some(patience))?;
         let mut request = format!("GET /events HTTP/1.1\r\nHost: {address}\r\n");
         if let Some(token) = &options.token {
             let _ = write!(request, "Authorization: Bearer {token}\r\n");
         }
         request.push_str("\r\n");
         (&stream).write_all(request.as_bytes())?;
-        let mut lines = BufReader::new(stream);
-        let mut first = String::new();
-        lines.read_line(&mut first)?;
-        if first.split(' ').nth(1) != Some("200") {
-            let mut rest = String::new();
-            io::Read::read_to_string(&mut lines, &mut rest)?;
-            let why = rest.rsplit("\r\n\r\n").next().unwrap_or("").trim();
-            return Err(io::Error::other(format!(
-                "{address} says: {} {why}",
-                first.trim()
-            )));
+        let mut frames = Frames {
+            stream: BufReader::new(stream),
+            address: address.to_string(),
+            patience,
+        };
+        let end = Instant::now() + patience;
+        let first = frames.line(end)?.unwrap_or_default();
+        match first.split(' ').nth(1) {
+            Some("200") if first.starts_with("HTTP/1.") => Ok(frames),
+            Some(_) if first.starts_with("HTTP/1.") => {
+                let why = frames.reason(end);
+                let said = format!("{address} says: {} {why}", first.trim());
+                Err(io::Error::other(harmless(&said)))
+            }
+            _ => Err(frames.is_something_else()),
         }
-        Ok(Frames(lines))
+    }
+
+    fn is_something_else(&self) -> io::Error {
+        let address = &self.address;
+        io::Error::other(format!(
+            "what answers at {address} is not a page of blitz-console"
+        ))
+    }
+
+    /// What comes behind the head of an answer, as far as it comes.
+    fn reason(&mut self, end: Instant) -> String {
+        let mut lines = Vec::new();
+        while let (true, Ok(Some(line))) = (lines.len() < 100, self.line(end)) {
+            lines.push(line);
+        }
+        let body = lines.iter().skip_while(|line| !line.trim().is_empty());
+        body.map(|line| line.trim())
+            .collect::<Vec<_>>()
+            .join(" ")
+            .trim()
+            .to_string()
+    }
+
+    /// `None`: there are no more.
+    fn line(&mut self, end: Instant) -> io::Result<Option<String>> {
+        let mut line = Vec::new();
+        loop {
+            let more = self.stream.fill_buf();
+            let is_late = |error: &io::Error| {
+                matches!(
+                    error.kind(),
+                    io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
+                )
+            };
+            if more.as_ref().is_err_and(is_late) || Instant::now() > end {
+                let why = format!("{}: nothing has come for {:?}", self.address, self.patience);
+                return Err(io::Error::new(io::ErrorKind::TimedOut, why));
+            }
+            let more = more?;
+            let is_end = more.is_empty();
+            let newline = more.iter().position(|byte| *byte == b'\n');
+            let len = newline.map_or(more.len(), |at| at + 1);
+            line.extend_from_slice(&more[..len]);
+            self.stream.consume(len);
+            if line.len() > LONGEST_LINE {
+                return Err(self.is_something_else());
+            }
+            if newline.is_some() || is_end {
+                let text = String::from_utf8_lossy(&line).into_owned();
+                return Ok((!line.is_empty()).then_some(text));
+            }
+        }
     }
 
     /// `None`: the program has ended.
     fn next_frame(&mut self) -> io::Result<Option<Value>> {
-        let mut line = String::new();
-        loop {
-            line.clear();
-            if self.0.read_line(&mut line)? == 0 {
-                return Ok(None);
-            }
-            if let Some(text) = line.strip_prefix("data: ") {
+        let end = Instant::now() + self.patience;
+        while let Some(line) = self.line(end)? {
+            // Without its end it is the last thing that a program has said.
+            if let (Some(text), true) = (line.strip_prefix("data: "), line.ends_with('\n')) {
                 let frame = Value::read(text.trim_end());
-                return frame
-                    .map(Some)
-                    .ok_or_else(|| io::Error::other("this is not a frame of blitz-console"));
+                return frame.map(Some).ok_or_else(|| self.is_something_else());
             }
         }
+        Ok(None)
     }
 }
 
@@ -223,7 +283,7 @@ fn worker_line(index: usize, worker: &Value) -> String {
         .at("shares")
         .items()
         .iter()
-        .map(Value::number)
+        .map(|share| share.number().clamp(0.0, 1e9))
         .collect();
     let all: f64 = shares.iter().sum::<f64>().max(1e-9);
     let mut bar = String::new();
@@ -243,7 +303,7 @@ fn worker_line(index: usize, worker: &Value) -> String {
 }
 
 /// Would it do something, instead of being seen? Controls, and marks that turn the direction of a text.
-fn is_for_terminals(letter: char) -> bool {
+pub(crate) fn is_for_terminals(letter: char) -> bool {
     letter.is_control()
         || matches!(letter, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
@@ -252,17 +312,15 @@ fn fitted(lines: &[String], width: usize, height: usize) -> String {
     let mut out = String::new();
     for line in lines.iter().take(height.saturating_sub(1).max(1)) {
         // Names are somebody else's.
-        let shown = line.chars().map(|letter| {
-            if is_for_terminals(letter) {
-                '?'
-            } else {
-                letter
-            }
-        });
-        out.extend(shown.take(width.max(20)));
+        out.extend(harmless(line).chars().take(width.max(20)));
         out.push('\n');
     }
     out
+}
+
+/// The text without what a terminal would obey.
+fn harmless(text: &str) -> String {
+    text.replace(is_for_terminals, "?")
 }
 
 fn memory(bytes: f64) -> String {
@@ -336,6 +394,78 @@ mod tests {
         let small = render(&now, Some(&before), (30, 5));
         assert_eq!(small.lines().count(), 4);
         assert!(small.lines().all(|line| line.chars().count() <= 30));
+    }
+
+    /// What `top` says about somebody who answers like that and goes away, or does not: then it may wait for so long.
+    fn said_of(answer: &[u8], stays: Option<Duration>) -> String {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let options = Options {
+            address: listener.local_addr().unwrap().to_string(),
+            once: true,
+            size: (100, 40),
+            ..Options::default()
+        };
+        let (done, over) = std::sync::mpsc::channel::<()>();
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                let (mut stream, _) = listener.accept().unwrap();
+                let mut request = [0; 1000];
+                let _ = io::Read::read(&mut stream, &mut request);
+                let _ = stream.write_all(answer);
+                if stays.is_some() {
+                    let _ = over.recv();
+                }
+            });
+            let frames = Frames::connect(&options, stays.unwrap_or(PATIENCE));
+            let said = match frames.and_then(|mut frames| frames.next_frame()) {
+                Ok(None) => "it has ended".to_string(),
+                Ok(Some(frame)) => format!("{frame:?}"),
+                Err(error) => error.to_string(),
+            };
+            drop(done);
+            said.replace(&options.address, "it")
+        })
+    }
+
+    #[test]
+    fn whoever_is_no_page_is_named_in_plain_words() {
+        let soon = Some(Duration::from_millis(300));
+        let nothing = "it: nothing has come for 300ms";
+        let other = "what answers at it is not a page of blitz-console";
+        assert_eq!(said_of(b"", soon), nothing);
+        assert_eq!(said_of(b"HTTP/1.1 200 OK\r\n\r\n", soon), nothing);
+        assert_eq!(said_of(b"HTTP/1.1 200 OK\r\n\r\n: hello\n", soon), nothing);
+        assert_eq!(said_of(b"", None), other);
+        assert_eq!(said_of(b"220 mail.example \xff\r\n", None), other);
+        assert_eq!(
+            said_of(&vec![b'x'; LONGEST_LINE + 100], Some(PATIENCE)),
+            other
+        );
+        assert_eq!(
+            said_of(b"HTTP/1.1 200 OK\r\n\r\ndata: hello\n\n", None),
+            other
+        );
+        let endless = [b"HTTP/1.1 200 OK\r\n\r\ndata: ", &*vec![b'['; LONGEST_LINE]].concat();
+        assert_eq!(said_of(&endless, Some(PATIENCE)), other);
+        assert_eq!(
+            said_of(b"HTTP/1.1 200 OK\r\n\r\ndata: {\"cut", None),
+            "it has ended"
+        );
+    }
+
+    #[test]
+    fn a_refusal_is_shown_and_is_only_shown() {
+        let refusal = b"HTTP/1.1 401 No\r\nContent-Length: 99\r\n\r\nA token,\x1b[2J please.\n";
+        let expected = "it says: HTTP/1.1 401 No A token,?[2J please.";
+        assert_eq!(said_of(refusal, None), expected);
+    }
+
+    #[test]
+    fn shares_that_no_worker_has_fit_as_well() {
+        let wrong = r#"{"shares":[1e300,-1e300,1e999,-5,null,7]}"#;
+        let line = worker_line(0, &Value::read(wrong).unwrap());
+        assert!(line.chars().count() < 50, "{line}");
+        assert!(!line.contains("NaN"), "{line}");
     }
 
     #[test]

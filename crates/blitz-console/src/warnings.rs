@@ -147,7 +147,9 @@ fn long_polls(frame: &Frame) -> Vec<Warning> {
         let who = if poll.name.is_empty() {
             "A task".to_string()
         } else {
-            format!("Task “{}”", poll.name)
+            // In the middle of a sentence, which it must not turn around.
+            let name = poll.name.replace(crate::top::is_for_terminals, "?");
+            format!("Task “{name}”")
         };
         let held = if poll.goes_on {
             "has been in one poll, and held a worker,"
@@ -387,6 +389,22 @@ mod tests {
         let mut later = frame(20_000.0, &[0.0]);
         later.polls = first.polls;
         assert_eq!(watch.look_at(&later), []);
+    }
+
+    #[test]
+    fn a_name_does_not_turn_the_sentence_around() {
+        let mut frame = frame(1000.0, &[0.0]);
+        frame.polls = vec![LongPoll {
+            name: "\u{202e}a\nb".into(),
+            time: 140.0,
+            seen: 950.0,
+            ..LongPoll::default()
+        }];
+        let warnings = Watch::default().look_at(&frame);
+        assert!(
+            warnings[0].text.starts_with("Task “?a?b” held"),
+            "{warnings:?}"
+        );
     }
 
     #[test]

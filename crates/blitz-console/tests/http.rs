@@ -48,9 +48,15 @@ fn events_are_frames_and_time_goes_on_in_them() {
 #[test]
 fn metrics_are_what_prometheus_reads() {
     let address = page();
+    // Names that are the same, and that have to be written with care.
+    let _runtimes = ["twin", "twin", "a \"quoted\" \\ one\r\n"].map(|name| {
+        let mut builder = blitz_io::Builder::new_multi_thread();
+        builder.worker_threads(1).name(name).build().unwrap()
+    });
     let (status, text) = get(address, "/metrics", "");
     assert_eq!(status, 200);
     let mut families = std::collections::HashSet::new();
+    let mut known = std::collections::HashSet::new();
     let mut family = String::new();
     for line in text.lines() {
         if let Some(rest) = line.strip_prefix("# TYPE ") {
@@ -61,6 +67,7 @@ fn metrics_are_what_prometheus_reads() {
             family = name.to_string();
         } else if !line.starts_with("# HELP ") {
             let (series, value) = line.rsplit_once(' ').unwrap();
+            assert!(known.insert(series), "twice: {line}");
             assert!(value.parse::<f64>().unwrap() >= 0.0, "{line}");
             let name = series.split('{').next().unwrap();
             assert_eq!(name, family, "{line}");

@@ -205,6 +205,94 @@ fn loops_are_shown_at_the_users_line_with_calls_and_items() {
     assert_eq!(inner.at("items").number(), 10_000.0, "{inner:?}");
 }
 
+/// Most consumers are made of others, which are no calls of the user's.
+#[test]
+fn a_loop_of_any_kind_is_one_call() {
+    use blitz::prelude::*;
+    let (_alone, page) = alone();
+    let mut events = looked_at(page);
+    let mut lines = Vec::new();
+    macro_rules! call {
+        ($call:expr) => {
+            lines.push((line!(), stringify!($call)));
+            let _ = std::hint::black_box($call);
+        };
+    }
+    let list: Vec<u32> = (0..2000).collect();
+    let mut other = list.clone();
+    let numbers = || list.par_iter().copied();
+    call!(numbers().for_each(|_| ()));
+    call!(numbers().sum::<u32>());
+    call!(numbers().map(f64::from).product::<f64>());
+    call!(numbers().count());
+    call!(numbers().max());
+    call!(numbers().min_by_key(|n| n ^ 1));
+    call!(numbers().max_by(u32::cmp));
+    call!(numbers().reduce(|| 0, |a, b| a ^ b));
+    call!(numbers().reduce_with(|a, b| a ^ b));
+    call!(numbers().fold(|| 0, |a, b| a ^ b).sum::<u32>());
+    call!(numbers().try_for_each(|_| Some(())));
+    call!(numbers().any(|n| n == 1999));
+    call!(numbers().all(|n| n < 5000));
+    call!(numbers().find_any(|n| *n == 77));
+    call!(numbers().find_first(|n| *n == 77));
+    call!(numbers().find_map_last(Some));
+    call!(numbers().position_any(|n| n == 77));
+    call!(numbers().collect::<Vec<_>>());
+    call!(numbers().filter(|n| n % 2 == 0).collect::<Vec<_>>());
+    call!(numbers().collect::<std::collections::HashSet<_>>());
+    call!(numbers().map(Some).collect::<Option<Vec<_>>>());
+    call!(numbers().partition::<Vec<_>, Vec<_>, _>(|n| n % 2 == 0));
+    call!(numbers().map(|n| (n, n)).unzip::<_, _, Vec<_>, Vec<_>>());
+    call!(numbers().flat_map(|n| [n, n]).collect::<Vec<_>>());
+    call!(numbers().cmp(list.par_iter().copied()));
+    call!(numbers().eq(list.par_iter().copied()));
+    call!(numbers().collect_into_vec(&mut other));
+    call!(other.par_extend(&list));
+    call!(other.par_sort());
+    call!(other.par_sort_unstable_by_key(|n| n ^ 5));
+    call!(other.par_sort_by_cached_key(|n| n ^ 5));
+    call!(list.iter().par_bridge().count());
+    let found = |frame: &Value, line| of_line(frame.at("sites"), line).at("calls").number();
+    let last = lines.last().unwrap().0;
+    let frame = events.until("the last call", |frame| found(frame, last) > 0.0);
+    let wrong = lines.iter().filter(|(line, _)| found(&frame, *line) != 1.0);
+    let wrong: Vec<_> = wrong
+        .map(|(line, call)| format!("{call}: {}", found(&frame, *line)))
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Goes down with a loop at each level.
+fn descend(depth: u32) -> u32 {
+    use blitz::prelude::*;
+    if depth == 0 {
+        return 1;
+    }
+    DESCENT_LINE.store(line!() + 1, Ordering::Relaxed);
+    (0..3).into_par_iter().map(|_| descend(depth - 1)).sum()
+}
+
+static DESCENT_LINE: AtomicU32 = AtomicU32::new(0);
+
+#[test]
+fn a_loop_that_calls_itself_is_counted_at_each_level() {
+    let (_alone, page) = alone();
+    let pool = blitz_core::ThreadPoolBuilder::new()
+        .num_threads(1)
+        .build()
+        .unwrap();
+    let mut events = looked_at(page);
+    assert_eq!(pool.install(|| descend(4)), 81);
+    let line = DESCENT_LINE.load(Ordering::Relaxed);
+    let frame = events.until("the loop", |frame| {
+        of_line(frame.at("sites"), line).at("calls").number() > 0.0
+    });
+    let site = of_line(frame.at("sites"), line);
+    assert_eq!(site.at("calls").number(), 40.0, "{site:?}");
+    assert_eq!(site.at("items").number(), 120.0, "{site:?}");
+}
+
 static FIB_LINE: AtomicU32 = AtomicU32::new(0);
 
 fn fib(n: u32) -> u64 {
@@ -326,6 +414,120 @@ fn a_long_poll_is_named_and_warned_of() {
     events.until("its end", |frame| {
         !named(frame.at("polls"), "rude").at("goes_on").flag()
     });
+}
+
+/// Each poll is one entry of the list, whichever runtime it belongs to and however many samples meet it.
+#[test]
+fn a_long_poll_of_another_runtime_is_listed_once() {
+    let (_alone, page) = alone();
+    let runtimes = [runtime("first"), runtime("second"), runtime("third")];
+    let mut events = looked_at(page);
+    let (going, stop) = Going::new();
+    let polls: Vec<_> = runtimes
+        .iter()
+        .map(|runtime| {
+            let stop = Arc::clone(&stop);
+            let rude = async move {
+                while stop.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            };
+            let task = Builder::new().name("slow");
+            task.spawn_on(rude, runtime.handle()).unwrap()
+        })
+        .collect();
+    let all = |frame: &Value| -> Vec<Value> {
+        let polls = frame.at("polls").items().iter();
+        let mine = polls.filter(|poll| poll.at("name").text() == "slow");
+        mine.cloned().collect()
+    };
+    let frame = events.until("three long polls", |frame| {
+        let long = |poll: &&Value| poll.at("time").number() >= 100.0 && poll.at("goes_on").flag();
+        all(frame).iter().filter(long).count() >= 3
+    });
+    assert_eq!(all(&frame).len(), 3, "{:?}", all(&frame));
+    let frame = events.next_frame();
+    assert_eq!(all(&frame).len(), 3, "{:?}", all(&frame));
+    drop(going);
+    for (poll, runtime) in polls.into_iter().zip(&runtimes) {
+        runtime.block_on(poll).unwrap();
+    }
+    // Also where nobody is left of whom something could be seen.
+    drop(runtimes);
+    events.until("their end", |frame| {
+        all(frame).iter().all(|poll| !poll.at("goes_on").flag())
+    });
+}
+
+/// The page and Prometheus know pools and runtimes by their names only.
+#[test]
+fn pools_and_runtimes_of_one_name_are_told_apart() {
+    let (_alone, page) = alone();
+    let _runtimes = ["twin", "twin", "global", "global"].map(runtime);
+    // There is a global pool.
+    assert_eq!(blitz_core::join(|| 1, || 2), (1, 2));
+    let mut events = looked_at(page);
+    let frame = events.next_frame();
+    for list in ["pools", "runtimes"] {
+        let list = frame.at(list).items().iter();
+        let mut names: Vec<_> = list.map(|item| item.at("name").text()).collect();
+        names.sort_unstable();
+        assert!(names.is_sorted_by(|a, b| a < b), "{names:?}");
+        assert!(names.contains(&"twin"), "{names:?}");
+        assert!(names.contains(&"twin (2)"), "{names:?}");
+    }
+    let later = events.next_frame();
+    for list in ["pools", "runtimes"] {
+        let names = |frame: &Value| -> Vec<String> {
+            let list = frame.at(list).items().iter();
+            list.map(|item| item.at("name").text().to_string())
+                .collect()
+        };
+        assert_eq!(names(&frame), names(&later), "they keep their names");
+    }
+}
+
+#[test]
+fn calls_from_one_line_are_one_line() {
+    let (_alone, page) = alone();
+    let mut events = looked_at(page);
+    use blitz::prelude::*;
+    let line = line!() + 2;
+    #[rustfmt::skip]
+    let both = ((0..1000).into_par_iter().sum::<u32>(), (0..3000).into_par_iter().max());
+    assert_eq!(both, (499_500, Some(2999)));
+    let place = format!("live.rs:{line}");
+    let of_line = |frame: &Value| -> Vec<Value> {
+        let sites = frame.at("sites").items().iter();
+        let mine = sites.filter(|site| site.at("at").text().ends_with(&place));
+        mine.cloned().collect()
+    };
+    let frame = events.until("two loops", |frame| !of_line(frame).is_empty());
+    let found = of_line(&frame);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0].at("calls").number(), 2.0);
+    assert_eq!(found[0].at("items").number(), 4000.0);
+}
+
+/// A frame goes to everybody who looks, four times a second.
+#[test]
+fn a_name_without_an_end_is_cut() {
+    let (_alone, page) = alone();
+    let name = "ü".repeat(1 << 19);
+    let runtime = runtime(&name);
+    for _ in 0..20 {
+        let task = Builder::new().name(&name);
+        drop(task.spawn_on(std::future::pending::<()>(), runtime.handle()));
+    }
+    let mut events = looked_at(page);
+    let has_it = |frame: &Value| {
+        let spawns = frame.at("spawns").items().iter();
+        let mut mine = spawns.filter(|spawn| spawn.at("name").text().starts_with("üüü"));
+        mine.any(|spawn| spawn.at("alive").number() == 20.0)
+    };
+    events.until("the tasks", has_it);
+    let length = events.next_text().len();
+    assert!(length < 500_000, "{length}");
 }
 
 #[test]

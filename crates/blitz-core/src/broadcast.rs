@@ -24,16 +24,19 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Tells the closure of a broadcast on which thread it runs.
 pub struct BroadcastContext<'a> {
     seat: &'a Seat,
+    /// As many as were told. The pool may have got another number since.
+    threads: usize,
     /// Not `Send`, not `Sync`: it speaks about this thread.
     _here: PhantomData<&'a mut dyn Fn()>,
 }
 
 impl BroadcastContext<'_> {
-    /// Calls `op` with the context of the calling thread, which runs a broadcast's task.
-    pub(crate) fn with<R>(op: impl FnOnce(BroadcastContext<'_>) -> R) -> R {
+    /// Calls `op` with the context of the calling thread, which runs a task of a broadcast to so many threads.
+    pub(crate) fn with<R>(threads: usize, op: impl FnOnce(BroadcastContext<'_>) -> R) -> R {
         let seat = seat::current().expect("broadcasts run in seats");
         op(BroadcastContext {
             seat,
+            threads,
             _here: PhantomData,
         })
     }
@@ -44,10 +47,10 @@ impl BroadcastContext<'_> {
         self.seat.index
     }
 
-    /// How many threads run the broadcast.
+    /// How many threads run the broadcast. The pool may have [another number](crate::ThreadPool::set_num_threads) by now.
     #[inline]
     pub fn num_threads(&self) -> usize {
-        self.seat.pool().num_threads()
+        self.threads
     }
 }
 
@@ -150,7 +153,7 @@ where
             // writes its own outcome.
             unsafe {
                 let call = || {
-                    BroadcastContext::with(|context| {
+                    BroadcastContext::with(threads, |context| {
                         let seat = context.seat;
                         word.run(seat, || ((*waiting).op)(context))
                     })
@@ -195,10 +198,11 @@ where
 {
     let op = Arc::new(op);
     let _shape = pool.shape();
-    for seat in pool.seats.iter().take(pool.num_threads()) {
+    let threads = pool.num_threads();
+    for seat in pool.seats.iter().take(threads) {
         let op = Arc::clone(&op);
         let inherited = Captured::for_detached();
-        let call = move || BroadcastContext::with(|context| op(context));
+        let call = move || BroadcastContext::with(threads, |context| op(context));
         let run = detached::<false>(pool, move || inherited.run_task(call));
         // SAFETY: the root lives for ever, and `op` is `Send` and `'static`.
         post(seat, unsafe {

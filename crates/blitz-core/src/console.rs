@@ -200,10 +200,25 @@ impl Call {
     pub(crate) const NONE: Self = Call(None);
 }
 
-/// A loop, a sort or the like begins, which was called from there. Nothing, if nobody looks.
+/// A loop, a sort or the like begins, which was called from there. Nothing, if nobody looks, or if it is a step of
+/// another one: `max` is made of `reduce_with`, say, and hands its caller on.
 #[inline]
 pub(crate) fn call(kind: &'static str, site: Site) -> Call {
-    Call(is_looked_at().then(|| begin(kind, site.location())))
+    if !is_looked_at() || is_step(kind, site.location()) {
+        return Call::NONE;
+    }
+    Call(Some(begin(kind, site.location())))
+}
+
+/// Has the calling thread begun a call from that place, and nothing of its loop yet? Later it would be the user's code that calls itself.
+#[cold]
+fn is_step(kind: &'static str, location: &'static Location<'static>) -> bool {
+    if !ASKS_FOR_ITEMS.get() {
+        return false;
+    }
+    // SAFETY: sites are never freed.
+    let here = unsafe { HERE.get().as_ref() };
+    here.is_some_and(|here| ptr::eq(here.location, location) && here.kind == kind)
 }
 
 /// Who has called `join`: a line of the user's, or one of ours.

@@ -40,7 +40,16 @@ impl Crew {
     }
 
     /// A crew whose jobs are parts of `scope`.
-    pub fn of(scope: &Scope<'_>) -> Self {
+    ///
+    /// # Safety
+    /// It is used as long as the scope's body runs, and its jobs are started by [`spawn_in`](Self::spawn_in), in that scope.
+    ///
+    /// ```compile_fail,E0133
+    /// use blitz_core::crew::Crew;
+    /// // Jobs of a scope that is gone.
+    /// blitz_core::scope(|scope| Crew::of(scope)).spawn(|| ());
+    /// ```
+    pub unsafe fn of(scope: &Scope<'_>) -> Self {
         Crew::under(scope.context())
     }
 

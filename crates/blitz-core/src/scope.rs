@@ -592,7 +592,8 @@ impl<'scope> Base<'scope> {
         let body = Arc::new(body);
         let this = ScopePtr(self);
         let _shape = self.pool().shape();
-        for seat in self.pool().seats.iter().take(self.pool().num_threads()) {
+        let threads = self.pool().num_threads();
+        for seat in self.pool().seats.iter().take(threads) {
             let body = Arc::clone(&body);
             self.add_part();
             let spawned = Spawned::here();
@@ -600,7 +601,7 @@ impl<'scope> Base<'scope> {
             let run = move || {
                 // SAFETY: as in `Scope::spawn`.
                 let scope = unsafe { this.get() };
-                let body = || BroadcastContext::with(|context| body(context));
+                let body = || BroadcastContext::with(threads, |context| body(context));
                 scope.run_part(spawned, || inherited.run_task(body));
             };
             // SAFETY: as in `Scope::spawn`.

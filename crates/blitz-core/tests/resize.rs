@@ -243,6 +243,27 @@ fn seats_without_threads_do_not_keep_a_pool_from_being_rescued() {
 }
 
 #[test]
+fn a_broadcast_counts_the_threads_that_it_went_to() {
+    let pool = pool(2);
+    let (both, told) = (Barrier::new(2), Mutex::new(Vec::new()));
+    let part = |index, threads: &dyn Fn() -> usize| {
+        if index == 0 {
+            pool.set_num_threads(1).unwrap();
+        }
+        both.wait();
+        told.lock().unwrap().push((index, threads()));
+    };
+    pool.broadcast(|thread| part(thread.index(), &|| thread.num_threads()));
+    pool.set_num_threads(2).unwrap();
+    pool.in_place_scope(|scope| {
+        scope.spawn_broadcast(|_, thread| part(thread.index(), &|| thread.num_threads()));
+    });
+    let mut told = told.into_inner().unwrap();
+    told.sort_unstable();
+    assert_eq!(told, [(0, 2), (0, 2), (1, 2), (1, 2)]);
+}
+
+#[test]
 fn a_size_may_be_changed_from_inside() {
     let pool = Arc::new(pool(3));
     let inner = Arc::clone(&pool);

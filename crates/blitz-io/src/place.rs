@@ -16,12 +16,15 @@ pub(crate) mod on {
     use crate::primitives::AtomicU64;
     use crate::task::{Header, VTable};
     use blitz_core::console::{ForkLock, is_looked_at};
+    use std::borrow::Cow;
     use std::collections::HashMap;
     use std::panic::Location;
     use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
     /// Different names that are remembered. Tasks with others are known by their line only: somebody puts numbers into names.
     const NAMES: usize = 1024;
+    /// Letters of a name that are remembered.
+    const LETTERS: usize = 100;
 
     static NAMED: ForkLock<Vec<&'static Named>> = ForkLock::new(Vec::new());
 
@@ -60,16 +63,17 @@ pub(crate) mod on {
         /// The same with a name.
         pub(crate) fn named(self, name: &str) -> Self {
             let line = self.line();
+            let name = shortened(name);
             let mut named = NAMED.lock();
             let known = named
                 .iter()
                 .copied()
-                .find(|known| known.line == line && &*known.name == name);
+                .find(|known| known.line == line && *known.name == *name);
             let known = match known {
                 Some(known) => known,
                 None if named.len() == NAMES => return self,
                 None => {
-                    let name = name.into();
+                    let name = name.into_owned().into();
                     let known: &'static Named = Box::leak(Box::new(Named { line, name }));
                     named.push(known);
                     known
@@ -96,6 +100,14 @@ pub(crate) mod on {
         fn as_named(self) -> Option<&'static Named> {
             // SAFETY: an odd one is the address after that of something leaked.
             (self.0 & 1 == 1).then(|| unsafe { &*std::ptr::with_exposed_provenance(self.0 - 1) })
+        }
+    }
+
+    /// The beginning of a name that goes on and on: it is kept for ever, and shown to everybody who looks.
+    fn shortened(name: &str) -> Cow<'_, str> {
+        match name.char_indices().nth(LETTERS) {
+            Some((end, _)) => format!("{}…", &name[..end]).into(),
+            None => name.into(),
         }
     }
 

@@ -395,7 +395,8 @@ impl<'a> Reader<'a, '_> {
     fn expect(&mut self, expected: &str) -> Result<(), String> {
         match self.word() {
             Some(word) if word == expected => Ok(()),
-            other => Err(format!("'{expected}' is missing before {other:?}")),
+            Some(other) => Err(format!("'{expected}' is missing before '{other}'")),
+            None => Err(format!("the recording ends where '{expected}' is missing")),
         }
     }
 

@@ -3,6 +3,7 @@
 use blitz::iter::Outcome;
 use blitz::prelude::*;
 use blitz::{CancelToken, Cancelled, ThreadPoolBuilder, ops};
+use std::collections::{BTreeSet, HashMap, HashSet, LinkedList};
 use std::hint::black_box;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -140,7 +141,15 @@ fn loops_stop_and_drop_what_they_have_made() {
 #[test]
 fn all_kinds_of_loops_have_check_points() {
     let text = "one two three ".repeat(5_000);
-    let loops: [(&str, &(dyn Fn() + Sync)); 8] = [
+    let map: HashMap<u64, u64> = (0..5_000).map(|n| (n, n)).collect();
+    let tree: BTreeSet<u64> = (0..5_000).collect();
+    let list: LinkedList<u64> = (0..5_000).collect();
+    let loops: [(&str, &(dyn Fn() + Sync)); 11] = [
+        ("hash map", &|| map.par_iter().for_each(ignore)),
+        ("tree", &|| ignore(tree.par_iter().max())),
+        ("search of a list", &|| {
+            ignore(list.par_iter().find_any(|n| **n == u64::MAX))
+        }),
         ("range", &|| {
             (0..100_000u64).into_par_iter().for_each(ignore)
         }),
@@ -174,6 +183,26 @@ fn all_kinds_of_loops_have_check_points() {
                 assert!(stopped > 0, "{name}");
             }
         }
+    });
+}
+
+#[test]
+fn a_long_walk_through_a_collection_stops_long_before_its_end() {
+    let set: HashSet<u64> = (0..200_000).collect();
+    in_pools(|| {
+        let (token, done) = (CancelToken::new(), AtomicUsize::new(0));
+        let stopped = token.run(|| {
+            set.par_iter().for_each(|item| {
+                black_box((0..100).fold(*item, |sum, n| black_box(sum ^ n)));
+                if done.fetch_add(1, Relaxed) == 5_000 {
+                    token.cancel();
+                }
+            });
+        });
+        assert!(stopped.is_err());
+        // The next block is a part of what has been done before.
+        let done = done.into_inner();
+        assert!(done < 100_000, "{done} items");
     });
 }
 

@@ -22,6 +22,8 @@ const TASKS_SHOWN: usize = 200;
 const LINES_SHOWN: usize = 200;
 /// Long polls that are remembered.
 const POLLS: usize = 32;
+/// Letters of a runtime's name that are shown.
+const LONGEST_NAME: usize = 100;
 
 const COMPUTING: usize = 0;
 const POLLING: usize = 1;
@@ -44,10 +46,15 @@ pub(crate) struct Seen {
     spawns: HashMap<Spawned, SpawnSeen>,
     sites: HashMap<usize, SiteSeen>,
     polls: Vec<LongPoll>,
+    polls_met: u64,
+    /// Of runtimes, by number.
+    names: HashMap<String, String>,
 }
 
 struct PoolSeen {
     name: String,
+    /// It is the name of a runtime, and stays.
+    is_named: bool,
     workers: Vec<WorkerSeen>,
     next_in_kernel: usize,
 }
@@ -73,7 +80,8 @@ struct CoreSeen {
     progress: u64,
     since: f64,
     behind: usize,
-    long: bool,
+    /// The number of its entry in the list of long polls, if it is one.
+    long: Option<u64>,
     /// How long its thread had run when the poll began to look long.
     ran: Option<Duration>,
 }
@@ -194,6 +202,10 @@ impl Seen {
                 polling.insert(pool, cores);
             }
         }
+        // Those that were not seen just now, in any runtime, are over.
+        for poll in &mut self.polls {
+            poll.goes_on &= poll.seen == at;
+        }
         // Call sites, and how many threads work for each.
         let mut sites: Vec<(&'static CallSite, u64)> = Vec::new();
         for pool in &pools {
@@ -240,7 +252,7 @@ impl Seen {
                     progress: polling.progress,
                     since: at,
                     behind: 0,
-                    long: false,
+                    long: None,
                     ran: None,
                 }),
             };
@@ -249,7 +261,8 @@ impl Seen {
             if !polling.holds_worker {
                 continue;
             }
-            if time < LONG_POLL || !core.long && !core.is_at_fault(runtime, pool, index) {
+            let is_listed = core.long.is_some();
+            if time < LONG_POLL || !is_listed && !core.is_at_fault(runtime, pool, index) {
                 continue;
             }
             spawn.longest = spawn.longest.max(time);
@@ -258,22 +271,20 @@ impl Seen {
             } else {
                 "relief thread".to_string()
             };
-            let known = core
-                .long
-                .then(|| {
-                    self.polls
-                        .iter_mut()
-                        .find(|poll| poll.goes_on && poll.worker == worker)
-                })
-                .flatten();
+            let polls_met = &mut self.polls_met;
+            let number = *core.long.get_or_insert_with(|| {
+                *polls_met += 1;
+                *polls_met
+            });
+            let known = self.polls.iter().position(|poll| poll.number == number);
             let poll = match known {
-                Some(poll) => poll,
+                Some(position) => &mut self.polls[position],
                 None => {
-                    core.long = true;
                     if self.polls.len() == POLLS {
                         forget_one(&mut self.polls);
                     }
                     self.polls.push(LongPoll {
+                        number,
                         name: polling.spawned.name.unwrap_or_default().into(),
                         at: line(polling.spawned.line),
                         worker,
@@ -286,10 +297,6 @@ impl Seen {
             poll.time = time;
             poll.behind = core.behind as u64;
             poll.seen = at;
-        }
-        // Those that were not seen just now are over.
-        for poll in &mut self.polls {
-            poll.goes_on &= poll.seen == at;
         }
     }
 
@@ -358,15 +365,20 @@ impl Seen {
                 .pools
                 .entry(pool.key())
                 .or_insert_with(|| PoolSeen::new(pool, met));
-            if let Some(name) = runtimes
+            let of_runtime = runtimes
                 .iter()
                 .filter(|runtime| runtime.pool() == Some(pool.key()) && !pool.is_global())
-                .find_map(RuntimeView::name)
-            {
-                seen.name = name.to_string();
+                .find_map(RuntimeView::name);
+            if let (false, Some(name)) = (seen.is_named, of_runtime) {
+                let others = self.pools.values().map(|other| other.name.as_str());
+                let name = unlike(name, others.chain([GLOBAL]));
+                let seen = self.pools.get_mut(&pool.key()).expect("just met");
+                (seen.name, seen.is_named) = (name, true);
             }
+            let seen = &self.pools[&pool.key()];
             frame.pools.push(seen.show(pool, frame.length));
         }
+        self.name_runtimes(&runtimes);
         for runtime in &runtimes {
             frame.runtimes.push(self.show_runtime(runtime));
         }
@@ -378,6 +390,24 @@ impl Seen {
             .sort_by(|a, b| b.goes_on.cmp(&a.goes_on).then(b.time.total_cmp(&a.time)));
     }
 
+    /// Each has a name of its own, as long as it is there.
+    fn name_runtimes(&mut self, runtimes: &[RuntimeView]) {
+        let numbers: Vec<String> = runtimes.iter().map(RuntimeView::id).collect();
+        self.names.retain(|number, _| numbers.contains(number));
+        for (runtime, number) in runtimes.iter().zip(numbers) {
+            if !self.names.contains_key(&number) {
+                let without = format!("#{number}");
+                let wanted = runtime.name().unwrap_or(&without);
+                let name = unlike(wanted, self.names.values().map(String::as_str));
+                self.names.insert(number, name);
+            }
+        }
+    }
+
+    fn name_of(&self, runtime: &RuntimeView) -> String {
+        self.names.get(&runtime.id()).cloned().unwrap_or_default()
+    }
+
     fn show_runtime(&self, runtime: &RuntimeView) -> Runtime {
         let metrics = runtime.metrics();
         let sum = |count: fn(&blitz_io::runtime::WorkerMetrics) -> u64| -> u64 {
@@ -387,7 +417,7 @@ impl Seen {
         let pool = runtime.pool().and_then(|pool| self.pools.get(&pool));
         let scheduler = self.schedulers.get(&runtime.scheduler());
         Runtime {
-            name: name_of(runtime),
+            name: self.name_of(runtime),
             pool: pool.map(|pool| pool.name.clone()).unwrap_or_default(),
             workers: runtime.workers() as u64,
             alive: metrics.alive as u64,
@@ -412,9 +442,10 @@ impl Seen {
     fn look_at_tasks(&mut self, runtimes: &[RuntimeView], frame: &mut Frame) {
         let mut spawns: HashMap<Spawned, Spawn> = HashMap::new();
         let now = frame.at;
-        let (known, tasks) = (&mut self.tasks, &mut frame.tasks);
+        let tasks = &mut frame.tasks;
         for runtime in runtimes {
-            let name = name_of(runtime);
+            let name = self.name_of(runtime);
+            let known = &mut self.tasks;
             runtime.tasks(TASKS_LOOKED_AT, |task| {
                 let fresh = || TaskSeen {
                     spawned: task.spawned,
@@ -475,23 +506,22 @@ impl Seen {
             spawn.done += done;
             spawn.polls += polls;
         }
+        // The compiler may have made a line more than once.
+        let mut lines: HashMap<(String, &str), Spawn> = HashMap::new();
         for (spawned, mut spawn) in spawns {
-            spawn.name = spawned.name.unwrap_or_default().into();
-            spawn.at = line(spawned.line);
             if let Some(seen) = self.spawns.get(&spawned) {
                 spawn.busy = seen.busy;
                 spawn.longest = seen.longest;
             }
-            // The compiler may have made a line more than once.
-            let known = frame
-                .spawns
-                .iter_mut()
-                .find(|known| known.at == spawn.at && known.name == spawn.name);
-            match known {
-                Some(known) => add_spawn(known, &spawn),
-                None => frame.spawns.push(spawn),
-            }
+            let key = (line(spawned.line), spawned.name.unwrap_or_default());
+            add_spawn(lines.entry(key).or_default(), &spawn);
         }
+        let shown = lines.into_iter().map(|((at, name), spawn)| Spawn {
+            name: name.into(),
+            at,
+            ..spawn
+        });
+        frame.spawns.extend(shown);
         frame.spawns.sort_by(|a, b| {
             let by_busy = b.busy.total_cmp(&a.busy);
             by_busy.then(b.polls.cmp(&a.polls)).then(a.at.cmp(&b.at))
@@ -501,24 +531,36 @@ impl Seen {
 
     fn show_sites(&self, frame: &mut Frame) {
         let per_ms = ticks_per_us().max(1) as f64 * 1e3;
+        // A line can have several calls, and the compiler may have made one more than once.
+        let mut lines: HashMap<(&str, String), (Site, f64, f64)> = HashMap::new();
         for site in engine::sites() {
             let numbers = site.numbers();
             let seen = self.sites.get(&key(site));
             if numbers.calls == 0 && seen.is_none() {
                 continue;
             }
-            let threads = seen.map_or(0.0, |seen| seen.work / seen.wall.max(1e-9));
-            frame.sites.push(Site {
-                kind: site.kind,
-                at: line(site.location),
-                calls: numbers.calls,
-                items: numbers.items,
-                time: numbers.ticks as f64 / per_ms,
-                longest: numbers.longest as f64 / per_ms,
-                threads,
-                most_threads: seen.map_or(0, |seen| seen.most),
-            });
+            let at = line(site.location);
+            let (shown, work, wall) = lines.entry((site.kind, at)).or_default();
+            shown.calls += numbers.calls;
+            shown.items += numbers.items;
+            shown.time += numbers.ticks as f64 / per_ms;
+            shown.longest = shown.longest.max(numbers.longest as f64 / per_ms);
+            if let Some(seen) = seen {
+                shown.most_threads = shown.most_threads.max(seen.most);
+                *work += seen.work;
+                *wall += seen.wall;
+            }
         }
+        let shown = lines.into_iter().map(|((kind, at), (site, work, wall))| {
+            let threads = work / wall.max(1e-9);
+            Site {
+                kind,
+                at,
+                threads,
+                ..site
+            }
+        });
+        frame.sites.extend(shown);
         frame
             .sites
             .sort_by(|a, b| b.time.total_cmp(&a.time).then(a.at.cmp(&b.at)));
@@ -544,9 +586,19 @@ fn key(site: &'static CallSite) -> usize {
     std::ptr::from_ref(site) as usize
 }
 
-fn name_of(runtime: &RuntimeView) -> String {
-    let number = || format!("#{}", runtime.id());
-    runtime.name().map_or_else(number, str::to_string)
+/// What the global pool is called, and no other one.
+const GLOBAL: &str = "global";
+
+/// The name, not too long, with a number behind it if somebody has it already.
+fn unlike<'a>(name: &str, others: impl Iterator<Item = &'a str> + Clone) -> String {
+    let mut short: String = name.chars().take(LONGEST_NAME).collect();
+    if short.len() < name.len() {
+        short.push('…');
+    }
+    let names = std::iter::once(short.clone())
+        .chain((2..).map(|number: u32| format!("{short} ({number})")));
+    let mut free = names.filter(|name| !others.clone().any(|other| other == name));
+    free.next().expect("there are enough numbers")
 }
 
 /// The shortest of those that are over.
@@ -572,13 +624,14 @@ fn add_spawn(to: &mut Spawn, from: &Spawn) {
 impl PoolSeen {
     fn new(pool: &PoolView, met: &mut usize) -> Self {
         let name = if pool.is_global() {
-            "global".to_string()
+            GLOBAL.to_string()
         } else {
             *met += 1;
             format!("#{met}")
         };
         PoolSeen {
             name,
+            is_named: false,
             workers: vec![WorkerSeen::default(); pool.num_threads()],
             next_in_kernel: 0,
         }

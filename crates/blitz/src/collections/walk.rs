@@ -21,7 +21,7 @@ pub(super) use movable::Movable;
 pub(super) use pace::Order;
 
 use crate::engine::demand::join_context_expecting;
-use crate::engine::{caller_may_take_part, hand_over};
+use crate::engine::{caller_may_take_part, checkpoint, hand_over};
 use crate::iter::plumbing::{Consumer, Folder, PourPulled, Reducer};
 use crate::iter::{IndexedParallelIterator, IntoParallelIterator};
 use block::Block;
@@ -56,6 +56,7 @@ where
     if !caller_may_take_part() {
         return hand_over(|| drive(items, consumer, order));
     }
+    checkpoint();
     walk(items, consumer, 1, Pace::begin(order))
 }
 
@@ -93,6 +94,8 @@ where
         items.nth(block - done - 1);
     }
 
+    // Blocks are combined by recursion, so there are few of them: the next may take a quarter of the time so far.
+    checkpoint();
     pace.note(done);
     let ahead = items.len();
     let tail = if pace.calls_for_help::<I::Item>(ahead) {

@@ -161,7 +161,7 @@ where
     const HAS_WISHES: bool = A::HAS_WISHES || B::HAS_WISHES;
 
     #[inline]
-    fn wishes(&self) -> Wishes {
+    fn wishes(&self) -> Wishes<'_> {
         self.a.wishes().or(self.b.wishes())
     }
 

@@ -155,7 +155,7 @@ where
     const HAS_WISHES: bool = I::HAS_WISHES || J::HAS_WISHES;
 
     #[inline]
-    fn wishes(&self) -> Wishes {
+    fn wishes(&self) -> Wishes<'_> {
         self.i.wishes().or(self.j.wishes())
     }
 

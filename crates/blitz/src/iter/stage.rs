@@ -304,7 +304,7 @@ where
     const HAS_WISHES: bool = P::HAS_WISHES;
 
     #[inline]
-    fn wishes(&self) -> Wishes {
+    fn wishes(&self) -> Wishes<'_> {
         self.base.wishes()
     }
 

@@ -2,7 +2,7 @@
 
 use super::plumbing::{Consumer, Folder, Producer, ProducerCallback, UnindexedConsumer, Wishes};
 use super::{IndexedParallelIterator, ParallelIterator};
-use crate::delegate::{forward_to_base, wrapping_callback};
+use crate::delegate::forward_to_base;
 use crate::engine::ThreadPool;
 
 /// Runs in a given pool. Made by [`with_pool`](super::ParallelIterator::with_pool).
@@ -36,7 +36,8 @@ impl<'p, I> WithPool<'p, I> {
         let base = self.base;
         if C::HAS_OUTLET {
             if let Some(outlet) = consumer.outlet() {
-                outlet.run_in(self.pool);
+                // SAFETY: this drives, and `self` has borrowed the pool.
+                unsafe { outlet.run_in(self.pool) };
                 return drive(base, consumer);
             }
         }
@@ -88,13 +89,28 @@ where
     }
 }
 
-wrapping_callback! {
-    struct Wish { wishes: Wishes };
-    fn wrap(self, base: T) -> T { Wishing { base, wishes: self.wishes } }
+struct Wish<'p, CB> {
+    callback: CB,
+    wishes: Wishes<'p>,
+}
+
+impl<T, CB> ProducerCallback<T> for Wish<'_, CB>
+where
+    CB: ProducerCallback<T>,
+{
+    type Output = CB::Output;
+
+    fn callback<P>(self, base: P) -> CB::Output
+    where
+        P: Producer<Item = T>,
+    {
+        let Wish { callback, wishes } = self;
+        callback.callback(Wishing { base, wishes })
+    }
 }
 
 /// `with_producer` for an iterator that passes on what `base` yields, and asks for something.
-pub(super) fn with_wishes<I, CB>(base: I, wishes: Wishes, callback: CB) -> CB::Output
+pub(super) fn with_wishes<I, CB>(base: I, wishes: Wishes<'_>, callback: CB) -> CB::Output
 where
     I: IndexedParallelIterator,
     CB: ProducerCallback<I::Item>,
@@ -103,12 +119,12 @@ where
 }
 
 /// A producer that asks for something.
-struct Wishing<P> {
+struct Wishing<'p, P> {
     base: P,
-    wishes: Wishes,
+    wishes: Wishes<'p>,
 }
 
-impl<P> Producer for Wishing<P>
+impl<P> Producer for Wishing<'_, P>
 where
     P: Producer,
 {
@@ -125,7 +141,7 @@ where
     forward_to_base! { min_len max_len }
 
     #[inline]
-    fn wishes(&self) -> Wishes {
+    fn wishes(&self) -> Wishes<'_> {
         self.base.wishes().or(self.wishes)
     }
 

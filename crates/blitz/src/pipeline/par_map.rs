@@ -144,7 +144,8 @@ where
     W: Work<Job: Send, Outcome: Send> + Send + Sync + 'scope,
 {
     fn crew(&self) -> Crew {
-        Crew::of(self)
+        // SAFETY: the pipeline has borrowed the scope, and starts its helpers below.
+        unsafe { Crew::of(self) }
     }
 
     fn others(&self) -> usize {

@@ -275,7 +275,7 @@ impl<'w, T: Send> Outlet<Vec<T>> for Outflow<'w, T> {
         self.state.set(Flow::InTurn);
     }
 
-    fn run_in(&self, pool: &ThreadPool) {
+    unsafe fn run_in(&self, pool: &ThreadPool) {
         self.pool.set(Some(PoolRef(NonNull::from(pool))));
     }
 
@@ -828,7 +828,8 @@ where
 {
     thread::scope(|threads| {
         in_place_scope(|scope| {
-            let mail = Mail::new(Crew::of(scope));
+            // SAFETY: the reader, which starts parts in the scope, is gone before its body ends, and waits for the driver, which rings.
+            let mail = Mail::new(unsafe { Crew::of(scope) });
             let (theirs, around) = (Arc::clone(&mail), Surroundings::here());
             let drive = move || theirs.drive(iter, around);
             if let Err(error) = driver().spawn_scoped(threads, drive) {

@@ -129,7 +129,7 @@ pub trait Producer: Send + Sized {
     /// What the loop shall be run like; see `wishes.rs`. The default is nothing in particular, which is always right.
     #[doc(hidden)]
     #[inline]
-    fn wishes(&self) -> Wishes {
+    fn wishes(&self) -> Wishes<'_> {
         Wishes::NONE
     }
 

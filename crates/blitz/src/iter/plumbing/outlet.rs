@@ -21,8 +21,17 @@ pub trait Outlet<R> {
     /// The two sides of the next split will be driven one after the other, the left one first, on this thread. (Otherwise the sides have no outlet: they collect.)
     fn in_turn(&self);
 
-    /// Blocks will run in this pool. Called by whoever drives, and does not return before the end of the loop.
-    fn run_in(&self, pool: &ThreadPool);
+    /// Blocks will run in this pool.
+    ///
+    /// # Safety
+    /// The pool is there until the loop ends: the caller drives it, and has borrowed the pool for longer than that.
+    ///
+    /// ```compile_fail,E0133
+    /// fn with_any_pool(outlet: &dyn blitz::iter::plumbing::Outlet<()>, pool: &blitz::ThreadPool) {
+    ///     outlet.run_in(pool);
+    /// }
+    /// ```
+    unsafe fn run_in(&self, pool: &ThreadPool);
 
     /// Hands out a piece. Returns when it is over: all of it has been run or dropped.
     fn offer<'p>(&self, piece: Box<dyn Piece<'p, R> + 'p>);

@@ -9,21 +9,29 @@ use super::tree_loop::{Cuts, run_eagerly, run_on_demand};
 use super::{Consumer, Producer};
 use crate::engine::ThreadPool;
 use std::marker::PhantomData;
-use std::ptr::NonNull;
+use std::ptr;
 
-/// Wishes of a producer. They hold as long as it is there.
+/// Wishes of a producer, for as long as it is borrowed: nobody can keep them and ask for a pool that is gone.
+///
+/// ```compile_fail,E0515
+/// use blitz::iter::plumbing::{Producer, ProducerCallback, Wishes};
+///
+/// struct Keep;
+///
+/// impl<T> ProducerCallback<T> for Keep {
+///     type Output = Wishes<'static>;
+///
+///     fn callback<P: Producer<Item = T>>(self, producer: P) -> Wishes<'static> {
+///         producer.wishes()
+///     }
+/// }
+/// ```
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
-pub struct Wishes {
-    pool: Option<PoolRef>,
+pub struct Wishes<'p> {
+    pool: Option<&'p ThreadPool>,
     rule: Option<Rule>,
 }
-
-#[derive(Clone, Copy, Debug)]
-struct PoolRef(NonNull<ThreadPool>);
-
-// SAFETY: it stands for a shared reference.
-unsafe impl Send for PoolRef {}
 
 /// Where a loop is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,17 +58,19 @@ fn reproducible_block(len: usize) -> usize {
     len.div_ceil(BLOCKS).next_power_of_two().min(LONGEST_BLOCK)
 }
 
-impl Wishes {
+impl<'p> Wishes<'p> {
     /// None.
     pub const NONE: Self = Wishes {
         pool: None,
         rule: None,
     };
 
-    /// To be run in `pool`, which whoever asks has borrowed.
-    pub(crate) fn of_pool(pool: &ThreadPool) -> Self {
-        let pool = Some(PoolRef(NonNull::from(pool)));
-        Wishes { pool, rule: None }
+    /// To be run in `pool`.
+    pub(crate) fn of_pool(pool: &'p ThreadPool) -> Self {
+        Wishes {
+            pool: Some(pool),
+            rule: None,
+        }
     }
 
     pub(crate) fn of_rule(rule: Rule) -> Self {
@@ -102,19 +112,21 @@ where
         if P::HAS_WISHES { Some(Self::run) } else { None };
 
     fn run(len: usize, producer: P, consumer: C) -> C::Result {
-        let wishes = producer.wishes();
-        // SAFETY: the iterator that the producer comes from has borrowed the pool, and is not gone before the producer is.
-        let pool = wishes.pool.map(|pool| unsafe { pool.0.as_ref() });
-        if let (Some(pour), None) = (Pour::LOOP, wishes.rule) {
+        let Wishes { pool, rule } = producer.wishes();
+        // SAFETY: a wish for a pool comes from `with_pool`, whose borrow of the pool is in the type of its producer. What cannot have the pool but from there (a `Wishes` lives no longer than
+        // the producer is borrowed) has that borrow in its own type, and so has `P`: the pool is there until we return, wherever the producer goes meanwhile.
+        let pool = pool.map(|pool| unsafe { &*ptr::from_ref(pool) });
+        if let (Some(pour), None) = (Pour::LOOP, rule) {
             if let (Some(pool), Some(outlet)) = (pool, consumer.outlet()) {
-                outlet.run_in(pool);
+                // SAFETY: as above; and we drive.
+                unsafe { outlet.run_in(pool) };
             }
             return match pour(len, producer, consumer) {
                 Ok(result) => result,
                 Err((producer, consumer)) => in_pool(pool, len, None, producer, consumer),
             };
         }
-        in_pool(pool, len, wishes.rule, producer, consumer)
+        in_pool(pool, len, rule, producer, consumer)
     }
 }
 
