@@ -8,7 +8,7 @@
 //!
 //! The relief thread needs a CPU, and the workers have them all; the kernel would let it wait for milliseconds. So at its
 //! beats a worker that sees the relief thread with something to do *yields* its CPU: the kernel then runs the relief thread if it
-//! waits for this CPU, and the worker goes on afterwards, or at once if not. If it waits for another one, and gets
+//! waits for this CPU, and the worker goes on afterwards, or at once if not; a worker that was away for long keeps its CPU for a while (`lending`). If it waits for another one, and gets
 //! nowhere, the worker first calls it over ([`Steering`]); it comes between two slices, so that tasks see nothing of that. Nothing is waited for, so a task that needs
 //! a lock that the worker's frames hold just waits for the worker, as it would on any other thread.
 //!
@@ -231,7 +231,7 @@ impl Relief {
         if times == PATIENCE {
             self.steering.call();
         }
-        std::thread::yield_now();
+        lender.lending.lend(std::thread::yield_now);
     }
 
     /// Nobody else can, and there is something to do or to watch?
