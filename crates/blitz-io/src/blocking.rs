@@ -212,10 +212,10 @@ impl BlockingPool {
         }
     }
 
-    /// Are there more threads than may be? Then an idle one ends.
-    pub(crate) fn has_lent_too_many(&self) -> bool {
+    /// Are there more threads than may be, if so many others were lent, too? Then an idle one ends.
+    pub(crate) fn has_lent_too_many(&self, others: usize) -> bool {
         let mut queue = self.queue();
-        let too_many = queue.threads + queue.lent > self.cap;
+        let too_many = queue.threads + queue.lent + others > self.cap;
         if too_many && !queue.idle.is_empty() {
             queue.idle.remove(0).notify_one();
             queue.dismissed += 1;
