@@ -212,10 +212,10 @@ impl BlockingPool {
         }
     }
 
-    /// Are there more threads than may be? Then an idle one ends.
-    pub(crate) fn has_lent_too_many(&self) -> bool {
+    /// Are there more threads than may be, if so many others were lent, too? Then an idle one ends.
+    pub(crate) fn has_lent_too_many(&self, others: usize) -> bool {
         let mut queue = self.queue();
-        let too_many = queue.threads + queue.lent > self.cap;
+        let too_many = queue.threads + queue.lent + others > self.cap;
         if too_many && !queue.idle.is_empty() {
             queue.idle.remove(0).notify_one();
             queue.dismissed += 1;
@@ -339,25 +339,13 @@ impl BlockingPool {
         before.into_iter().for_each(ThreadHandle::join);
     }
 
-    /// Waits until everything is done, and the threads with their thread-locals are gone; with a `limit`, cancels what is queued, and waits no longer than that for
-    /// what is done. `false`: something still runs, the caller itself for one.
+    /// Waits until everything is done, and the threads with their thread-locals are gone, but no longer than `limit`, if there is one; then cancels what is still
+    /// queued. `false`: something still runs, the caller itself for one.
     pub(crate) fn shut_down(&self, limit: Option<Duration>) -> bool {
         let mut queue = self.queue();
         queue.closed = true;
-        let mut begun = queue.starting + queue.told;
-        let jobs = std::mem::take(&mut queue.jobs).into_iter();
-        let (done, cancelled): (VecDeque<_>, _) = jobs.partition(|job| {
-            // The first ones have their threads.
-            let has_thread = begun > 0;
-            begun = begun.saturating_sub(1);
-            limit.is_none() || has_thread || job.duty == Duty::MustBeDone
-        });
-        // There are threads for them: for every job that is queued, somebody has been told, or is busy and will look.
-        queue.jobs = done;
+        // There are threads for what is queued: for every job, somebody has been told, or is busy and will look.
         queue.idle.iter().for_each(|bell| bell.notify_one());
-        drop(queue);
-        cancelled.iter().for_each(Job::cancel);
-        let queue = self.queue();
         // A closure that ends its own runtime cannot wait for itself.
         let own = usize::from(std::ptr::eq(MINE.get(), self));
         let busy = |queue: &mut Queue| queue.threads > own;
@@ -368,7 +356,11 @@ impl BlockingPool {
                 .unwrap_or_else(PoisonError::into_inner),
             Some(limit) => {
                 let waited = self.ended.wait_timeout_while(queue, limit, busy);
-                waited.unwrap_or_else(PoisonError::into_inner).0
+                let mut queue = waited.unwrap_or_else(PoisonError::into_inner).0;
+                let cancelled = self.take_cancelled(&mut queue);
+                drop(queue);
+                cancelled.iter().for_each(Job::cancel);
+                self.queue()
             }
         };
         let through = queue.threads == 0;
@@ -385,6 +377,21 @@ impl BlockingPool {
         drop(queue);
         others.into_iter().for_each(ThreadHandle::join);
         through
+    }
+
+    /// The jobs that will not be done because the time is up.
+    fn take_cancelled(&self, queue: &mut Queue) -> VecDeque<Job> {
+        let mut begun = queue.starting + queue.told;
+        let jobs = std::mem::take(&mut queue.jobs).into_iter();
+        let (done, cancelled) = jobs.partition(|job| {
+            // The first ones have their threads.
+            let has_thread = begun > 0;
+            begun = begun.saturating_sub(1);
+            has_thread || job.duty == Duty::MustBeDone
+        });
+        queue.jobs = done;
+        self.waiting.store(queue.jobs.len(), Ordering::Relaxed);
+        cancelled
     }
 
     /// Threads, idle threads, queued jobs.

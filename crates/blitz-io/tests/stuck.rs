@@ -229,6 +229,64 @@ fn tasks_that_block_take_no_more_threads_than_allowed_and_all_get_their_turn() {
 }
 
 #[test]
+fn a_task_that_seems_to_be_stuck_before_it_blocks_counts_among_those_that_block() {
+    let _alone = alone();
+    within_a_minute(|| {
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(2)
+            .max_blocking_threads(8)
+            .build()
+            .unwrap();
+        let (inside, open) = (
+            Arc::new(AtomicUsize::new(0)),
+            Arc::new(AtomicBool::new(false)),
+        );
+        // It first waits for `before` without a word, and then for the gate with one.
+        let blocks = |before: mpsc::Receiver<()>| {
+            let (inside, open) = (inside.clone(), open.clone());
+            let (begin, begun) = mpsc::channel();
+            let task = runtime.spawn(async move {
+                let _ = begin.send(());
+                let _ = before.recv();
+                block_in_place(|| {
+                    inside.fetch_add(1, Ordering::SeqCst);
+                    while !open.load(Ordering::SeqCst) {
+                        thread::sleep(ms(1));
+                    }
+                });
+            });
+            (task, begun)
+        };
+        let at_once = || mpsc::channel().1;
+        let wait_for = |number| {
+            while inside.load(Ordering::SeqCst) < number {
+                thread::sleep(ms(1));
+            }
+        };
+        let mut tasks = Vec::new();
+        // Two workers, and eight threads that were the relief thread.
+        for number in 1..=10 {
+            tasks.push(blocks(at_once()).0);
+            wait_for(number);
+        }
+        // One more is the relief thread.
+        let (release, released) = mpsc::channel();
+        let (last, begun) = blocks(released);
+        begun.recv().unwrap();
+        // And that is all: the next one has to wait, however long it gets.
+        let (waits, begun) = blocks(at_once());
+        let begun_too_early = begun.recv_timeout(ms(100)).is_ok();
+        drop(release);
+        wait_for(11);
+        open.store(true, Ordering::SeqCst);
+        for task in tasks.into_iter().chain([last, waits]) {
+            runtime.block_on(task).unwrap();
+        }
+        assert!(!begun_too_early);
+    });
+}
+
+#[test]
 #[cfg(target_os = "linux")]
 fn blocking_threads_and_tasks_that_block_share_the_limit() {
     let _alone = alone();

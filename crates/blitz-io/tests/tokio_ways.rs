@@ -197,27 +197,51 @@ fn a_closure_whose_thread_is_on_its_way_is_run_although_the_runtime_ends() {
 }
 
 #[test]
-fn a_runtime_that_is_dropped_runs_the_closures_that_still_wait_for_a_thread() {
+fn a_runtime_that_ends_runs_the_closures_that_still_wait_for_a_thread() {
+    let ends: [fn(Runtime); 2] = [drop, |runtime| {
+        runtime.shutdown_timeout(Duration::from_secs(100));
+    }];
+    for end in ends {
+        let mut builder = Builder::new_current_thread();
+        let runtime = builder.max_blocking_threads(1).build().unwrap();
+        let (release, released) = mpsc::channel::<()>();
+        runtime.spawn_blocking(move || released.recv());
+        let done = Arc::new(AtomicUsize::new(0));
+        for _ in 0..5 {
+            let done = Arc::clone(&done);
+            runtime.spawn_blocking(move || done.fetch_add(1, Ordering::Relaxed));
+        }
+        let handle = runtime.handle().clone();
+        let releases = std::thread::spawn(move || {
+            // The only thread is busy: what comes is at once at its end only if it is refused, when the runtime ends.
+            while !handle.spawn_blocking(|| ()).is_finished() {
+                std::thread::yield_now();
+            }
+            drop(release);
+        });
+        end(runtime);
+        assert_eq!(done.load(Ordering::Relaxed), 5);
+        releases.join().unwrap();
+    }
+}
+
+#[test]
+fn closures_that_still_wait_for_a_thread_when_the_time_is_up_are_cancelled() {
     let mut builder = Builder::new_current_thread();
     let runtime = builder.max_blocking_threads(1).build().unwrap();
     let (release, released) = mpsc::channel::<()>();
-    runtime.spawn_blocking(move || released.recv());
-    let done = Arc::new(AtomicUsize::new(0));
-    for _ in 0..5 {
-        let done = Arc::clone(&done);
-        runtime.spawn_blocking(move || done.fetch_add(1, Ordering::Relaxed));
-    }
-    let handle = runtime.handle().clone();
-    let releases = std::thread::spawn(move || {
-        // The only thread is busy: what comes is at once at its end only if it is refused, when the runtime ends.
-        while !handle.spawn_blocking(|| ()).is_finished() {
-            std::thread::yield_now();
-        }
-        drop(release);
+    let (begin, begun) = mpsc::channel();
+    let runs = runtime.spawn_blocking(move || {
+        begin.send(()).unwrap();
+        released.recv()
     });
-    drop(runtime);
-    assert_eq!(done.load(Ordering::Relaxed), 5);
-    releases.join().unwrap();
+    begun.recv().unwrap();
+    let waits = runtime.spawn_blocking(|| ());
+    runtime.shutdown_timeout(Duration::from_millis(1));
+    drop(release);
+    let elsewhere = current_thread();
+    assert!(elsewhere.block_on(waits).unwrap_err().is_cancelled());
+    assert!(elsewhere.block_on(runs).unwrap().is_err());
 }
 
 #[test]

@@ -139,7 +139,7 @@ impl Runtime {
     }
 
     /// Drops every future, and waits for what is running just then, including closures that block, but not longer than `limit`. What
-    /// still runs then ends on its own. Closures that still wait for a thread are cancelled.
+    /// still runs then ends on its own. Closures that still wait for a thread then are cancelled.
     pub fn shutdown_timeout(self, limit: Duration) {
         self.shutdown_within(limit);
     }

@@ -8,6 +8,7 @@
 //! a millisecond's worth, from a moving average, but 8 at least and 255 at most.
 
 use super::injector::refuse;
+use super::lending::Lending;
 use super::outlook::Outlook;
 use super::ring::{Full, Ring};
 use crate::looks::Looks;
@@ -58,6 +59,8 @@ pub(crate) struct Core {
     pub(crate) last_beat: AtomicU64,
     /// How far it then saw the relief thread, and how often just there.
     pub(crate) relief_seen: Cell<(u64, u32)>,
+    /// When the owner last lent its CPU, and may do so again.
+    pub(crate) lending: Lending,
     /// The relief thread's: the poll in which it was last seen computing, and since when.
     pub(crate) computing: Cell<(u64, u64)>,
     interval: Cell<u32>,
@@ -133,6 +136,7 @@ impl Core {
             awake_since: Cell::new(0),
             last_beat: AtomicU64::new(0),
             relief_seen: Cell::new((0, 0)),
+            lending: Lending::default(),
             computing: Cell::new((0, 0)),
             interval: Cell::new(0),
             average_ns: Cell::new(FIRST_GUESS_NS),

@@ -8,6 +8,8 @@ mod driver_seat;
 mod end_models;
 mod injector;
 #[cfg(not(loom))]
+mod lending;
+#[cfg(not(loom))]
 mod outlook;
 mod owned;
 #[cfg(not(loom))]
