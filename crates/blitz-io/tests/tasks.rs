@@ -624,3 +624,32 @@ fn the_blocking_thread_that_was_busy_last_takes_the_next_job() {
     let took: HashSet<_> = took.collect();
     assert_eq!(took.len(), 1);
 }
+
+/// Also if they are more than a worker's own queue holds.
+#[test]
+fn a_thousand_tasks_that_go_on_and_on_take_turns_on_one_thread() {
+    const TASKS: usize = 1000;
+    let turns = Arc::new(AtomicUsize::new(0));
+    let runtime = Builder::new_current_thread().build().unwrap();
+    let longest_wait = runtime.block_on(async {
+        let mut tasks = JoinSet::new();
+        for _ in 0..TASKS {
+            let turns = Arc::clone(&turns);
+            tasks.spawn(async move {
+                let (mut last, mut longest) = (0, 0);
+                for _ in 0..20 {
+                    let now = turns.fetch_add(1, Ordering::Relaxed);
+                    longest = longest.max(now - last);
+                    last = now;
+                    yield_now().await;
+                }
+                longest
+            });
+        }
+        tasks.join_all().await.into_iter().max().unwrap()
+    });
+    assert!(
+        longest_wait < 2 * TASKS,
+        "{longest_wait} turns of others between two of one task"
+    );
+}

@@ -6,6 +6,9 @@
 //!
 //! The **interval** says how many tasks of its own a worker runs before it looks at the shared queue *first*: about
 //! a millisecond's worth, from a moving average, but 8 at least and 255 at most.
+//!
+//! Where there is **one worker** only, tasks run one after the other, however many there are. If they are more than the ring holds, the older half of it goes to the end of the shared
+//! queue. From then on that queue is the line in which all of them stand, and the ring a [`Window`] on it, until the ring holds them all again.
 
 use super::injector::refuse;
 use super::lending::Lending;
@@ -27,6 +30,15 @@ const MAX_IN_A_ROW: u32 = 3;
 const TARGET_NS: u64 = 1_000_000;
 const INTERVAL: std::ops::RangeInclusive<u64> = 8..=255;
 const FIRST_GUESS_NS: u64 = 50_000;
+
+/// What of the ring of a runtime's only worker comes before the shared queue.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Window {
+    /// So many of the first tasks in the shared queue are older than what has come to the ring since.
+    pub(crate) older: usize,
+    /// So many of the first tasks in the ring are older still: they are from the queue's beginning.
+    pub(crate) left: usize,
+}
 
 /// An entry of the ring.
 #[derive(Clone, Copy)]
@@ -64,6 +76,7 @@ pub(crate) struct Core {
     /// The relief thread's: the poll in which it was last seen computing, and since when.
     pub(crate) computing: Cell<(u64, u64)>,
     interval: Cell<u32>,
+    pub(crate) window: Cell<Window>,
     average_ns: Cell<u64>,
     random: Cell<u64>,
     pub(crate) outlook: Outlook,
@@ -139,6 +152,7 @@ impl Core {
             lending: Lending::default(),
             computing: Cell::new((0, 0)),
             interval: Cell::new(0),
+            window: Cell::default(),
             average_ns: Cell::new(FIRST_GUESS_NS),
             random: Cell::new(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1),
             outlook: Outlook::new(),

@@ -10,7 +10,7 @@
 //! slot and, if there is little in it, the ring of the worker that pushes: that worker is awake, and looks there before it sleeps. If it
 //! does not get there, because it is stuck in a poll, the watcher tells others (`watch`).
 
-use super::core::{self, Core, Cores, Pushed};
+use super::core::{self, Core, Cores, Pushed, Window};
 use super::driver_seat::DriverSeat;
 use super::injector::{Injector, refuse};
 use super::relief::{self, Relief};
@@ -411,6 +411,10 @@ impl Scheduler {
             Pushed::Overflow(tasks) => {
                 let refused = self.injector.push_batch(tasks);
                 refuse(refused.err().unwrap_or_default());
+                if self.pool().is_none() {
+                    let older = self.injector.len();
+                    core.window.set(Window { older, left: 0 });
+                }
                 self.notify();
             }
         }
@@ -658,6 +662,9 @@ impl Scheduler {
         }
         // SAFETY: passed on.
         unsafe {
+            if core.window.get().older > 0 {
+                return self.next_in_line(core);
+            }
             if core.shared_queue_first(tick) {
                 if let Some(task) = self.take_injected(core) {
                     return Some(task);
@@ -667,6 +674,31 @@ impl Scheduler {
                 .or_else(|| self.take_injected(core))
                 .or_else(|| self.steal(core, index))
         }
+    }
+
+    /// The next task of a runtime's only worker, when there are more than its ring holds: see [`Window`].
+    ///
+    /// # Safety
+    /// The core is the calling thread's.
+    unsafe fn next_in_line(&self, core: &Core) -> Option<Queued> {
+        let window = core.window.get();
+        if window.left > 0 {
+            let left = window.left - 1;
+            core.window.set(Window { left, ..window });
+            // SAFETY: passed on.
+            return unsafe { core.pop() };
+        }
+        // What has come since goes to the end of the line, and then the window on.
+        // SAFETY: passed on.
+        let newer = std::iter::from_fn(|| unsafe { core.pop() }).collect();
+        refuse(self.injector.push_batch(newer).err().unwrap_or_default());
+        let all = self.injector.len();
+        // SAFETY: passed on.
+        let first = unsafe { self.take_injected(core) };
+        let left = core.len();
+        let older = all.saturating_sub(left + 1);
+        core.window.set(Window { older, left });
+        first
     }
 
     /// Takes a fair share from the shared queue; all but the first go to the ring.
