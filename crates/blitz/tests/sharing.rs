@@ -185,6 +185,36 @@ fn an_inner_loop_is_shared_when_the_work_around_it_is_gone() {
 }
 
 #[test]
+fn a_search_through_dear_items_has_work_for_all_threads() {
+    let find = |body: &(dyn Fn(usize) + Sync)| {
+        let nothing = |item: &usize| {
+            body(*item);
+            false
+        };
+        assert_eq!((0..24).into_par_iter().find_first(nothing), None);
+    };
+    pool().install(|| {
+        for _ in 0..1000 {
+            find(&|_| {});
+        }
+        let [inside, most] = [const { AtomicUsize::new(0) }; 2];
+        find(&|item| {
+            // What is left at the end is offered as a whole, always.
+            if !(8..16).contains(&item) {
+                return take_long();
+            }
+            most.fetch_max(inside.fetch_add(1, SeqCst) + 1, SeqCst);
+            let start = Instant::now();
+            while most.load(SeqCst) < 3 && start.elapsed() < Duration::from_secs(1) {
+                sleep(Duration::from_micros(100));
+            }
+            inside.fetch_sub(1, SeqCst);
+        });
+        assert!(most.into_inner() >= 3, "two at a time");
+    });
+}
+
+#[test]
 fn a_split_that_was_small_is_shared_when_it_is_large() {
     pool().install(|| {
         for _ in 0..3 {
