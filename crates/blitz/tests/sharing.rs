@@ -140,6 +140,81 @@ fn so_is_that_of_a_thread_outside() {
 }
 
 #[test]
+fn an_inner_loop_is_shared_when_the_work_around_it_is_gone() {
+    /// A loop that nothing else here has taught anything.
+    fn for_few(items: &[usize], body: &(dyn Fn(usize) + Sync)) {
+        items.par_iter().for_each(|&item| body(item));
+    }
+    let items: Vec<usize> = (0..8).collect();
+    let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    pool.install(|| {
+        for _ in 0..1000 {
+            for_few(&items, &|_| {});
+        }
+        let [is_busy, is_free, has_taken] = [const { AtomicBool::new(false) }; 3];
+        let wait_for = |flag: &AtomicBool| {
+            while !flag.load(SeqCst) {
+                sleep(Duration::from_micros(100));
+            }
+        };
+        let meeting = Meeting::default();
+        blitz::scope(|s| {
+            // While the other thread is busy and has the second half of the outer loop before it, nobody would take a part of the inner one.
+            s.spawn(|_| {
+                is_busy.store(true, SeqCst);
+                wait_for(&is_free);
+            });
+            wait_for(&is_busy);
+            (0..2).into_par_iter().with_max_len(1).for_each(|outer| {
+                if outer == 1 {
+                    return has_taken.store(true, SeqCst);
+                }
+                for_few(&items, &|item| match item {
+                    0 => {}
+                    1 => {
+                        is_free.store(true, SeqCst);
+                        wait_for(&has_taken);
+                    }
+                    2..4 => take_long(),
+                    _ => meeting.attend(),
+                });
+            });
+        });
+        assert!(meeting.has_taken_place());
+    });
+}
+
+#[test]
+fn a_search_through_dear_items_has_work_for_all_threads() {
+    let find = |body: &(dyn Fn(usize) + Sync)| {
+        let nothing = |item: &usize| {
+            body(*item);
+            false
+        };
+        assert_eq!((0..24).into_par_iter().find_first(nothing), None);
+    };
+    pool().install(|| {
+        for _ in 0..1000 {
+            find(&|_| {});
+        }
+        let [inside, most] = [const { AtomicUsize::new(0) }; 2];
+        find(&|item| {
+            // What is left at the end is offered as a whole, always.
+            if !(8..16).contains(&item) {
+                return take_long();
+            }
+            most.fetch_max(inside.fetch_add(1, SeqCst) + 1, SeqCst);
+            let start = Instant::now();
+            while most.load(SeqCst) < 3 && start.elapsed() < Duration::from_secs(1) {
+                sleep(Duration::from_micros(100));
+            }
+            inside.fetch_sub(1, SeqCst);
+        });
+        assert!(most.into_inner() >= 3, "two at a time");
+    });
+}
+
+#[test]
 fn a_split_that_was_small_is_shared_when_it_is_large() {
     pool().install(|| {
         for _ in 0..3 {

@@ -240,7 +240,7 @@ where
             return folder.complete();
         }
         if !(others_are_served() && consumer.can_resume(&folder)) {
-            return no_longer_unclocked(len, ahead, block, min, producer, consumer, folder, site);
+            return no_longer_unclocked(len, ahead, min, producer, consumer, folder, site);
         }
         block = evened(len / 4).max(min);
         if ahead < block + min {
@@ -254,17 +254,16 @@ where
     }
 }
 
-/// Goes on with the clock.
+/// Goes on with the clock. Nobody knows what the items so far have taken, and others could help by now: the first to be timed are as few as at the beginning
+/// of a [`short`] loop, however many there have been.
 #[cold]
 #[inline(never)]
-#[expect(clippy::too_many_arguments)]
 fn no_longer_unclocked<P, C>(
     len: usize,
-    ahead: usize,
-    block: usize,
+    mut ahead: usize,
     min: usize,
-    producer: P,
-    consumer: C,
+    mut producer: P,
+    mut consumer: C,
     folder: C::Folder,
     site: &'static Site,
 ) -> C::Result
@@ -275,6 +274,19 @@ where
     let local = Local::new(Pace::begin(site, len as f32));
     local.pace.start();
     local.put(folder);
+    let block = evened(len / 16).max(min);
+    if ahead >= block + min {
+        let (items, rest) = producer.split_at(block);
+        let (for_items, for_rest, _) = consumer.split_at(block);
+        (producer, consumer) = (rest, for_rest);
+        let parts = Parts::of(block, min);
+        local.feed(for_items, |folder| fold(parts, items, folder));
+        if local.is_full() {
+            return local.finish();
+        }
+        local.pace.note(block as f32);
+        ahead -= block;
+    }
     alone(len, ahead, block, min, producer, consumer, local)
 }
 

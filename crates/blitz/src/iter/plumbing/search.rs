@@ -95,7 +95,8 @@ pub(super) fn forward<P, C>(
     let bounds = Bounds::from(min);
     let threads = current_num_threads();
     loop {
-        let in_us = |us| local.pace.items_in(us).saturating_mul(threads);
+        // One for each thread at least, however long an item takes: they are looked at in the same time as two.
+        let in_us = |us| local.pace.items_in(us).max(1).saturating_mul(threads);
         // What may be in vain is kept in proportion to what was not.
         let stretch = (done / 2)
             .clamp(in_us(SHORTEST_US), in_us(STRETCH_US))
