@@ -4,7 +4,7 @@
 //!
 //! 1. **Alone.** A loop begins as the plain sequential loop over a small first block, reads the clock, and goes on with
 //!    blocks of growing length until it knows that enough is ahead to be worth sharing. A loop that earlier runs have shown
-//!    to be short (6 us) looks at the clock only to see that it still is: before, after a sixteenth, and at the end (10 ns each);
+//!    to be short (6 us) looks at the clock only to see that it still is: before, after a sixteenth (after one item, if there are few), and at the end (10 ns each);
 //!    and after every eighth, if that takes long enough not to notice. If work around it is on offer and all other threads are busy, it looks whether
 //!    that is still so instead, since nobody would take a part of the loop either (`unclocked`). A loop that earlier runs have shown to be long skips this
 //!    step, and so does one of medium length if somebody is looking for work; unless it is a search, which may be over soon
@@ -208,6 +208,16 @@ where
     parts.run(|| producer.fold_with(folder))
 }
 
+/// How many items a loop that has been short begins with, to see whether it still is. If there are few, each of them may be a large part of it by now.
+#[inline]
+fn first_of_short(len: usize, min: usize) -> usize {
+    if len / min <= FEW {
+        min
+    } else {
+        evened(len / 16).max(min)
+    }
+}
+
 /// Would nobody take a part of another loop, and will whoever comes first be served without one? Work of this thread is on offer that nobody has
 /// taken, and all others are busy. (With one asleep, somebody has to find out whether to wake it, and that takes the clock.)
 #[inline]
@@ -229,7 +239,7 @@ where
     P: Producer,
     C: Consumer<P::Item>,
 {
-    let mut block = evened(len / 16).max(min);
+    let mut block = first_of_short(len, min);
     let mut ahead = len - block;
     let (items, rest) = producer.split_at(block);
     let (for_items, for_rest, _) = consumer.split_at(block);
@@ -306,7 +316,7 @@ where
     if reading_ns() != 0 {
         return whole(len, min, producer, consumer, site);
     }
-    let mut block = evened(len / 16).max(min);
+    let mut block = first_of_short(len, min);
     let mut ahead = len - block;
     let (items, rest) = producer.split_at(block);
     let (for_items, for_rest, _) = consumer.split_at(block);
