@@ -571,7 +571,10 @@ impl Pool {
     /// The companion says whether one of the pool's threads is stuck in its work. Until it is said to be back, it counts as one that sleeps elsewhere: somebody stands in for it.
     /// That may be too late by the time between two looks of the companion's, and then the pool has a thread too many, or one too few.
     pub(crate) fn set_absent(&self, thread: usize, absent: bool) {
-        let seat = &self.seats[thread];
+        // A companion may know of a thread that is about to start.
+        let Some(seat) = self.seats.get(thread) else {
+            return;
+        };
         // A guest computes in its place; and who waits in a way that the engine knows counts as that.
         let absent = absent && !seat.occupancy.has_guest() && !seat.is_parked_in_work();
         if seat.set_absent(absent) != absent {
