@@ -12,6 +12,8 @@ use crate::pool::Pool;
 use crate::seat;
 use crate::wake;
 use crate::wake_cost;
+#[cfg(any(target_os = "linux", target_os = "android"))]
+use std::{cell::Cell, mem::MaybeUninit};
 
 pub use crate::clock::{affords_a_reading, between, reading_ns, ticks, ticks_per_us};
 pub use crate::join::Within;
@@ -111,6 +113,32 @@ pub fn beat() {
     if let Some(seat) = seat::current() {
         seat.beat();
     }
+}
+
+/// Has another thread been given the calling one's CPU since this was last asked on it? `true` where nobody knows: the first time, and on systems that do not say.
+///
+/// A system call: for those who have just seen something that should not take so long.
+///
+/// ```
+/// // Milliseconds where there should be nanoseconds:
+/// let says_nothing = blitz_core::demand::may_have_lost_its_cpu();
+/// # let _ = says_nothing;
+/// ```
+#[cold]
+pub fn may_have_lost_its_cpu() -> bool {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    {
+        thread_local! { static BEFORE: Cell<libc::c_long> = const { Cell::new(-1) } }
+        let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+        // SAFETY: the kernel fills it in; if it does not, it is all zeros, which is a valid value.
+        let usage = unsafe {
+            libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr());
+            usage.assume_init()
+        };
+        BEFORE.replace(usage.ru_nivcsw) != usage.ru_nivcsw
+    }
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    true
 }
 
 /// Nobody is awake, somebody sleeps, and `remaining_ticks` of work would outlast waking them?

@@ -32,14 +32,17 @@ const TINY_US: f32 = 2.0;
 /// A run shorter than this that was much slower than usual was probably disturbed.
 const DISTURBED_US: f32 = 14.0;
 
+/// A longer one, if its items seem to be so many times as dear as any before, and its thread may have been without a CPU meanwhile.
+const OUTLIER: f32 = 8.0;
+
 /// A loop is long if it takes so many times what is worth a wake.
 const LONG: f32 = 10.0;
 
 const SITES: usize = 4096;
 
 /// What is known about the items of one loop: two `f32`s, in ticks per item. The low half is a moving average. The high half
-/// is a maximum that fades slowly, because taking a loop of dear items for one of cheap ones loses parallelism. All 0 if the
-/// loop never ran.
+/// is a maximum that fades slowly, because taking a loop of dear items for one of cheap ones loses parallelism; it is negative if the last
+/// run was an outlier that was not believed. All 0 if the loop never ran.
 pub(super) struct Site(AtomicU64);
 
 static KNOWN: [Site; SITES] = [const { Site(AtomicU64::new(0)) }; SITES];
@@ -55,11 +58,32 @@ impl Site {
     /// Average and maximum.
     #[inline]
     fn rates(&self) -> (f32, f32) {
+        let (average, most) = self.entry();
+        (average, most.abs())
+    }
+
+    #[inline]
+    fn entry(&self) -> (f32, f32) {
         let both = self.0.load(Relaxed);
         (
             f32::from_bits(both as u32),
             f32::from_bits((both >> 32) as u32),
         )
+    }
+
+    fn set(&self, average: f32, most: f32) {
+        let bits = u64::from(average.to_bits()) | (u64::from(most.to_bits()) << 32);
+        self.0.store(bits, Relaxed);
+    }
+
+    /// A run of `ticks` has found items of this `rate`: does that say more about the machine than about them?
+    ///
+    /// A thread that loses its CPU in the middle of a tiny loop sees an item of milliseconds. If that were believed, the next few hundred runs would be shared,
+    /// at a hundred times their cost. Items that really are dear are so the next time, too, so nothing is disbelieved twice.
+    fn is_doubtful(&self, ticks: f32, rate: f32) -> bool {
+        let (average, most) = self.entry();
+        let is_outlier = average > 0.0 && rate > OUTLIER * most && ticks > in_ticks(DISTURBED_US);
+        is_outlier && most > 0.0 && demand::may_have_lost_its_cpu()
     }
 
     /// Is a run over `items` of them expected to be short, and is none of its items a good part of that? `false` if nothing is
@@ -86,8 +110,11 @@ impl Site {
         let rate = (ticks as f32 / items).max(f32::MIN_POSITIVE);
         // Inner loops on several threads share the entry, and a store takes it away from the others: no news is not worth one.
         let is_as_usual = rate > 0.8 * average && rate < 1.25 * average;
-        if is_as_usual && most < 4.0 * average {
+        if is_as_usual && most < 4.0 * average && self.entry().1 > 0.0 {
             return;
+        }
+        if self.is_doubtful(ticks as f32, rate) {
+            return self.set(average, -most);
         }
         let next = if average == 0.0 {
             (rate, rate)
@@ -101,8 +128,7 @@ impl Site {
             let faded = most - (most - rate) / 64.0;
             ((average + believed) / 2.0, faded.max(rate))
         };
-        let bits = u64::from(next.0.to_bits()) | (u64::from(next.1.to_bits()) << 32);
-        self.0.store(bits, Relaxed);
+        self.set(next.0, next.1);
     }
 }
 
@@ -460,5 +486,34 @@ impl Pace {
         if self.has_measured() {
             self.site.learn(self.ticks.get(), self.items.get());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// So many microseconds, for [`Site::learn`].
+    fn us(us: f32) -> u64 {
+        in_ticks(us) as u64
+    }
+
+    #[test]
+    fn one_item_of_milliseconds_among_thousands_of_tiny_ones_is_an_accident_and_two_are_not() {
+        // A thread that has not asked yet does not know whether it has lost its CPU.
+        let fresh = std::thread::spawn(|| {
+            let site = Site(AtomicU64::new(0));
+            (0..100).for_each(|_| site.learn(us(0.6), 10.0));
+            let accident = || site.learn(us(4000.0), 10.0);
+            accident();
+            assert!(site.is_short(10.0), "believed at once");
+            // What is as usual again makes the next one a first one.
+            site.learn(us(0.6), 10.0);
+            assert!(site.entry().1 > 0.0, "still in doubt");
+            site.set(site.rates().0, -site.rates().1);
+            accident();
+            assert!(!site.is_short(10.0), "not believed the second time");
+        });
+        fresh.join().unwrap();
     }
 }
