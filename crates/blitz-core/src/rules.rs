@@ -42,6 +42,8 @@ pub const MAX_LOOT: usize = 31;
 
 /// Stolen forks shorter than this (in microseconds) make a thief hesitate before its next theft.
 pub const SHORT_US: u64 = 3;
+/// How long a thread hesitates whose last theft was a short task.
+pub const TASK_HESITATION_US: u64 = 4;
 const MIN_HESITATION_US: u64 = 4;
 const MAX_HESITATION_US: u64 = 200;
 

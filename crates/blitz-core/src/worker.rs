@@ -18,8 +18,8 @@ use crate::pool::Pool;
 use crate::primitives::XorShift64Star;
 use crate::priority::SHARE;
 use crate::rules::{
-    CHOICES, FORCE_AFTER_US, FORCE_AGAIN, MAX_FRUITLESS, MAX_LOOT, SHORT_US, longer_hesitation_us,
-    patience_us,
+    CHOICES, FORCE_AFTER_US, FORCE_AGAIN, MAX_FRUITLESS, MAX_LOOT, SHORT_US, TASK_HESITATION_US,
+    longer_hesitation_us, patience_us,
 };
 use crate::seat::{self, Seat};
 use crate::task::TaskRef;
@@ -40,6 +40,8 @@ const RETRY: u32 = 32;
 /// Something to run.
 enum Work<'a> {
     Task(TaskRef),
+    /// A task from somebody else's deque.
+    Loot(TaskRef),
     Fork(Stolen<'a>, &'a Seat),
     /// Some of the companion's.
     Companion,
@@ -160,6 +162,7 @@ impl<'a> Worker<'a> {
     /// The thread occupies its seat.
     unsafe fn run_and_drain(&mut self, work: Work<'a>) {
         let mut since_fairness = 0;
+        let looted_at = matches!(work, Work::Loot(_)).then(ticks);
         let mut next = Some(work);
         while let Some(work) = next {
             self.companion_was_last = matches!(work, Work::Companion);
@@ -167,13 +170,20 @@ impl<'a> Worker<'a> {
             // SAFETY: passed on.
             next = unsafe {
                 match work {
-                    Work::Task(task) => self.seat.run_task(task),
+                    Work::Task(task) | Work::Loot(task) => self.seat.run_task(task),
                     Work::Fork(stolen, victim) => self.run_fork(stolen, victim),
                     Work::Companion if !self.run_companion() => return,
                     Work::Companion => {}
                 }
                 self.take_next(&mut since_fairness)
             };
+        }
+        if let Some(start) = looted_at {
+            let end = ticks();
+            if end.saturating_sub(start) < SHORT_US * ticks_per_us() {
+                // Whoever waits for such a task at once, as a scope does, runs it sooner than a thief has it. Not for longer each time, as with forks: nobody else may run a task.
+                self.hesitate_until = end + TASK_HESITATION_US * ticks_per_us();
+            }
         }
     }
 
@@ -378,10 +388,11 @@ impl<'a> Worker<'a> {
     fn sees_work_of_the_pool(&self, now: u64) -> bool {
         !self.seat.mailbox.is_empty()
             || self.pool.injected() > 0
-            || self.pool.victims(0).any(|seat| {
-                !seat.stealer().is_empty()
-                    || (now >= self.hesitate_until && seat.stack.thief().sees_work())
-            })
+            || now >= self.hesitate_until
+                && self
+                    .pool
+                    .victims(0)
+                    .any(|seat| !seat.stealer().is_empty() || seat.stack.thief().sees_work())
     }
 
     /// Is there anything that keeps the thread from sleeping?
@@ -453,7 +464,7 @@ impl<'a> Worker<'a> {
 
     /// # Safety
     /// The thread occupies its seat.
-    unsafe fn take(&mut self, forks_too: bool) -> Option<Work<'a>> {
+    unsafe fn take(&mut self, steals: bool) -> Option<Work<'a>> {
         if self.since_background > SHARE {
             let background = self.take_background();
             if background.is_some() {
@@ -465,14 +476,14 @@ impl<'a> Worker<'a> {
             return Some(Work::Companion);
         }
         // SAFETY: passed on.
-        unsafe { self.take_from_pool(forks_too) }
+        unsafe { self.take_from_pool(steals) }
             .or(companion.then_some(Work::Companion))
             .or_else(|| self.take_background())
     }
 
     /// # Safety
     /// The thread occupies its seat.
-    unsafe fn take_from_pool(&mut self, forks_too: bool) -> Option<Work<'a>> {
+    unsafe fn take_from_pool(&mut self, steals: bool) -> Option<Work<'a>> {
         let mut since_fairness = 0;
         // SAFETY: passed on.
         if let Some(task) = unsafe { take_local(self.seat, &mut since_fairness) } {
@@ -482,19 +493,19 @@ impl<'a> Worker<'a> {
         let victims = pool.victims(self.rng.below(pool.num_threads()));
         // Tasks before forks: a fork that nobody takes is run by its owner, a task that nobody takes is not. Whoever spawns something
         // and then forks expects it to get going first.
-        for victim in victims.clone() {
+        for victim in victims.clone().filter(|_| steals) {
             if let Some(task) = victim.stealer().steal_until_settled() {
                 self.seat.note_theft(victim);
                 // SAFETY: passed on.
                 unsafe { self.take_more_from(victim) };
-                return Some(Work::Task(task));
+                return Some(Work::Loot(task));
             }
         }
         if let Some(task) = self.pool.take_injected() {
             return Some(Work::Task(task));
         }
         // A guest may have left forks in our own seat's stack, too.
-        forks_too.then(|| self.take_fork(victims)).flatten()
+        steals.then(|| self.take_fork(victims)).flatten()
     }
 
     /// The background's oldest task.
