@@ -88,14 +88,19 @@ pub fn current_priority() -> Priority {
 thread_local! {
     /// What this thread has lent its CPU for last, if that is not over, and when it went on nonetheless.
     static LENT: RefCell<Option<(Arc<Turn>, u64)>> = const { RefCell::new(None) };
-    /// How long it has waited for others so far.
+    /// How long it has waited for others, and woken them, so far.
     static AWAY: Cell<u64> = const { Cell::new(0) };
 }
 
-/// The ticks that the calling thread has stood aside for others: no part of what its own work has taken.
+/// The ticks that the calling thread has stood aside for others, or woken them: no part of what its own work has taken.
 #[inline]
 pub fn ticks_away() -> u64 {
     AWAY.get()
+}
+
+/// So many more.
+pub(crate) fn was_away(ticks: u64) {
+    AWAY.set(AWAY.get() + ticks);
 }
 
 /// A thread's time, lent to a relay.
@@ -195,7 +200,7 @@ pub(crate) fn step_aside(seat: &Seat) {
     };
     let over = turn.wait();
     let end = ticks();
-    AWAY.set(AWAY.get() + end.saturating_sub(begin));
+    was_away(end.saturating_sub(begin));
     if !over {
         LENT.set(Some((turn, end)));
     }

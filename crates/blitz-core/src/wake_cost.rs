@@ -10,6 +10,7 @@
 //! nothing but a choice depends on it.
 
 use crate::clock::{ticks, ticks_per_us};
+use crate::priority::was_away;
 use crate::rules;
 use crossbeam_utils::CachePadded;
 // Not the models': nothing here decides what is right.
@@ -38,11 +39,13 @@ pub(crate) fn call() -> u64 {
     }
 }
 
-/// Calls `wake`, and measures how long that takes.
+/// Calls `wake`, and measures how long that takes. It is nothing that the caller's work takes.
 pub(crate) fn calling(wake: impl FnOnce()) {
     let start = ticks();
     wake();
-    learn(&CALL, ticks().saturating_sub(start) as usize);
+    let took = ticks().saturating_sub(start);
+    learn(&CALL, took as usize);
+    was_away(took);
 }
 
 /// When a sleeping thread was called.

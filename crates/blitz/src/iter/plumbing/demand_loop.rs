@@ -574,6 +574,7 @@ fn fork<P, C>(
             }
         },
     );
+    local.pace.end_wait();
     local.take_in(left, right, reducer, spare);
 }
 
@@ -803,6 +804,7 @@ fn offer_unindexed<P, C>(
             }
         },
     );
+    local.pace.end_wait();
     local.take_in(left, right, reducer, Some(spare));
 }
 

@@ -345,6 +345,7 @@ where
             let mut made = local.made.take();
             made.close::<T>();
             local.made.set(made);
+            local.pace.begin_wait();
         }
     }
 

@@ -169,8 +169,10 @@ pub(super) struct Pace {
     usual: f32,
     /// When the clock was last read.
     last: Cell<u64>,
-    /// How long the thread had stood aside for others then.
+    /// How long the thread had been busy with others then.
     away: Cell<u64>,
+    /// When the thread began to wait for a part of the loop that another one has; 0 if it does not wait.
+    waits_since: Cell<u64>,
     /// What was measured in all.
     ticks: Cell<u64>,
     items: Cell<f32>,
@@ -212,6 +214,7 @@ impl Pace {
             usual: 0.0,
             last: Cell::new(0),
             away: Cell::new(demand::ticks_away()),
+            waits_since: Cell::new(0),
             ticks: Cell::new(0),
             items: Cell::new(0.0),
             unread: Cell::new((0.0, 0)),
@@ -398,6 +401,23 @@ impl Pace {
         }
     }
 
+    /// The thread is about to wait for a part of the loop that another one has. That is nothing its own items take: a loop of tiny ones that was taken for dear, and shared, would
+    /// find that they are, and be shared for ever.
+    pub(super) fn begin_wait(&self) {
+        if self.clocked {
+            self.waits_since.set(demand::ticks());
+        }
+    }
+
+    /// It has waited, if [`begin_wait`](Self::begin_wait) was called.
+    #[inline]
+    pub(super) fn end_wait(&self) {
+        if self.waits_since.get() != 0 {
+            let waited = demand::ticks().saturating_sub(self.waits_since.take());
+            self.last.set(self.last.get() + waited);
+        }
+    }
+
     /// Has anything been measured in this run, on this thread?
     #[inline]
     pub(super) fn has_measured(&self) -> bool {
@@ -459,10 +479,10 @@ impl Pace {
         // An upward jump counts at once, because what comes next may be as dear; a downward one by half. After a wait for others nothing is where it was, which says nothing about
         // the items: a jump upwards would have the loop cut finer, and wait more often.
         let (before, measured) = (self.rate.get(), ticks as f32 / items);
-        let rate = if has_waited && self.is_known() {
-            before
-        } else if measured < before {
+        let rate = if measured < before {
             (before + measured) / 2.0
+        } else if has_waited && self.is_known() {
+            before
         } else {
             measured
         };
@@ -496,6 +516,22 @@ mod tests {
     /// So many microseconds, for [`Site::learn`].
     fn us(us: f32) -> u64 {
         in_ticks(us) as u64
+    }
+
+    #[test]
+    fn what_a_thread_waits_for_other_parts_is_not_what_its_items_take() {
+        let site: &'static Site = Box::leak(Box::new(Site(AtomicU64::new(0))));
+        let begin = demand::ticks();
+        let pace = Pace::begin(site, 2.0);
+        pace.start();
+        pace.begin_wait();
+        let waiting = demand::ticks();
+        std::thread::sleep(std::time::Duration::from_millis(5));
+        let waited = demand::between(waiting, demand::ticks());
+        pace.end_wait();
+        pace.note_at(demand::ticks(), 1.0);
+        let rest = demand::between(begin, demand::ticks()) - waited;
+        assert!(pace.ticks.get() <= rest, "{} of {rest}", pace.ticks.get());
     }
 
     #[test]
