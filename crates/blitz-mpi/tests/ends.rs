@@ -190,21 +190,22 @@ fn without_mpirun_it_is_a_cluster_of_one() {
     assert!(output.status.success(), "{}", text(&output));
 }
 
+/// The CPU time of this process, in hundredths of a second.
+fn cpu() -> u64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
+    let fields: Vec<&str> = stat
+        .rsplit(')')
+        .next()
+        .unwrap()
+        .split_whitespace()
+        .collect();
+    fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
+}
+
 #[test]
 fn a_wait_costs_next_to_nothing() {
     let outcome = outcome("a_wait_costs_next_to_nothing", || {
         Cluster::run(async |cluster| {
-            let cpu = || {
-                let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
-                let fields: Vec<&str> = stat
-                    .rsplit(')')
-                    .next()
-                    .unwrap()
-                    .split_whitespace()
-                    .collect();
-                // In hundredths of a second.
-                fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
-            };
             cluster.barrier().await.unwrap();
             let before = cpu();
             if cluster.rank() == 0 {
@@ -220,6 +221,35 @@ fn a_wait_costs_next_to_nothing() {
         })
         .unwrap();
     });
+    if let Some((code, text)) = outcome {
+        assert_eq!(code, Some(0), "{text}");
+    }
+}
+
+#[test]
+fn so_do_many_waits_each_too_long_to_look_all_the_time() {
+    let outcome = outcome(
+        "so_do_many_waits_each_too_long_to_look_all_the_time",
+        || {
+            Cluster::run(async |cluster| {
+                cluster.barrier().await.unwrap();
+                let before = cpu();
+                for _ in 0..250 {
+                    if cluster.rank() == 0 {
+                        blitz_io::time::sleep(Duration::from_millis(8)).await;
+                    }
+                    cluster.barrier().await.unwrap();
+                }
+                let used = cpu() - before;
+                // Looking for 4 ms each time would take 100.
+                assert!(
+                    used < 60,
+                    "250 waits of 8 ms took {used} hundredths of a second"
+                );
+            })
+            .unwrap();
+        },
+    );
     if let Some((code, text)) = outcome {
         assert_eq!(code, Some(0), "{text}");
     }
