@@ -11,17 +11,18 @@
 //!   runtime's relief thread runs it.
 //!
 //! While somebody waits and there is no lookout, the driver looks again and again for as long as what is under way should take (100 us, and 4 ns for each byte), giving way to other tasks in between. Then,
-//! and while everybody computes, it naps: a quarter of the time since something last happened, from 50 us to 1 ms. If there is a lookout, or everybody computes and little is under way, it naps for 1 ms, and for up to 16 ms as long as
+//! and while everybody computes, it naps: a quarter of the time since something last happened, from 50 us to 1 ms. If nobody waits but the lookout, or everybody computes and little is under way, it naps for 1 ms, and for up to 16 ms as long as
 //! futures look while it does: each of its looks takes a CPU from somebody who computes, and messages that are short are fetched in no time by who awaits them. So a message that comes late is noticed at most a quarter later, waiting for
 //! a long time costs next to nothing, and who computes is left the CPUs. Nothing under way for 10 ms, and it rests: no timer, no CPU.
 //!
 //! # No operation is overlooked
 //! The driver goes to rest with the lock held and nothing under way. An operation is begun with the lock held, and calls a driver that rests. A nap
-//! ends by itself; operations that are long, futures that are about to wait, and a lookout that leaves others behind end it early. A lookout that is never polled again is none
-//! after its 4 ms.
+//! ends by itself; operations that are long, futures that are about to wait, and a lookout that leaves others behind end it early. A lookout that is not polled again is none
+//! after 200 us.
 
 use crate::core::Core;
 use crate::dynamic::Loops;
+use blitz_io::Handle;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -34,6 +35,8 @@ const HELP: Duration = Duration::from_micros(50);
 /// How long a lookout looks: about as long as the kernel keeps somebody off a CPU whom it has taken it from. And before others have their turn.
 const LOOKOUT: Duration = Duration::from_millis(4);
 const SLICE: Duration = Duration::from_micros(20);
+/// One that has not been polled again for this long is none any more.
+const ALIVE: Duration = Duration::from_micros(200);
 /// After so many lookouts in vain in a row, there is one in `RETRY` times.
 const MAX_VAIN: u32 = 4;
 const RETRY: u32 = 16;
@@ -58,6 +61,8 @@ pub(crate) struct Shared {
     pub(crate) rank: usize,
     pub(crate) size: usize,
     pub(crate) threads: usize,
+    /// The runtime's: whoever has a handle to the cluster may be outside of it.
+    pub(crate) runtime: Handle,
     core: Mutex<Core>,
     state: AtomicU8,
     called: AtomicBool,
@@ -69,7 +74,7 @@ pub(crate) struct Shared {
     /// A future has looked for as long as it may, and nothing has moved since.
     in_vain: AtomicBool,
     started: Instant,
-    /// Until when there is a lookout, in nanoseconds since the start. 0: there is none.
+    /// Until when there is a lookout, if it is not heard of again, in nanoseconds since the start. 0: there is none.
     lookout: AtomicU64,
     /// Lookouts in vain in a row, and, beyond `MAX_VAIN`, waits without one.
     vain: AtomicU32,
@@ -80,15 +85,19 @@ pub(crate) struct Shared {
 /// The right to look on. Given up by [`Shared::end_lookout`].
 #[derive(Clone, Copy)]
 pub(crate) struct Lookout {
-    until: u64,
+    /// What it has last written to `Shared::lookout`.
+    alive: u64,
+    /// When it has looked for long enough.
+    end: u64,
 }
 
 impl Shared {
-    pub(crate) fn new(core: Core, threads: usize) -> Arc<Shared> {
+    pub(crate) fn new(core: Core, threads: usize, runtime: Handle) -> Arc<Shared> {
         Arc::new(Shared {
             rank: core.links.rank,
             size: core.links.size,
             threads,
+            runtime,
             core: Mutex::new(core),
             state: AtomicU8::new(AWAKE),
             called: AtomicBool::new(false),
@@ -209,32 +218,42 @@ impl Shared {
         if vain >= MAX_VAIN {
             // Exact or not does not matter.
             self.vain.store(vain.wrapping_add(1), Ordering::Relaxed);
-            if vain % RETRY != 0 {
+            if !vain.is_multiple_of(RETRY) {
                 return None;
             }
         }
-        let until = now + LOOKOUT.as_nanos() as u64;
-        self.lookout
-            .compare_exchange(before, until, Ordering::SeqCst, Ordering::SeqCst)
-            .ok()?;
-        Some(Lookout { until })
+        let alive = self.keep_lookout(before, now)?;
+        let end = now + LOOKOUT.as_nanos() as u64;
+        Some(Lookout { alive, end })
     }
 
-    /// Looks for a slice, until it is `done`. False: there is a better use for this thread now, or it has looked for long enough.
-    pub(crate) fn look_out(&self, lookout: Lookout, done: impl Fn() -> bool) -> bool {
-        let end = (self.now() + SLICE.as_nanos() as u64).min(lookout.until);
+    fn keep_lookout(&self, before: u64, now: u64) -> Option<u64> {
+        let alive = now + ALIVE.as_nanos() as u64;
+        self.lookout
+            .compare_exchange(before, alive, Ordering::SeqCst, Ordering::SeqCst)
+            .is_ok()
+            .then_some(alive)
+    }
+
+    /// Looks for a slice, until it is `done`. False: there is a better use for this thread now, it has looked for long enough, or was away for so long that somebody else is the lookout.
+    pub(crate) fn look_out(&self, lookout: &mut Lookout, done: impl Fn() -> bool) -> bool {
         // Perhaps it is another rank of this machine that needs the CPU.
         std::thread::yield_now();
+        let start = self.now();
+        match self.keep_lookout(lookout.alive, start) {
+            Some(alive) => lookout.alive = alive,
+            None => return false,
+        }
         loop {
             if self.look_a_few_times(&done) {
                 return true;
             }
             let now = self.now();
-            if now >= lookout.until {
+            if now >= lookout.end {
                 self.vain.fetch_add(1, Ordering::Relaxed);
                 return false;
             }
-            if now >= end {
+            if now >= start + SLICE.as_nanos() as u64 {
                 return may_look();
             }
         }
@@ -248,7 +267,7 @@ impl Shared {
         // If it has another one by now, that looks for them.
         let was =
             self.lookout
-                .compare_exchange(lookout.until, 0, Ordering::SeqCst, Ordering::SeqCst);
+                .compare_exchange(lookout.alive, 0, Ordering::SeqCst, Ordering::SeqCst);
         if was.is_ok() && self.waiting.load(Ordering::SeqCst) > 0 {
             self.call_driver();
         }
@@ -280,9 +299,11 @@ impl Shared {
         let (state, next) = match core.under_way() {
             0 if quiet > REST_AFTER => (RESTING, Next::Nap(None)),
             0 => (NAPPING, seen.nap_beside_others(self)),
-            _ if others_do || !waits && core.bytes < LONG => {
+            _ if !waits && (others_do || core.bytes < LONG) => {
                 (NAPPING, seen.nap_beside_others(self))
             }
+            // As long as that one is heard of.
+            _ if others_do => (NAPPING, Next::Nap(Some(ALIVE))),
             _ if quiet > patience || !waits => {
                 let nap = (quiet / 4).clamp(SHORTEST_NAP, LONGEST_NAP);
                 (NAPPING, Next::Nap(Some(nap)))

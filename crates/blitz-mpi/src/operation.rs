@@ -47,7 +47,7 @@ impl<R> Operation<R> {
     fn look(&mut self) {
         let (shared, slot) = (&self.shared, &self.slot);
         let done = || slot.is_filled();
-        match self.looking {
+        match &mut self.looking {
             Looking::NotYet => {
                 shared.help(done);
                 let next = (!slot.is_filled()).then(|| shared.start_lookout());
