@@ -183,12 +183,12 @@ impl Cluster {
     ///
     /// Up to 48 bytes take log2(ranks) small messages (and up to two more), and nothing else. All ranks give as many numbers.
     pub fn all_reduce<T: Number>(&self, numbers: Vec<T>, op: Op) -> Operation<Vec<T>> {
-        collective::all_reduce(self, numbers, op, |numbers| numbers)
+        collective::all_reduce(self, numbers, op)
     }
 
     /// [`all_reduce`](Self::all_reduce) of one number.
     pub fn all_reduce_one<T: Number>(&self, number: T, op: Op) -> Operation<T> {
-        collective::all_reduce(self, vec![number], op, |numbers| numbers[0])
+        collective::all_reduce_one(self, number, op)
     }
 
     /// Gives all ranks what the root has; what the others give is ignored (`vec![]` will do).

@@ -113,58 +113,146 @@ pub(crate) fn barrier(cluster: &Cluster) -> Operation<()> {
 
 // Reductions.
 
-/// What becomes of the reduced numbers.
-type Convert<T, R> = fn(Vec<T>) -> R;
-
-struct Reduction<T, R> {
+struct Reduction<T> {
     op: Op,
     given: Vec<T>,
     result: Vec<T>,
-    convert: Convert<T, R>,
-    slot: Arc<Slot<R>>,
+    slot: Arc<Slot<Vec<T>>>,
     requests: Batch,
 }
 
-pub(crate) fn all_reduce<T: Number, R: Send + 'static>(
-    cluster: &Cluster,
-    given: Vec<T>,
-    op: Op,
-    convert: Convert<T, R>,
-) -> Operation<R> {
+pub(crate) fn all_reduce<T: Number>(cluster: &Cluster, given: Vec<T>, op: Op) -> Operation<Vec<T>> {
+    if size_of_val(&given[..]) <= PAYLOAD {
+        let payload = in_payload(&given);
+        return reduce_in_frames::<T, _, _>(
+            cluster,
+            op,
+            given.len(),
+            payload,
+            given,
+            |given, reduced| {
+                for (at, number) in given.iter_mut().enumerate() {
+                    *number = number_in(reduced, at);
+                }
+                std::mem::take(given)
+            },
+        );
+    }
     let (length, bytes) = (given.len(), size_of_val(&given[..]));
-    let mut call = Call::new(Kind::ALL_REDUCE, size_of::<T>());
-    call.reduces = op.code() << 4 | T::CODE;
-    call.length = length as u64;
+    let mut call = reduction::<T>(op, length);
     if count(length).is_err() {
         call.fault = Fault::LONG;
     }
-    let mut payload = NOTHING;
-    let combine: Combine = if bytes <= PAYLOAD {
-        // SAFETY: plain data without padding, of as many bytes, to memory of at least as many.
-        unsafe {
-            payload
-                .0
-                .as_mut_ptr()
-                .copy_from_nonoverlapping(given.as_ptr().cast(), bytes)
-        };
-        Combine {
-            op,
-            length,
-            apply: combine_numbers::<T>,
-        }
-    } else {
-        nothing_to_combine()
-    };
     let slot = Slot::new();
     let body = Box::new(Reduction {
         op,
         given,
         result: Vec::new(),
-        convert,
         slot: Arc::clone(&slot),
         requests: Batch::default(),
     });
-    start(cluster, bytes, slot, (call, payload, combine), body)
+    start(
+        cluster,
+        bytes,
+        slot,
+        (call, NOTHING, nothing_to_combine()),
+        body,
+    )
+}
+
+pub(crate) fn all_reduce_one<T: Number>(cluster: &Cluster, number: T, op: Op) -> Operation<T> {
+    let payload = in_payload(&[number]);
+    reduce_in_frames::<T, _, _>(cluster, op, 1, payload, (), |(), reduced| {
+        number_in(reduced, 0)
+    })
+}
+
+fn reduction<T: Number>(op: Op, length: usize) -> Call {
+    let mut call = Call::new(Kind::ALL_REDUCE, size_of::<T>());
+    call.reduces = op.code() << 4 | T::CODE;
+    call.length = length as u64;
+    call
+}
+
+fn in_payload<T: Number>(numbers: &[T]) -> Payload {
+    let mut payload = NOTHING;
+    assert!(size_of_val(numbers) <= PAYLOAD);
+    // SAFETY: plain data without padding, of as many bytes, to memory of at least as many.
+    unsafe {
+        payload
+            .0
+            .as_mut_ptr()
+            .copy_from_nonoverlapping(numbers.as_ptr().cast(), size_of_val(numbers));
+    }
+    payload
+}
+
+fn number_in<T: Number>(payload: &Payload, at: usize) -> T {
+    assert!((at + 1) * size_of::<T>() <= PAYLOAD);
+    // SAFETY: there are as many bytes, aligned for every type, and any are a number.
+    unsafe { payload.0.as_ptr().cast::<T>().add(at).read() }
+}
+
+/// A reduction that the agreement brings along. `kept` is for its result.
+struct InFrames<K, R> {
+    kept: K,
+    reduced: Payload,
+    convert: fn(&mut K, &Payload) -> R,
+    slot: Arc<Slot<R>>,
+}
+
+fn reduce_in_frames<T: Number, K: Send + 'static, R: Send + 'static>(
+    cluster: &Cluster,
+    op: Op,
+    length: usize,
+    payload: Payload,
+    kept: K,
+    convert: fn(&mut K, &Payload) -> R,
+) -> Operation<R> {
+    let slot = Slot::new();
+    let body = Box::new(InFrames {
+        kept,
+        reduced: NOTHING,
+        convert,
+        slot: Arc::clone(&slot),
+    });
+    let combine = Combine {
+        op,
+        length,
+        apply: combine_numbers::<T>,
+    };
+    let call = reduction::<T>(op, length);
+    start(
+        cluster,
+        length * size_of::<T>(),
+        slot,
+        (call, payload, combine),
+        body,
+    )
+}
+
+impl<K: Send + 'static, R: Send + 'static> Body for InFrames<K, R> {
+    fn begin(&mut self, _: &mut Links, _: c_int, agreed: &Payload) -> Result<()> {
+        self.reduced = *agreed;
+        Ok(())
+    }
+
+    fn advance(&mut self, _: &mut Links) -> Result<bool> {
+        Ok(true)
+    }
+
+    fn finish(mut self: Box<Self>, wakes: &mut Vec<Waker>) {
+        let result = (self.convert)(&mut self.kept, &self.reduced);
+        self.slot.fill(Ok(result), wakes);
+    }
+
+    fn fail(&mut self, error: Error, wakes: &mut Vec<Waker>) {
+        self.slot.fill(Err(error), wakes);
+    }
+
+    fn bytes(&self) -> usize {
+        0
+    }
 }
 
 fn combine_numbers<T: Number>(combine: &Combine, left: &mut Payload, right: &Payload) {
@@ -179,20 +267,9 @@ fn combine_numbers<T: Number>(combine: &Combine, left: &mut Payload, right: &Pay
     }
 }
 
-impl<T: Number, R: Send + 'static> Body for Reduction<T, R> {
-    fn begin(&mut self, links: &mut Links, _: c_int, agreed: &Payload) -> Result<()> {
+impl<T: Number> Body for Reduction<T> {
+    fn begin(&mut self, links: &mut Links, _: c_int, _: &Payload) -> Result<()> {
         let (length, bytes) = (self.given.len(), self.bytes());
-        if bytes <= PAYLOAD {
-            self.result = std::mem::take(&mut self.given);
-            // SAFETY: as many bytes of numbers, in room that is there.
-            unsafe {
-                self.result
-                    .as_mut_ptr()
-                    .cast::<u8>()
-                    .copy_from_nonoverlapping(agreed.0.as_ptr(), bytes)
-            };
-            return Ok(());
-        }
         self.result = Vec::with_capacity(length);
         let mut request = null_request();
         // SAFETY: `given` has `length` numbers and `result` has room for them; both stay until the request is done, because this body does.
@@ -218,13 +295,9 @@ impl<T: Number, R: Send + 'static> Body for Reduction<T, R> {
     }
 
     fn finish(mut self: Box<Self>, wakes: &mut Vec<Waker>) {
-        let length = self.given.len();
-        if length > 0 {
-            // SAFETY: MPI has written as many numbers.
-            unsafe { self.result.set_len(length) };
-        }
-        let (result, convert) = (std::mem::take(&mut self.result), self.convert);
-        self.slot.fill(Ok(convert(result)), wakes);
+        // SAFETY: MPI has written as many numbers.
+        unsafe { self.result.set_len(self.given.len()) };
+        self.slot.fill(Ok(std::mem::take(&mut self.result)), wakes);
     }
 
     fn fail(&mut self, error: Error, wakes: &mut Vec<Waker>) {
@@ -236,7 +309,7 @@ impl<T: Number, R: Send + 'static> Body for Reduction<T, R> {
     }
 
     fn is_tree(&self) -> bool {
-        self.bytes() > PAYLOAD
+        true
     }
 }
 

@@ -159,7 +159,7 @@ impl<T: Portable> Distributed<T> {
     }
 
     /// Folds all elements into one value of another type; every rank gets it. `fold` takes in an element, `combine` joins two neighbouring
-    /// results and must be associative.
+    /// results and must be associative, and `identity` neutral: a fold begins anew wherever the vector is cut.
     ///
     /// # Errors
     /// What MPI says.

@@ -1,8 +1,10 @@
 //! Work whose cost nobody knows beforehand, balanced while it runs.
 //!
-//! Every rank begins with an even block of the indices, as a range from which its threads take pieces at the front. A rank that has none left asks the others, one
-//! after the other, beginning at its right neighbour. Who is asked gives the back half of what it has left; a task of the runtime answers, also while
-//! all workers compute. Once everybody has been asked in vain, the rank stops asking: what is left is being computed, or is on its way to somebody who has asked for it.
+//! Every rank begins with an even block of the indices. Each of its threads has a range, from which it takes a few at the front: one, and more (16 at most) while these are done
+//! within 10 us. One that has none left takes the back half of the longest range of another thread. A rank that has none left asks the others, one
+//! after the other, beginning at its right neighbour. Who is asked gives the back half of its longest range; a task of the runtime answers, also while
+//! all workers compute. So what has not begun is there for everybody, whatever the others cost. Once everybody has been asked in vain, the rank stops asking: what is left is being computed, or is on its way to somebody who has
+//! asked for it.
 //!
 //! # Every index once, and everybody ends
 //! Indices only ever move: out of a range under its lock, into a message, into the range of whoever asked. Nobody asks twice at a time. A rank enters the last
@@ -22,6 +24,7 @@ use crate::error::{Error, Result};
 use crate::parts::block;
 use crate::portable::Op;
 use crate::steps::Steps;
+use blitz::demand::{ticks, ticks_per_us};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -38,7 +41,7 @@ const ANSWERS: u16 = 64;
 pub struct Balance {
     /// How many this rank has computed.
     pub computed: usize,
-    /// How many of them came from other ranks.
+    /// How many of them were in other ranks' blocks.
     pub taken: usize,
     /// How often it has asked: two messages each, one from either side.
     pub questions: u64,
@@ -46,38 +49,64 @@ pub struct Balance {
     pub answers: u64,
 }
 
+/// A thread takes at most so many at a time, and as many as it can do in so many microseconds.
+const MOST: usize = 16;
+const AT_A_TIME_US: u64 = 10;
+
 /// The indices that a rank has left.
 struct Left {
-    range: Mutex<Range<usize>>,
+    /// One for each thread.
+    ranges: Vec<Mutex<Range<usize>>>,
     /// Questions that have been answered.
     answers: AtomicU64,
 }
 
 impl Left {
-    fn with<R>(&self, look: impl FnOnce(&mut Range<usize>) -> R) -> R {
-        look(&mut self.range.lock().unwrap_or_else(PoisonError::into_inner))
+    fn new(threads: usize, range: Range<usize>) -> Left {
+        let left = Left {
+            ranges: (0..threads).map(|_| Mutex::new(0..0)).collect(),
+            answers: AtomicU64::new(0),
+        };
+        left.put(0, range);
+        left
     }
 
-    /// A piece for one thread: the smaller, the less is left, so that the last ones end together.
-    fn piece(&self, threads: usize) -> Range<usize> {
-        self.with(|range| {
-            let length = (range.len() / (4 * threads))
-                .clamp(1, 1024)
-                .min(range.len());
-            let piece = range.start..range.start + length;
-            range.start = piece.end;
-            piece
-        })
+    fn range(&self, thread: usize) -> MutexGuard<'_, Range<usize>> {
+        self.ranges[thread]
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The back half, for another rank.
+    /// For a thread that has nothing left.
+    fn put(&self, thread: usize, range: Range<usize>) {
+        *self.range(thread) = range;
+    }
+
+    /// Some for one thread to begin with now: of its own range, never more than half of it.
+    fn piece(&self, thread: usize, most: usize) -> Range<usize> {
+        let mut range = self.range(thread);
+        let length = range.len().div_ceil(2).min(most);
+        let piece = range.start..range.start + length;
+        range.start = piece.end;
+        piece
+    }
+
+    /// The back half of the longest range, for another thread or another rank.
     fn half(&self) -> Range<usize> {
-        self.with(|range| {
-            let middle = range.end - range.len() / 2;
+        loop {
+            let lengths = (0..self.ranges.len()).map(|thread| (self.range(thread).len(), thread));
+            let Some((1.., longest)) = lengths.max() else {
+                return 0..0;
+            };
+            let mut range = self.range(longest);
+            let middle = range.end - range.len().div_ceil(2);
             let half = middle..range.end;
             range.end = middle;
-            half
-        })
+            // Its owner may have been faster.
+            if !half.is_empty() {
+                return half;
+            }
+        }
     }
 }
 
@@ -94,6 +123,8 @@ pub(crate) struct Loops {
 struct Loop<'a> {
     cluster: &'a Cluster,
     number: u64,
+    /// Where it began.
+    block: Range<usize>,
     left: Arc<Left>,
     tag: Option<u16>,
 }
@@ -107,11 +138,8 @@ fn lock(cluster: &Cluster) -> MutexGuard<'_, Loops> {
 }
 
 impl<'a> Loop<'a> {
-    fn open(cluster: &'a Cluster, number: u64, range: Range<usize>) -> Self {
-        let left = Arc::new(Left {
-            range: Mutex::new(range),
-            answers: AtomicU64::new(0),
-        });
+    fn open(cluster: &'a Cluster, number: u64, block: Range<usize>) -> Self {
+        let left = Arc::new(Left::new(cluster.threads(), block.clone()));
         let mut loops = lock(cluster);
         loops.left.insert(number, Arc::clone(&left));
         let free = loops.tags.trailing_ones() as u16;
@@ -122,6 +150,7 @@ impl<'a> Loop<'a> {
         Loop {
             cluster,
             number,
+            block,
             left,
             tag,
         }
@@ -171,7 +200,7 @@ impl Cluster {
         let (number, range) = (steps.number(), block(count, self.size(), self.rank()));
         let mut dynamic = Loop::open(self, number.unwrap_or(u64::MAX), range);
         // If this future is dropped, the task stays: others may ask, and find out at the barrier.
-        let answering = blitz_io::spawn(answer(self.clone()));
+        let answering = self.shared.runtime.spawn(answer(self.clone()));
         let result = async {
             let agreed = agreement.await?;
             if agreed != [least, most] {
@@ -205,7 +234,7 @@ impl Loop<'_> {
             answers: 0,
         };
         loop {
-            balance.computed += compute(&self.left, self.cluster.threads(), &work);
+            compute(&self.left, &self.block, &work, &mut balance);
             let mut found = false;
             for step in 1..size {
                 // Nobody else's while the answer is on its way, even if this future is dropped meanwhile.
@@ -224,8 +253,7 @@ impl Loop<'_> {
                 question.await?;
                 let range = answer[0] as usize..answer[1] as usize;
                 if !range.is_empty() {
-                    balance.taken += range.len();
-                    self.left.with(|mine| *mine = range);
+                    self.left.put(0, range);
                     found = true;
                     break;
                 }
@@ -237,31 +265,52 @@ impl Loop<'_> {
     }
 }
 
-/// Computes until nothing is left, with all threads, and tells how many indices that was.
-fn compute(left: &Left, threads: usize, work: &(impl Fn(usize) + Sync + Send)) -> usize {
-    let run = || {
-        let mut computed = 0;
+/// Computes until nothing is left, with all threads, and counts.
+fn compute(
+    left: &Left,
+    block: &Range<usize>,
+    work: &(impl Fn(usize) + Sync + Send),
+    balance: &mut Balance,
+) {
+    let (computed, taken) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let run = |thread: usize| {
+        let mut most = 1;
+        let enough = AT_A_TIME_US * ticks_per_us();
         loop {
-            let piece = left.piece(threads);
+            let piece = left.piece(thread, most);
             if piece.is_empty() {
-                return computed;
+                let half = left.half();
+                if half.is_empty() {
+                    return;
+                }
+                left.put(thread, half);
+                continue;
             }
-            computed += piece.len();
+            computed.fetch_add(piece.len(), Ordering::Relaxed);
+            // Blocks are cut, and never put together: it is of one.
+            if !block.contains(&piece.start) {
+                taken.fetch_add(piece.len(), Ordering::Relaxed);
+            }
+            let start = ticks();
             piece.for_each(work);
+            most = if ticks().saturating_sub(start) > enough {
+                1
+            } else {
+                (2 * most).min(MOST)
+            };
         }
     };
-    if threads == 1 {
-        return run();
+    match left.ranges.len() {
+        1 => run(0),
+        threads => blitz::scope(|scope| {
+            for thread in 0..threads {
+                let run = &run;
+                scope.spawn(move |_| run(thread));
+            }
+        }),
     }
-    let total = AtomicUsize::new(0);
-    blitz::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|_| {
-                total.fetch_add(run(), Ordering::Relaxed);
-            });
-        }
-    });
-    total.into_inner()
+    balance.computed += computed.into_inner();
+    balance.taken += taken.into_inner();
 }
 
 async fn answer(cluster: Cluster) {

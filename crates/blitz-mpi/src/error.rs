@@ -23,7 +23,7 @@ pub enum Error {
     ElementSize {
         /// Who sent it.
         from: usize,
-        /// The size of the sender's elements, in bytes (255: that or more).
+        /// The size of the sender's elements, in bytes (197: that or more).
         sent: usize,
         /// The size of the receiver's.
         expected: usize,

@@ -21,8 +21,9 @@
 //! call is one that returns at once (`MPI_Isend`, `MPI_Improbe`, `MPI_Testsome`, …). Calls that wait are made at the start and at the end only.
 //!
 //! MPI moves messages only while somebody is inside of it. A task of the runtime, the *driver*, looks at what is under way: again and again while something
-//! should come soon, then with naps of up to 1 ms, and not at all when nothing is under way (`driver.rs`). A future that is polled for the first time looks for itself, for
-//! 50 us at most: so an answer that is nearly there needs no task switch.
+//! should come soon, then with naps, and not at all when nothing is under way (`driver.rs`). A future that is polled for the first time looks for itself, for
+//! 50 us at most, and one of those that found nothing goes on for 4 ms, in turns with all other tasks: so an answer that is nearly there needs no task switch, and ranks that compute in step
+//! do not disturb each other.
 //!
 //! # Who owns the buffers
 //! The library, until MPI says that it is done with them. Operations take what they send by value and give it back; what they receive is a new

@@ -1,13 +1,21 @@
 //! Futures: what an operation that is under way comes back with.
 
 use crate::core::Received;
-use crate::driver::Shared;
+use crate::driver::{Lookout, Shared};
 use crate::error::{Error, Result};
 use crate::slot::Slot;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+
+/// Whether a future looks at MPI itself.
+#[derive(Clone, Copy)]
+enum Looking {
+    NotYet,
+    OnAndOn(Lookout),
+    Over,
+}
 
 /// An operation that has begun: it goes on whether this is awaited or not.
 ///
@@ -18,7 +26,7 @@ use std::task::{Context, Poll};
 pub struct Operation<R> {
     shared: Arc<Shared>,
     slot: Arc<Slot<R>>,
-    looked: bool,
+    looking: Looking,
     /// Whether the result has been given away.
     ready: bool,
     /// Whether it counts as waiting.
@@ -30,9 +38,36 @@ impl<R> Operation<R> {
         Operation {
             shared: Arc::clone(shared),
             slot,
-            looked: false,
+            looking: Looking::NotYet,
             ready: false,
             waits: false,
+        }
+    }
+
+    fn look(&mut self) {
+        let (shared, slot) = (&self.shared, &self.slot);
+        let done = || slot.is_filled();
+        match &mut self.looking {
+            Looking::NotYet => {
+                shared.help(done);
+                let next = (!slot.is_filled()).then(|| shared.start_lookout());
+                self.looking = match next.flatten() {
+                    Some(lookout) => Looking::OnAndOn(lookout),
+                    None => Looking::Over,
+                };
+            }
+            Looking::OnAndOn(lookout) => {
+                if !shared.look_out(lookout, done) {
+                    self.stop_to_look(false);
+                }
+            }
+            Looking::Over => {}
+        }
+    }
+
+    fn stop_to_look(&mut self, found: bool) {
+        if let Looking::OnAndOn(lookout) = std::mem::replace(&mut self.looking, Looking::Over) {
+            self.shared.end_lookout(lookout, found);
         }
     }
 
@@ -57,17 +92,19 @@ impl<R> Future for Operation<R> {
     /// If it has been ready before.
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<R>> {
         assert!(!self.ready, "polled again although it was ready");
-        if !self.looked {
-            self.looked = true;
-            if !self.slot.is_filled() {
-                self.shared.help(|| self.slot.is_filled());
-            }
+        if !self.slot.is_filled() {
+            self.look();
         }
         match self.slot.take_or_wait(cx.waker()) {
             Some(result) => {
+                self.stop_to_look(true);
                 self.stop_to_wait();
                 self.ready = true;
                 Poll::Ready(result)
+            }
+            None if matches!(self.looking, Looking::OnAndOn(_)) => {
+                cx.waker().wake_by_ref();
+                Poll::Pending
             }
             None => {
                 if !self.waits {
@@ -82,6 +119,7 @@ impl<R> Future for Operation<R> {
 
 impl<R> Drop for Operation<R> {
     fn drop(&mut self) {
+        self.stop_to_look(false);
         self.stop_to_wait();
     }
 }

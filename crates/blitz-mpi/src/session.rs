@@ -124,7 +124,11 @@ impl Builder {
             .num_threads(threads)
             .build_global();
         let runtime = Runtime::new().map_err(|error| Error::Runtime(error.to_string()))?;
-        let shared = Shared::new(Core::new(links, universe), blitz::current_num_threads());
+        let shared = Shared::new(
+            Core::new(links, universe),
+            blitz::current_num_threads(),
+            runtime.handle().clone(),
+        );
         drop(runtime.spawn(drive(Arc::clone(&shared))));
         Ok(Session {
             cluster: Cluster {

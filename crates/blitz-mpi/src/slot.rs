@@ -4,10 +4,13 @@
 //! there: a slot whose future is gone is filled all the same, and one that is never filled is just dropped.
 
 use crate::error::Result;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
 pub(crate) struct Slot<R> {
+    /// Whether it has been filled, for those who look again and again.
+    filled: AtomicBool,
     inside: Mutex<Inside<R>>,
 }
 
@@ -19,6 +22,7 @@ struct Inside<R> {
 impl<R> Slot<R> {
     pub(crate) fn new() -> Arc<Self> {
         Arc::new(Slot {
+            filled: AtomicBool::new(false),
             inside: Mutex::new(Inside {
                 result: None,
                 waker: None,
@@ -28,6 +32,7 @@ impl<R> Slot<R> {
 
     pub(crate) fn filled(result: Result<R>) -> Arc<Self> {
         Arc::new(Slot {
+            filled: AtomicBool::new(true),
             inside: Mutex::new(Inside {
                 result: Some(result),
                 waker: None,
@@ -44,10 +49,12 @@ impl<R> Slot<R> {
         let mut inside = self.inside();
         inside.result = Some(result);
         wakes.extend(inside.waker.take());
+        self.filled.store(true, Ordering::Release);
     }
 
+    /// Whether it has been filled: taken out or not.
     pub(crate) fn is_filled(&self) -> bool {
-        self.inside().result.is_some()
+        self.filled.load(Ordering::Acquire)
     }
 
     pub(crate) fn take(&self) -> Option<Result<R>> {
@@ -56,6 +63,9 @@ impl<R> Slot<R> {
 
     /// The result, or `None`, and then `waker` is called when there is one.
     pub(crate) fn take_or_wait(&self, waker: &Waker) -> Option<Result<R>> {
+        if self.is_filled() {
+            return self.take();
+        }
         // Wakers are anybody's code: cloned and dropped without the lock.
         let waker = waker.clone();
         let mut inside = self.inside();

@@ -682,3 +682,85 @@ fn algorithms_send_what_they_should() {
         assert_eq!(stats.bytes, sample + 16 * leaves);
     });
 }
+
+#[test]
+fn what_has_not_begun_is_there_for_everybody() {
+    on_ranks(
+        "what_has_not_begun_is_there_for_everybody",
+        async |cluster| {
+            let (rank, size) = (cluster.rank(), cluster.size());
+            let count = 10_000 * size;
+            // Its first index keeps a thread of rank 0 until all others of its block are done, by whomever: the threads beside it, and other ranks, who say so.
+            let done = Arc::new(AtomicUsize::new(0));
+            let (heard, ear) = (Arc::clone(&done), cluster.clone());
+            let listening = blitz_io::spawn(async move {
+                while let Ok((_, news)) = ear.recv_any::<usize>(1).await {
+                    heard.fetch_add(news[0], Ordering::SeqCst);
+                }
+            });
+            let in_vain = AtomicU32::new(0);
+            cluster
+                .for_each_dynamic(count, |index| {
+                    if index == 0 {
+                        let start = std::time::Instant::now();
+                        while done.load(Ordering::SeqCst) < 9_999 {
+                            std::thread::sleep(std::time::Duration::from_millis(1));
+                            if start.elapsed().as_secs() > 20 {
+                                in_vain.store(1, Ordering::SeqCst);
+                                break;
+                            }
+                        }
+                    } else if index < 10_000 && rank == 0 {
+                        done.fetch_add(1, Ordering::SeqCst);
+                    } else if index < 10_000 {
+                        drop(cluster.send(0, 1, vec![1usize]));
+                    }
+                })
+                .await
+                .unwrap();
+            assert_eq!(in_vain.into_inner(), 0, "the rest waited for the first one");
+            listening.abort();
+            let _ = listening.await;
+        },
+    );
+}
+
+#[test]
+fn a_comparison_that_is_no_order_does_no_harm() {
+    on_ranks(
+        "a_comparison_that_is_no_order_does_no_harm",
+        async |cluster| {
+            for round in 0..30 {
+                let numbers = Distributed::from_fn(cluster, 5000, |index| {
+                    let number = Numbers((index + round) as u64).next();
+                    if number.is_multiple_of(7) {
+                        f64::NAN
+                    } else {
+                        number as f64
+                    }
+                });
+                let sorted = numbers
+                    .sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal))
+                    .await
+                    .unwrap();
+                assert_eq!(sorted.len().await, Ok(5000));
+            }
+        },
+    );
+}
+
+#[test]
+fn files_that_do_not_say_how_long_they_are_are_errors() {
+    on_ranks(
+        "files_that_do_not_say_how_long_they_are_are_errors",
+        async |cluster| {
+            let read = Distributed::read_lines(cluster, "/proc/self/status").await;
+            let text = read.map(drop).unwrap_err().to_string();
+            if cluster.rank() == 0 {
+                assert!(text.contains("does not say how long"), "{text}");
+            } else {
+                assert_eq!(text, "rank 0 could not use its files");
+            }
+        },
+    );
+}

@@ -2,7 +2,10 @@
 
 mod support;
 
-use blitz_mpi::{Cluster, Error, Op};
+use blitz_mpi::{Cluster, Distributed, Error, Op};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
 use std::time::Duration;
 use support::{finish, inside, mpirun, text};
 
@@ -190,21 +193,75 @@ fn without_mpirun_it_is_a_cluster_of_one() {
     assert!(output.status.success(), "{}", text(&output));
 }
 
+/// The CPU time of this process, in hundredths of a second.
+fn cpu() -> u64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
+    let fields: Vec<&str> = stat
+        .rsplit(')')
+        .next()
+        .unwrap()
+        .split_whitespace()
+        .collect();
+    fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
+}
+
+/// Waits for a future without any runtime.
+fn alone<F: Future>(future: F) -> F::Output {
+    struct Unpark(std::thread::Thread);
+    impl std::task::Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let waker = Arc::new(Unpark(std::thread::current())).into();
+    let mut future = std::pin::pin!(future);
+    loop {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            return output;
+        }
+        std::thread::park();
+    }
+}
+
+#[test]
+fn a_handle_needs_no_runtime_around_it_and_outlives_its_cluster() {
+    let outcome = outcome(
+        "a_handle_needs_no_runtime_around_it_and_outlives_its_cluster",
+        || {
+            let session = Cluster::init().unwrap();
+            let cluster = (*session).clone();
+            let passwords = "/etc/passwd";
+            let thread = std::thread::spawn(move || {
+                alone(async {
+                    cluster.barrier().await.unwrap();
+                    let calls = AtomicUsize::new(0);
+                    let work = |_| _ = calls.fetch_add(1, Ordering::Relaxed);
+                    cluster.for_each_dynamic(100, work).await.unwrap();
+                    let calls = cluster.all_reduce_one(calls.into_inner(), Op::Sum).await;
+                    assert_eq!(calls, Ok(100));
+                    let lines = Distributed::read_lines(&cluster, passwords).await.unwrap();
+                    assert!(lines.len().await.unwrap() > 0);
+                });
+                cluster
+            });
+            let cluster = thread.join().expect("a plain thread may use it");
+            session.close().unwrap();
+            assert_eq!(alone(cluster.barrier()), Err(Error::Closed));
+            let dynamic = alone(cluster.for_each_dynamic(3, |_| ()));
+            assert_eq!(dynamic, Err(Error::Closed));
+            let lines = alone(Distributed::read_lines(&cluster, passwords));
+            assert_eq!(lines.map(drop), Err(Error::Closed));
+        },
+    );
+    if let Some((code, text)) = outcome {
+        assert_eq!(code, Some(0), "{text}");
+    }
+}
+
 #[test]
 fn a_wait_costs_next_to_nothing() {
     let outcome = outcome("a_wait_costs_next_to_nothing", || {
         Cluster::run(async |cluster| {
-            let cpu = || {
-                let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
-                let fields: Vec<&str> = stat
-                    .rsplit(')')
-                    .next()
-                    .unwrap()
-                    .split_whitespace()
-                    .collect();
-                // In hundredths of a second.
-                fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
-            };
             cluster.barrier().await.unwrap();
             let before = cpu();
             if cluster.rank() == 0 {
@@ -220,6 +277,35 @@ fn a_wait_costs_next_to_nothing() {
         })
         .unwrap();
     });
+    if let Some((code, text)) = outcome {
+        assert_eq!(code, Some(0), "{text}");
+    }
+}
+
+#[test]
+fn so_do_many_waits_each_too_long_to_look_all_the_time() {
+    let outcome = outcome(
+        "so_do_many_waits_each_too_long_to_look_all_the_time",
+        || {
+            Cluster::run(async |cluster| {
+                cluster.barrier().await.unwrap();
+                let before = cpu();
+                for _ in 0..250 {
+                    if cluster.rank() == 0 {
+                        blitz_io::time::sleep(Duration::from_millis(8)).await;
+                    }
+                    cluster.barrier().await.unwrap();
+                }
+                let used = cpu() - before;
+                // Looking for 4 ms each time would take 100.
+                assert!(
+                    used < 60,
+                    "250 waits of 8 ms took {used} hundredths of a second"
+                );
+            })
+            .unwrap();
+        },
+    );
     if let Some((code, text)) = outcome {
         assert_eq!(code, Some(0), "{text}");
     }

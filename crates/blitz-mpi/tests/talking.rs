@@ -505,3 +505,29 @@ async fn counted<R>(cluster: &Cluster, operation: blitz_mpi::Operation<R>) -> St
     let now = cluster.stats();
     now - LAST.replace(now)
 }
+
+#[test]
+fn long_elements_of_different_sizes_are_errors_too() {
+    on_ranks(
+        "long_elements_of_different_sizes_are_errors_too",
+        async |cluster| {
+            let (rank, size) = (cluster.rank(), cluster.size());
+            let (left, right) = ((rank + size - 1) % size, (rank + 1) % size);
+            // Twice as long, so that the bytes would do.
+            let sending = cluster.send(right, 1, vec![[1u64; 32]; 2]);
+            let received = cluster.recv::<[u64; 64]>(left, 1).await;
+            assert!(
+                matches!(received, Err(Error::ElementSize { expected: 512, .. })),
+                "{received:?}"
+            );
+            sending.await.unwrap();
+            // The same.
+            let sending = cluster.send(right, 1, vec![[rank; 100]; 2]);
+            assert_eq!(
+                cluster.recv::<[usize; 100]>(left, 1).await,
+                Ok(vec![[left; 100]; 2])
+            );
+            sending.await.unwrap();
+        },
+    );
+}

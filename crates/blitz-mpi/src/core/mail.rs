@@ -65,10 +65,18 @@ pub(super) struct Mail {
     seen: Vec<u64>,
 }
 
-/// An element's size as a part of the tag, so that a receiver of another type is told.
+/// An element's size as a part of the tag, so that a receiver of another type is told: itself if it is short, otherwise a remainder, which tells most of them apart.
 pub(crate) fn wire_tag(tag: u16, size: usize) -> c_int {
-    c_int::from(tag) << 8 | size.min(255) as c_int
+    let code = if size < EXACT {
+        size
+    } else {
+        EXACT + size % (256 - EXACT)
+    };
+    c_int::from(tag) << 8 | code as c_int
 }
+
+/// Sizes below this are sent as they are.
+const EXACT: usize = 197;
 
 impl Mail {
     pub(super) fn new(size: usize) -> Mail {
@@ -415,7 +423,7 @@ impl<T: Copy + Send + 'static> Opener for Opening<T> {
             }
             let error = Error::ElementSize {
                 from: source,
-                sent: (wire & 0xff) as usize,
+                sent: ((wire & 0xff) as usize).min(EXACT),
                 expected: size,
             };
             return self.slot.fill(Err(error), &mut core.links.wakes);

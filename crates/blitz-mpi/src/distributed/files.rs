@@ -24,17 +24,21 @@ async fn on_all<R: Send + 'static>(
     cluster: &Cluster,
     work: impl FnOnce() -> Result<R> + Send + 'static,
 ) -> Result<R> {
-    let result = match blitz_io::spawn_blocking(work).await {
+    let result = match cluster.shared.runtime.spawn_blocking(work).await {
         Ok(result) => result,
         Err(error) => Err(Error::File(error.to_string())),
     };
-    let failures = cluster
-        .all_reduce_one(u64::from(result.is_err()), Op::Sum)
-        .await?;
+    // The first rank that failed, if any.
+    let own = if result.is_err() {
+        cluster.rank()
+    } else {
+        cluster.size()
+    };
+    let first = cluster.all_reduce_one(own, Op::Min).await?;
     match result {
-        Ok(_) if failures > 0 => Err(Error::File(format!(
-            "{failures} other ranks could not use their files"
-        ))),
+        Ok(_) if first < cluster.size() => {
+            Err(Error::File(format!("rank {first} could not use its files")))
+        }
         result => result,
     }
 }
@@ -51,6 +55,10 @@ async fn lengths(cluster: &Cluster, paths: Vec<PathBuf>) -> Result<Vec<u64>> {
             if !data.is_file() {
                 let error =
                     std::io::Error::other("no regular file, so that nobody knows its length");
+                return Err(failed(path, error));
+            }
+            if data.len() == 0 && File::open(path).is_ok_and(|mut file| has_more(&mut file)) {
+                let error = std::io::Error::other("it does not say how long it is");
                 return Err(failed(path, error));
             }
             Ok(data.len())
@@ -73,6 +81,11 @@ async fn lengths(cluster: &Cluster, paths: Vec<PathBuf>) -> Result<Vec<u64>> {
     .await
 }
 
+/// What the kernel makes up on demand has no length (`/proc`), and is not empty.
+fn has_more(file: &mut File) -> bool {
+    matches!(file.read(&mut [0]), Ok(1))
+}
+
 fn too_short() -> std::io::Error {
     std::io::Error::other("shorter than rank 0 has seen it")
 }
@@ -80,7 +93,7 @@ fn too_short() -> std::io::Error {
 impl Distributed<String> {
     /// The lines of a file, without their ends (`\n` or `\r\n`), in order. Each rank reads its part of the bytes.
     ///
-    /// Bytes that are not UTF-8 become replacement characters. Regular files only: a pipe cannot be read by ranges.
+    /// Bytes that are not UTF-8 become replacement characters. Regular files only: a pipe, or what the kernel makes up (`/proc`), cannot be read by ranges.
     ///
     /// # Errors
     /// [`Error::File`], on all ranks if it is one on any: also if a rank's file is shorter than rank 0's, as on network file systems that are behind.
@@ -177,7 +190,7 @@ impl<T: Plain> Distributed<T> {
 
     /// Writes a file of elements as they lie in memory (in this machine's byte order). Each rank writes its own part, at its place.
     ///
-    /// Only for types without padding: numbers, and arrays of them.
+    /// Numbers only: other types may have bytes between their fields that belong to nobody.
     ///
     /// # Errors
     /// As [`read_plain`](Self::read_plain).

@@ -54,7 +54,8 @@ fn cut<T, K: Ord>(
                 Some(splitter) => sorted.partition_point(|item| key(item) < splitter),
                 None => sorted.len(),
             };
-            // Splitters are in order, so that no end comes before a start.
+            // Splitters are in order, so that no end comes before a start, unless the keys have none.
+            let end = end.max(start);
             let count = end - start;
             start = end;
             count

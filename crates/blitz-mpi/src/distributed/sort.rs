@@ -165,6 +165,8 @@ fn cut<T>(
     let mut start = 0;
     ends.into_iter()
         .map(|end| {
+            // They are in order, unless the comparison is none.
+            let end = end.max(start);
             let count = end - start;
             start = end;
             count
