@@ -6,7 +6,8 @@
 //!    blocks of growing length until it knows that enough is ahead to be worth sharing. A loop that earlier runs have shown
 //!    to be short (6 us) looks at the clock only to see that it still is: before, after a sixteenth (after one item, if there are few), and at the end (10 ns each);
 //!    and after every eighth, if that takes long enough not to notice. If work around it is on offer and all other threads are busy, it looks whether
-//!    that is still so instead, since nobody would take a part of the loop either (`unclocked`). A loop that earlier runs have shown to be long skips this
+//!    that is still so instead, since nobody would take a part of the loop either (`unclocked`). One run in sixteen of a loop that seems to be a little longer begins in the same way: what
+//!    forks and thefts cost is in the measurements of a loop that is shared, and would keep one of tiny items where it is. A loop that earlier runs have shown to be long skips this
 //!    step, and so does one of medium length if somebody is looking for work; unless it is a search, which may be over soon
 //!    (`search.rs`).
 //! 2. **Offered.** The rest is halved by `join` until a part is one block of about 8 us. The right half of each join is on
@@ -167,6 +168,9 @@ where
         } else {
             short(len, bounds.min, producer, consumer, site)
         };
+    }
+    if site.may_be_shorter(len as f32) && !bounds.ask_for_a_cut(len) && Site::is_to_be_checked() {
+        return short(len, bounds.min, producer, consumer, site);
     }
     let pace = Pace::begin(site, len as f32);
     let at_once = if bounds.ask_for_a_cut(len) {
@@ -355,7 +359,7 @@ where
     }
     let folder = fold(Parts::of(ahead, min), producer, consumer.resume(folder));
     if !folder.full() {
-        site.learn(ticks().saturating_sub(start), len as f32);
+        site.learn_alone(ticks().saturating_sub(start), len as f32);
         beat();
     }
     folder.complete()
@@ -372,7 +376,7 @@ where
     let start = affords_a_reading().then(ticks);
     let folder = fold(Parts::of(len, min), producer, consumer.into_folder());
     if let Some(start) = start.filter(|_| !folder.full()) {
-        site.learn(between(start, ticks()), len as f32);
+        site.learn_alone(between(start, ticks()), len as f32);
     }
     beat();
     folder.complete()

@@ -95,13 +95,31 @@ impl Site {
         average > 0.0 && average * items < short && most < short / 4.0
     }
 
-    /// Is it time to see whether loops that could do without the clock are still what they are taken for? One in sixteen.
+    /// Is a run over `items` of them taken for one so short that what sharing costs, which it has measured with them, could be most of it?
+    #[inline]
+    pub(super) fn may_be_shorter(&self, items: f32) -> bool {
+        let (average, _) = self.rates();
+        average > 0.0 && is_still_short(average * items)
+    }
+
+    /// Is it time to see whether loops are still what they are taken for? One in sixteen.
     #[inline]
     pub(super) fn is_to_be_checked() -> bool {
         thread_local! { static RUNS: Cell<u8> = const { Cell::new(0) } }
         let run = RUNS.get();
         RUNS.set(run.wrapping_add(1));
         run % 16 == 0
+    }
+
+    /// Takes in what a run of `ticks` over `items` has measured that nobody else had a part in.
+    pub(super) fn learn_alone(&self, ticks: u64, items: f32) {
+        self.learn(ticks, items);
+        let (average, most) = self.rates();
+        // None of its items can have taken longer than all of them.
+        if (ticks as f32) < in_ticks(SHORT_US) / 4.0 && most > ticks as f32 {
+            let rate = ticks as f32 / items;
+            self.set(average.min(2.0 * rate).max(f32::MIN_POSITIVE), ticks as f32);
+        }
     }
 
     /// Takes in what a run of `ticks` over `items` has measured.
@@ -532,6 +550,21 @@ mod tests {
         pace.note_at(demand::ticks(), 1.0);
         let rest = demand::between(begin, demand::ticks()) - waited;
         assert!(pace.ticks.get() <= rest, "{} of {rest}", pace.ticks.get());
+    }
+
+    #[test]
+    fn a_loop_of_tiny_items_that_was_taken_for_a_longer_one_is_seen_to_be_tiny_when_it_runs_alone()
+    {
+        let site = Site(AtomicU64::new(0));
+        // As a run that was shared sees it.
+        (0..100).for_each(|_| site.learn(us(9.0), 10.0));
+        assert!(!site.is_short(10.0) && site.may_be_shorter(10.0));
+        site.learn_alone(us(0.1), 10.0);
+        assert!(site.is_short(10.0));
+        // What takes milliseconds is not run alone to see.
+        let dear = Site(AtomicU64::new(0));
+        dear.learn(us(9000.0), 10.0);
+        assert!(!dear.may_be_shorter(10.0));
     }
 
     #[test]
