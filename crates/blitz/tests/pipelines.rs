@@ -921,7 +921,7 @@ fn items_that_become_dear_after_many_tiny_ones_are_shared() {
                 n < tiny + 900 || meeting.meet()
             });
             if by_fold {
-                return results.fold(true, |all, met| all && met);
+                return results.map(u32::from).sum::<u32>() == tiny as u32 + 1000;
             }
             let mut all = true;
             for met in results {
@@ -944,7 +944,7 @@ fn a_loop_over_tiny_items_ends_with_the_source() {
         })
         .par_map(|n| n);
         let mut seen = 0;
-        while let Some(n) = results.next() {
+        for n in results.by_ref() {
             seen += 1;
             assert_eq!(n, seen);
         }
