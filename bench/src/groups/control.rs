@@ -47,7 +47,7 @@ pub fn run(options: &Options, cpus: &Cpus) -> Vec<Row> {
     session.into_rows()
 }
 
-fn leaves(from: u64, to: u64) -> u64 {
+pub(super) fn leaves(from: u64, to: u64) -> u64 {
     if to - from == 1 {
         return black_box(from);
     }
@@ -56,7 +56,7 @@ fn leaves(from: u64, to: u64) -> u64 {
     left + right
 }
 
-fn tasks() -> u64 {
+pub(super) fn tasks() -> u64 {
     let sum = AtomicU64::new(0);
     blitz::scope(|scope| {
         for number in 0..PARTS {

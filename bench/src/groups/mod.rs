@@ -21,6 +21,7 @@ pub mod parts;
 pub mod pipeline;
 pub mod priority;
 pub mod service;
+pub mod shape;
 pub mod sort;
 #[cfg(feature = "full")]
 pub mod sources;
@@ -175,6 +176,11 @@ pub const GROUPS: &[Group] = &[
         "control",
         "joins, loops and tasks under a token and with an inherited value; how soon a loop and a sort stop",
         control::run,
+    ),
+    Group::measuring(
+        "shape",
+        "joins, loops and tasks in pools with a worker per core, patient threads, a full queue's limit; tasks without stealing",
+        shape::run,
     ),
     Group::measuring(
         "idle",

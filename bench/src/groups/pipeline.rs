@@ -1,7 +1,7 @@
 //! Group `pipeline`: a sequential source, a closure, results in order.
 //!
 //! `map/…` goes from an iterator to an iterator: `seq` is `map`, `blitz` is `par_map`, `pariter` is the crate of that name with as many threads, `rayon` is what its users write today:
-//! blocks of the source, collected in parallel, one after the other. `results/…` goes from a parallel iterator to its results one by one: `seq` is the sequential chain, `blitz` is `into_seq`, `blitz-collect` and
+//! blocks of the source, collected in parallel, one after the other. `next/…` are the first two, for a consumer that asks for one result after the other. `results/…` goes from a parallel iterator to its results one by one: `seq` is the sequential chain, `blitz` is `into_seq`, `blitz-collect` and
 //! `rayon` collect everything first.
 
 use std::hint::black_box;
@@ -33,6 +33,9 @@ pub fn run(options: &Options, cpus: &Cpus) -> Vec<Row> {
     let mut session = Session::new("pipeline", options.clone());
     for (cost, items) in ITEMS {
         map(&mut session, cost, items);
+    }
+    for (cost, items) in &ITEMS[..2] {
+        next(&mut session, *cost, *items);
     }
     for (cost, items) in ITEMS {
         results(&mut session, cost, items);
@@ -96,6 +99,34 @@ fn map(session: &mut Session, cost: u64, items: u64) {
         }),
     ];
     session.bench(&format!("map/{}", name(cost)), items, Gap::BackToBack, arms);
+}
+
+/// A plain loop, which no `fold` shortens.
+fn by_next(results: impl Iterator<Item = u64>) -> u64 {
+    let mut sum = 0;
+    for result in results {
+        sum = consume(sum, result);
+    }
+    sum
+}
+
+fn next(session: &mut Session, cost: u64, items: u64) {
+    let steps = session.calibration.steps_for(cost as f64 / 100.0);
+    let f = move |number| item(black_box(steps), number);
+    let expected = by_next((0..items).map(f));
+    let arms = vec![
+        Arm::new("seq", |calls| {
+            timed(calls, expected, || by_next((0..items).map(f)))
+        }),
+        Arm::new("blitz", |calls| {
+            timed(calls, expected, || {
+                use ::blitz::prelude::*;
+                by_next((0..items).par_map(f))
+            })
+        }),
+    ];
+    let bench = format!("next/{}", name(cost));
+    session.bench(&bench, items, Gap::BackToBack, arms);
 }
 
 fn results(session: &mut Session, cost: u64, items: u64) {

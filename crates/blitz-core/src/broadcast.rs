@@ -4,6 +4,7 @@
 //! broadcast is the one thing that a waiting thread runs although it did not ask for it, because two
 //! broadcasts that wait for each other's threads could not end otherwise.
 
+use crate::cancel;
 use crate::context::{self, Context};
 use crate::entered::current;
 use crate::guest::{block_on, outsider_parker};
@@ -17,7 +18,7 @@ use crate::wait::{LatchWait, wait_for};
 use std::any::Any;
 use std::fmt;
 use std::marker::PhantomData;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -189,7 +190,7 @@ where
         .map(|outcome| outcome.expect("all have run"));
     // All results or the first panic; the results that are dropped then may panic no more than that.
     let collected: Result<Vec<R>, _> = outcomes.collect();
-    collected.unwrap_or_else(|payload| resume_unwind(payload))
+    collected.unwrap_or_else(|payload| cancel::resume(payload))
 }
 
 pub(crate) fn spawn_broadcast_in<OP>(pool: &Pool, op: OP)

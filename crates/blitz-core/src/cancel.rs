@@ -10,21 +10,29 @@
 //! everything here is made to survive that: joins and scopes wait for their other parts, vectors that are half made are dropped, a slice that is half sorted
 //! has its elements. `run` catches it. There is no message, since the panic hook is not called.
 //!
-//! A destructor that an unwinding has called must not unwind itself, so check points do nothing there: `std::thread::panicking()` tells. But a thread that unwinds
+//! # Destructors
+//! A destructor that an unwinding has called must not unwind itself: the process would abort. So code there has no token: check points do nothing, and what it starts is not stopped, on
+//! whichever thread it runs. `std::thread::panicking()` tells where that is so. But a thread that unwinds
 //! out of the left half of a join waits for the right one, and runs whatever that has forked, until it may go on; all of which is caught, and should be stopped as
 //! well. So wherever unwinding is caught ([`Catching`]) the thread notes that it was unwinding *before*, and then only an unwinding of ours counts that began since.
+//!
+//! Tasks, and work that is handed over, leave the token behind when they are started (`is_in_destructor`). Forks say nothing of what they inherit, so a thief has to see it: a seat whose
+//! occupant unwinds has a *floor*, the depth of its join stack at that time, which sinks with each join that the unwinding passes. Whatever is forked at or above it is a destructor's, and a thief
+//! runs it without a token (`Seat::run_stolen`). The floor is only a note about what to stop; a wrong one is never unsafe. It is missing for one case: a plain `join` in a destructor that a *panic* has
+//! called, and no join, loop or check point on the way there.
 //!
 //! Where panics abort the process (`panic = "abort"`), nothing can unwind, and check points do nothing. Loops that are given a token or deadline of their own
 //! (`with_cancel` and its relatives in `blitz`) stop there as well: they need no unwinding, and tell what they have done.
 
 use crate::handle::JoinHandle;
 use crate::inherited::{self, Node};
+use crate::seat::{self, Seat};
 use crate::spawn;
 use std::any::Any;
 use std::cell::Cell;
 use std::fmt;
 use std::iter;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering, fence};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -381,9 +389,9 @@ impl CancelToken {
     ///
     /// # Unwinding
     /// Work is stopped by unwinding, as if the check point had panicked: destructors run, and a `std::sync::Mutex` that is held across it is
-    /// poisoned. A `catch_unwind` in between should let it go on (see [`Cancelled::of_panic`]). A destructor that runs a parallel loop should do so in
-    /// [`uncancelled`]: a second unwinding inside of it would abort the process. With `panic = "abort"`, work is not stopped at all, but for
-    /// loops that have their own token.
+    /// poisoned. A `catch_unwind` in between should let it go on (see [`Cancelled::of_panic`]). A destructor that runs meanwhile has no token, and neither has
+    /// what it starts: [`is_cancelled()`] is `false` there. (One that runs because its scope ends is stopped like other code; [`uncancelled`] is for what must not be.)
+    /// With `panic = "abort"`, work is not stopped at all, but for loops that have their own token.
     ///
     /// ```
     /// use blitz_core::CancelToken;
@@ -424,7 +432,7 @@ impl CancelToken {
             Err(payload) => match (Cancelled::of_panic(&*payload), self.why()) {
                 (Some(_), Some(why)) => Err(why),
                 // An outer token's.
-                _ => resume_unwind(payload),
+                _ => resume(payload),
             },
         }
     }
@@ -499,6 +507,10 @@ impl Default for CancelToken {
         Self::new()
     }
 }
+
+// Whoever catches a panic finds the token cancelled or not, and nothing in between.
+impl UnwindSafe for CancelToken {}
+impl RefUnwindSafe for CancelToken {}
 
 impl fmt::Debug for CancelToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -634,7 +646,7 @@ pub fn current_token() -> Option<CancelToken> {
 /// assert_eq!(saved, Ok("saved"));
 /// ```
 pub fn uncancelled<R>(work: impl FnOnce() -> R) -> R {
-    if inherited::current_token().is_none() {
+    if !inherited::has_token() {
         return work();
     }
     Node::with_token(None).provide(work)
@@ -653,38 +665,107 @@ struct Unwinding {
 }
 
 /// As long as this is there, unwinding does not get further than to its owner, who catches it.
-pub(crate) struct Catching(Unwinding);
+pub(crate) struct Catching {
+    outside: Unwinding,
+    floor: usize,
+}
 
 impl Catching {
     pub(crate) fn new() -> Self {
-        Catching(UNWINDING.replace(Unwinding {
-            before: std::thread::panicking(),
-            since: false,
-        }))
+        let before = std::thread::panicking();
+        let mut floor = Seat::NO_FLOOR;
+        if before {
+            floor = seat::current().map_or(floor, Seat::floor);
+        } else {
+            set_floor(floor);
+        }
+        let since = false;
+        Catching {
+            outside: UNWINDING.replace(Unwinding { before, since }),
+            floor,
+        }
+    }
+
+    /// For the part of a join that an unwinding has left behind: no destructor has started it.
+    pub(crate) fn between_destructors() -> Self {
+        let this = Self::new();
+        set_floor(Seat::NO_FLOOR);
+        this
     }
 }
 
 impl Drop for Catching {
     fn drop(&mut self) {
-        UNWINDING.set(self.0);
+        UNWINDING.set(self.outside);
+        set_floor(self.floor);
     }
 }
 
-/// Not where panics abort, and not in a destructor that an unwinding has called.
-pub(crate) fn can_unwind() -> bool {
+fn set_floor(floor: usize) {
+    if let Some(seat) = seat::current() {
+        seat.set_floor(floor);
+    }
+}
+
+/// The calling thread unwinds, and has come as far as this.
+pub(crate) fn note_unwinding() {
+    if !inherited::is_in_use() {
+        return;
+    }
+    if let Some(seat) = seat::current() {
+        seat.sink_floor();
+    }
+}
+
+/// At a check point: the thread is in a destructor, or somebody has caught an unwinding.
+pub(crate) fn look_at_floor(seat: &Seat) {
+    if is_in_destructor() {
+        seat.sink_floor();
+    } else if !std::thread::panicking() && seat.floor() != Seat::NO_FLOOR {
+        seat.set_floor(Seat::NO_FLOOR);
+    }
+}
+
+/// Does what the calling thread runs belong to a destructor that an unwinding has called?
+pub(crate) fn is_in_destructor() -> bool {
     let Unwinding { before, since } = UNWINDING.get();
-    !cfg!(panic = "abort") && (!std::thread::panicking() || before && !since)
+    std::thread::panicking() && (!before || since)
+}
+
+/// Not where panics abort, and not in such a destructor.
+pub(crate) fn can_unwind() -> bool {
+    !cfg!(panic = "abort") && !is_in_destructor()
 }
 
 /// Does not return if it can.
 #[cold]
 pub(crate) fn unwind(why: Cancelled) {
     if can_unwind() {
-        UNWINDING.set(Unwinding {
-            since: true,
-            ..UNWINDING.get()
-        });
-        resume_unwind(Box::new(why));
+        resume(Box::new(why));
+    }
+}
+
+/// Goes on with an unwinding that has been caught, here or on another thread.
+#[cold]
+pub(crate) fn resume(payload: Box<dyn Any + Send>) -> ! {
+    UNWINDING.set(Unwinding {
+        since: true,
+        ..UNWINDING.get()
+    });
+    note_unwinding();
+    resume_unwind(payload)
+}
+
+/// Two parts run one after the other, both to their end, before an unwinding of either goes on.
+pub(crate) fn one_after_the_other<A, B>(a: impl FnOnce() -> A, b: impl FnOnce() -> B) -> (A, B) {
+    let before = UNWINDING.get();
+    let a = catch_unwind(AssertUnwindSafe(a));
+    UNWINDING.set(before);
+    let b = catch_unwind(AssertUnwindSafe(b));
+    UNWINDING.set(before);
+    match (a, b) {
+        (Ok(a), Ok(b)) => (a, b),
+        (Err(payload), _) | (_, Err(payload)) => resume(payload),
     }
 }
 

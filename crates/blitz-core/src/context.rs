@@ -29,10 +29,12 @@
 use crate::inherited::Node;
 #[cfg(not(loom))]
 use crate::sync::AtomicUsize;
-use crate::sync::{AtomicPtr, Ordering};
-#[cfg(not(loom))]
-use std::cell::Cell;
+use crate::sync::{AtomicPtr, Ordering, UnsafeCell};
 use std::ptr;
+
+/// For models, which only compare addresses.
+#[cfg(loom)]
+type Node = u32;
 
 /// One level of ancestry. Its address is its identity.
 #[derive(Debug)]
@@ -69,7 +71,6 @@ impl Context {
     }
 
     /// Is it the head of a [`ValueContext`]?
-    #[cfg(not(loom))]
     fn is_values(&self) -> bool {
         self.parent.load(Ordering::Relaxed).addr() & VALUE != 0
     }
@@ -87,27 +88,27 @@ const TASK: usize = 1;
 const VALUE: usize = 2;
 
 /// The context of work that inherits something, in the frame of whoever provides it.
-#[cfg(not(loom))]
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct ValueContext {
     head: Context,
-    node: Cell<*const Node>,
+    /// Read by those who hold work that descends from it, which the frame waits for; so it is written before they get the work, and not again before they are through with it.
+    node: UnsafeCell<*const Node>,
 }
 
-#[cfg(not(loom))]
 impl ValueContext {
     /// Room for one, which is none yet.
-    pub(crate) const fn room() -> Self {
+    pub(crate) fn room() -> Self {
         ValueContext {
             head: Context::new(ptr::null()),
-            node: Cell::new(ptr::null()),
+            node: UnsafeCell::new(ptr::null()),
         }
     }
 
     /// What runs in it runs in `parent`, and inherits `node`. Before anybody else knows of it.
     pub(crate) fn set(&self, parent: *const Context, node: *const Node) {
-        self.node.set(node);
+        // SAFETY: nobody else knows of it.
+        self.node.with_mut(|place| unsafe { *place = node });
         self.head
             .set_parent(parent.map_addr(|address| address | VALUE));
     }
@@ -122,14 +123,14 @@ impl ValueContext {
 ///
 /// # Safety
 /// As for [`descends_from`]. The same goes for what is returned.
-#[cfg(not(loom))]
 pub(crate) unsafe fn node_of(start: *const Context) -> *const Node {
     let mut context = start;
     while !context.is_null() {
         // SAFETY: the context belongs to unfinished work, so it and its ancestors are alive; those that say so are the head of more.
         unsafe {
             if (*context).is_values() {
-                return (*context.cast::<ValueContext>()).node.get();
+                let values = &*context.cast::<ValueContext>();
+                return values.node.with(|node| *node);
             }
             context = (*context).parent();
         }

@@ -12,11 +12,12 @@
 //! there are no circles. The bell is in the frame of `fork`, too; whoever rings it is done with that before the join ends.
 
 use crate::bell::Bell;
+use crate::cancel;
 use crate::join::join;
 use crate::seat;
 use std::cell::UnsafeCell;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -66,7 +67,7 @@ where
     );
     match frame.result.into_inner() {
         // Nobody has asked.
-        Some(Err(payload)) => resume_unwind(payload),
+        Some(Err(payload)) => cancel::resume(payload),
         _ => result,
     }
 }
@@ -142,7 +143,7 @@ where
         // SAFETY: rung, and there is one handle.
         let result = unsafe { (*self.frame.result.get()).take() };
         let result = result.expect("a result comes before the bell");
-        result.unwrap_or_else(|payload| resume_unwind(payload))
+        result.unwrap_or_else(|payload| cancel::resume(payload))
     }
 
     /// Has another thread finished it?

@@ -18,6 +18,7 @@
 //! A thread that is already in *another* pool always hands over, and helps its own pool with descendants
 //! while it waits. Pools may call each other in circles; where descendants do not suffice, see [`crate::rescue`].
 
+use crate::cancel;
 use crate::clock::ticks;
 use crate::console;
 use crate::context::{self, Context};
@@ -38,7 +39,7 @@ use std::any::Any;
 use std::cell::{Cell, UnsafeCell};
 use std::hint::spin_loop;
 use std::mem::ManuallyDrop;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -87,6 +88,11 @@ fn for_site(op: Op<'_>) -> impl FnMut(&Seat, bool) + Send {
 #[cold]
 fn from_elsewhere(seat: &Seat, pool: &Pool, op: Op<'_>) {
     match pool.admit() {
+        // The work knows where it comes from, and so what it inherits; but not that nothing stops a destructor.
+        Some(_visit) if cancel::is_in_destructor() => {
+            let op = &mut |seat: &Seat, moved| cancel::uncancelled(|| op(seat, moved));
+            hand_over_from(seat, pool, &mut for_site(op));
+        }
         Some(_visit) => hand_over_from(seat, pool, &mut for_site(op)),
         None => in_pool(global::instead_of(pool), op),
     }
@@ -266,7 +272,7 @@ where
         debug_assert!(self.latch.probe(), "waited for too short");
         match self.result.into_inner().expect("the latch is set after it") {
             Ok(result) => result,
-            Err(payload) => resume_unwind(payload),
+            Err(payload) => cancel::resume(payload),
         }
     }
 }

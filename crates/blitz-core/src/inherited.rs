@@ -15,7 +15,10 @@
 //! `join`: nothing. A task: a look at the thread's word, which is null, and one word more to carry. A theft: a look at a flag that says that nobody has ever
 //! provided anything. A loop: a look at the thread's word between two blocks.
 
-use crate::cancel::{CancelToken, Cancelled, Catching, can_unwind, unwind};
+use crate::cancel::{
+    CancelToken, Cancelled, Catching, can_unwind, is_in_destructor, look_at_floor, uncancelled,
+    unwind,
+};
 use crate::context::{Context, ValueContext, node_of};
 use crate::join_stack::Began;
 use crate::priority::{Priority, step_aside};
@@ -162,7 +165,13 @@ fn current<'a>() -> Option<&'a Node> {
 /// The token of the code that the calling thread runs.
 #[inline]
 pub(crate) fn current_token<'a>() -> Option<&'a CancelToken> {
-    current()?.token.as_ref()
+    let token = current()?.token.as_ref()?;
+    (!is_in_destructor()).then_some(token)
+}
+
+/// Is there a token, if only for what is not a destructor?
+pub(crate) fn has_token() -> bool {
+    current().is_some_and(|node| node.token.is_some())
 }
 
 /// The priority of the code that the calling thread runs.
@@ -272,7 +281,11 @@ impl Arrived {
 
 /// The word of a thread that waits for work that it has handed over, or runs in a seat that it has just taken.
 #[derive(Clone, Copy)]
-pub(crate) struct Word(*const Node);
+pub(crate) struct Word {
+    node: *const Node,
+    /// The thread is in a destructor that an unwinding has called: nothing stops what that starts.
+    in_destructor: bool,
+}
 
 // SAFETY: a node is made for sharing, and the thread it came from waits.
 unsafe impl Send for Word {}
@@ -282,7 +295,11 @@ unsafe impl Sync for Word {}
 impl Word {
     #[inline]
     pub(crate) fn here() -> Self {
-        Word(WORD.get())
+        let node = WORD.get();
+        Word {
+            node,
+            in_destructor: !node.is_null() && is_in_destructor(),
+        }
     }
 
     /// Runs `work` in `seat`.
@@ -292,8 +309,12 @@ impl Word {
     #[inline]
     pub(crate) unsafe fn run<R>(self, seat: &Seat, work: impl FnOnce() -> R) -> R {
         let mut room = MaybeUninit::uninit();
-        let inside = (!self.0.is_null()).then(|| Inside::begin(&mut room, Some(seat), self.0));
+        let inside =
+            (!self.node.is_null()).then(|| Inside::begin(&mut room, Some(seat), self.node));
         let _span = inside.as_ref().and_then(|_| Some(current()?.span.enter()));
+        if self.in_destructor {
+            return uncancelled(work);
+        }
         work()
     }
 }
@@ -340,6 +361,9 @@ impl Captured {
 
     #[cold]
     fn share(word: *const Node) -> Self {
+        if has_token() && is_in_destructor() {
+            return Captured(Some(Node::with_token(None)));
+        }
         // SAFETY: the word comes from an `Arc` that is alive as long as the word is set.
         unsafe {
             Arc::increment_strong_count(word);
@@ -512,6 +536,7 @@ pub(crate) fn checkpoint() {
 fn look_at_token() {
     if let Some(seat) = seat::current() {
         beat(seat);
+        look_at_floor(seat);
     }
     if let Some(why) = current_token().and_then(CancelToken::why) {
         unwind(why);

@@ -32,7 +32,7 @@ use std::any::Any;
 use std::cell::UnsafeCell;
 use std::marker::PhantomData;
 use std::mem::{ManuallyDrop, MaybeUninit};
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Tells a closure of [`join_context`] whether it was moved to another thread.
 #[derive(Debug)]
@@ -362,14 +362,8 @@ where
     A: FnOnce(FnContext) -> RA,
     B: FnOnce(FnContext) -> RB,
 {
-    let catching = Catching::new();
-    let result_a = catch_unwind(AssertUnwindSafe(|| a(FnContext::new(false))));
-    let result_b = catch_unwind(AssertUnwindSafe(|| b(FnContext::new(false))));
-    drop(catching);
-    match (result_a, result_b) {
-        (Ok(a), Ok(b)) => (a, b),
-        (Err(payload), _) | (_, Err(payload)) => resume_unwind(payload),
-    }
+    let (a, b) = (|| a(FnContext::new(false)), || b(FnContext::new(false)));
+    cancel::one_after_the_other(a, b)
 }
 
 impl<B, RB> Pending<'_, B, RB>
@@ -406,7 +400,7 @@ where
             slow => {
                 // SAFETY: as above; `slow` is what `pop` just said.
                 match unsafe { finish_slow(this.stack, slow, this.fork, within, before_wait) } {
-                    Some(result) => result.unwrap_or_else(|payload| resume_unwind(payload)),
+                    Some(result) => result.unwrap_or_else(|payload| cancel::resume(payload)),
                     None => {
                         // SAFETY: as for `Ours`.
                         let body = unsafe { this.take_body() };
@@ -505,7 +499,7 @@ where
             }
         }
     };
-    let _catching = Catching::new();
+    let catching = Catching::between_destructors();
     // The left panic wins. A second one ends here, and so does one in its payload's or a result's drop:
     // we are in the middle of unwinding.
     let right = catch_unwind(AssertUnwindSafe(finish));
@@ -516,4 +510,7 @@ where
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(right))) {
         std::mem::forget(payload);
     }
+    drop(catching);
+    // What follows are destructors of the frames below this one.
+    cancel::note_unwinding();
 }

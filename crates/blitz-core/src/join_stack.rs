@@ -593,6 +593,12 @@ impl JoinStack {
         bottom.saturating_sub(self.owner.slots as usize) / size_of::<Slot>()
     }
 
+    /// The depth at which the fork in `slot`, one of this stack's, was pushed.
+    #[cfg(not(loom))]
+    pub(crate) fn place_of(&self, slot: &Slot) -> usize {
+        (ptr::from_ref(slot).addr() - self.owner.slots.addr()) / size_of::<Slot>()
+    }
+
     // ---- the lock ---------------------------------------------------------------------------
 
     fn lock(&self) -> Locked<'_> {

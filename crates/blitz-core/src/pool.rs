@@ -319,6 +319,7 @@ impl Pool {
     }
 
     /// The same. `false`: nobody was idle.
+    #[inline]
     fn post_work(&self) -> bool {
         let counters = self.sleep.post();
         if counters.searching() == 0 && (counters.sleeping() == 0 || !self.wake_one()) {
@@ -408,6 +409,7 @@ impl Pool {
         unsafe { self.wake_waiters_for(context) };
     }
 
+    #[cold]
     fn tell_companion_task_waits(&self) {
         let brought = self.current_seat().filter(|seat| seat.has_companion());
         match brought {
@@ -496,10 +498,17 @@ impl Pool {
     ///
     /// # Safety
     /// The context is alive during the call.
+    #[inline]
     pub(crate) unsafe fn wake_waiters_for(&self, context: *const Context) -> bool {
-        if !self.has_blocked() {
-            return false;
-        }
+        // SAFETY: passed on.
+        self.has_blocked() && unsafe { self.wake_blocked_for(context) }
+    }
+
+    /// # Safety
+    /// As above.
+    #[cold]
+    #[inline(never)]
+    unsafe fn wake_blocked_for(&self, context: *const Context) -> bool {
         let mut any = false;
         let unpark = |waiter: &'static Parker| {
             any = true;

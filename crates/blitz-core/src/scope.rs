@@ -6,6 +6,7 @@
 //! the latch: after that the scope may be gone.
 
 use crate::broadcast::{self, BroadcastContext};
+use crate::cancel;
 use crate::context::{self, Context};
 use crate::entered::{current, found};
 use crate::guest::{self, outsider_parker};
@@ -26,7 +27,7 @@ use std::cell::Cell;
 use std::fmt;
 use std::iter;
 use std::marker::PhantomData;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -557,7 +558,7 @@ impl<'scope> Base<'scope> {
             Some(result) if panic.is_null() => result,
             _ => {
                 // SAFETY: a null pointer would mean that the body panicked without a payload being kept.
-                resume_unwind(*unsafe { Box::from_raw(panic) })
+                cancel::resume(*unsafe { Box::from_raw(panic) })
             }
         }
     }

@@ -10,6 +10,7 @@
 //! so that `join` needs no check for them either.
 
 use crate::arena::Arena;
+use crate::cancel::uncancelled;
 use crate::companion::Companion;
 use crate::console::{self, OfSeat};
 use crate::context::{self, Context};
@@ -27,7 +28,7 @@ use crate::trace::{self, Kind};
 use crossbeam_utils::CachePadded;
 use std::cell::Cell;
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
 static UNSEATED: JoinStack = JoinStack::unseated();
 
@@ -128,6 +129,8 @@ pub(crate) struct Seat {
     parked: AtomicBool,
     /// The occupant sleeps in something that is not the engine's: a token in its parker wakes nobody.
     sleeps_elsewhere: AtomicBool,
+    /// The depth of the stack from which on forks are those of destructors that an unwinding has called: see [`crate::cancel`].
+    floor: AtomicUsize,
     /// The companion has found its thread stuck. Only the companion writes it.
     absent: AtomicBool,
     /// The extra seat in which this seat's thread serves the companion, since a guest has, or had, this one; null: none.
@@ -172,6 +175,7 @@ impl Seat {
             waits_for: AtomicPtr::new(ptr::null_mut()),
             parked: AtomicBool::new(false),
             sleeps_elsewhere: AtomicBool::new(false),
+            floor: AtomicUsize::new(Self::NO_FLOOR),
             absent: AtomicBool::new(false),
             thread_beside: AtomicPtr::new(ptr::null_mut()),
             is_rescue: AtomicBool::new(false),
@@ -248,6 +252,8 @@ impl Seat {
     /// The caller occupies the seat, and goes on to do so until then.
     #[inline]
     pub(crate) unsafe fn enter(&self) -> *const JoinStack {
+        // Whoever sat here may have left in the middle of unwinding.
+        self.set_floor(Self::NO_FLOOR);
         CURRENT.with(|current| current.replace(&raw const self.stack))
     }
 
@@ -402,6 +408,25 @@ impl Seat {
         unsafe { self.run_in(task.context(), || task.run()) };
     }
 
+    /// No unwinding is under way here.
+    pub(crate) const NO_FLOOR: usize = usize::MAX;
+
+    /// See there.
+    pub(crate) fn floor(&self) -> usize {
+        // Relaxed: stored before the fork that it is about is pushed.
+        self.floor.load(Ordering::Relaxed)
+    }
+
+    /// Occupant only.
+    pub(crate) fn set_floor(&self, floor: usize) {
+        self.floor.store(floor, Ordering::Relaxed);
+    }
+
+    /// The occupant unwinds, and has come as far as this.
+    pub(crate) fn sink_floor(&self) {
+        self.set_floor(self.floor().min(self.stack.depth()));
+    }
+
     /// Runs a stolen fork and tells its owner.
     ///
     /// # Safety
@@ -413,9 +438,13 @@ impl Seat {
         let for_victim = console::adopt(victim);
         // SAFETY: passed on. `execute` does not unwind; the job is alive until we complete its slot.
         unsafe {
-            self.run_at_level(stolen.level + 1, stolen.slot.context(), || {
-                ((*stolen.job).execute)(stolen.job)
-            });
+            let run = || ((*stolen.job).execute)(stolen.job);
+            let (level, context) = (stolen.level + 1, stolen.slot.context());
+            if inherited::is_in_use() && victim.floor() <= victim.stack.place_of(stolen.slot) {
+                self.run_at_level(level, context, || uncancelled(run));
+            } else {
+                self.run_at_level(level, context, run);
+            }
         }
         for_victim.end();
         run.end();

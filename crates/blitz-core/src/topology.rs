@@ -51,7 +51,7 @@ impl Topology {
     /// Of these CPUs.
     ///
     /// # Errors
-    /// If there is none, or if two have the same number.
+    /// If there is none, if two have the same number, or if two of one core are on different nodes.
     pub fn new(cpus: impl IntoIterator<Item = Cpu>) -> io::Result<Self> {
         let mut cpus: Vec<Cpu> = cpus.into_iter().collect();
         cpus.sort_unstable_by_key(|cpu| cpu.id);
@@ -61,6 +61,16 @@ impl Topology {
         if let Some(pair) = cpus.windows(2).find(|pair| pair[0].id == pair[1].id) {
             let id = pair[0].id;
             return Err(invalid(&format!("CPU {id} is in the topology twice")));
+        }
+        let mut homes = BTreeMap::new();
+        for cpu in &cpus {
+            let first = *homes.entry(cpu.core).or_insert(cpu);
+            if first.node != cpu.node {
+                return Err(invalid(&format!(
+                    "core {} has CPU {} on node {} and CPU {} on node {}: cores have numbers of their own, across all nodes",
+                    cpu.core, first.id, first.node, cpu.id, cpu.node
+                )));
+            }
         }
         Ok(Topology { cpus })
     }
@@ -116,11 +126,10 @@ impl Topology {
                 }
                 read => read,
             }?;
-            cpus.push(Cpu {
-                id,
-                core: siblings.into_iter().min().unwrap_or(id),
-                node: nodes.get(&id).copied().unwrap_or(0),
-            });
+            // Known by its first CPU, and on the node of that.
+            let core = siblings.into_iter().min().unwrap_or(id);
+            let node = nodes.get(&core).copied().unwrap_or(0);
+            cpus.push(Cpu { id, core, node });
         }
         Self::new(cpus).map_err(|error| at(&system.join("cpu"), &error))
     }

@@ -23,6 +23,20 @@ fn cores_and_nodes_are_found_in_a_machine_that_is_made_up() {
     assert_eq!(machine.cpus(), two_sockets());
 }
 
+/// Who numbers the cores of each node from 0 on is told so, and gets no pool of half as many workers.
+#[test]
+fn a_core_on_two_nodes_is_an_error_that_says_what_to_do() {
+    let cpu = |id| Cpu {
+        id,
+        core: id % 4,
+        node: id / 4,
+    };
+    let error = Topology::new((0..8).map(cpu)).unwrap_err().to_string();
+    let expected =
+        "core 0 has CPU 0 on node 0 and CPU 4 on node 1: cores have numbers of their own";
+    assert!(error.starts_with(expected), "{error}");
+}
+
 #[test]
 fn a_machine_without_cpus_or_with_one_twice_is_an_error() {
     let error = |cpus: &[Cpu]| Topology::new(cpus.iter().copied()).unwrap_err().to_string();

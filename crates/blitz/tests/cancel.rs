@@ -267,3 +267,61 @@ fn elements_that_are_only_moved_are_not_lost() {
     ];
     assert!(stopped.iter().all(|stopped| *stopped > 0), "{stopped:?}");
 }
+
+/// Calls its closure when it is dropped.
+struct AtTheEnd<F: FnMut()>(F);
+
+impl<F: FnMut()> Drop for AtTheEnd<F> {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}
+
+/// Loops, sorts and pipelines that are long enough to be shared.
+fn compute(total: &AtomicUsize) {
+    fn slowly(n: usize) -> usize {
+        (0..100).fold(n, |n, _| std::hint::black_box(n))
+    }
+    let sum: usize = (0..20_000_usize).into_par_iter().map(slowly).sum();
+    let found = (0..20_000)
+        .into_par_iter()
+        .find_first(|&n| slowly(n) == 19_999);
+    let mut v: Vec<usize> = (0..50_000).map(|n| n * 7919 % 50_000).collect();
+    v.par_sort_by_key(|&n| slowly(n));
+    let mapped: usize = (0..5000_usize).par_map(|n| slowly(slowly(n))).sum();
+    let seq: usize = (0..5000_usize).into_par_iter().map(slowly).into_seq().sum();
+    assert!(found == Some(19_999) && v.is_sorted() && mapped == seq);
+    total.fetch_add(sum, Relaxed);
+}
+
+#[test]
+fn a_destructor_may_compute_while_its_thread_unwinds() {
+    in_pools(|| {
+        for by_panic in [false, true] {
+            let (token, total) = (CancelToken::new(), AtomicUsize::new(0));
+            let run = || {
+                token.run(|| {
+                    let _last = AtTheEnd(|| compute(&total));
+                    (0..1000).into_par_iter().for_each(|n| {
+                        let _first = AtTheEnd(|| {
+                            if n == 500 {
+                                token.cancel();
+                                compute(&total);
+                            }
+                        });
+                        if by_panic && n == 500 {
+                            std::panic::resume_unwind(Box::new("a panic"));
+                        }
+                        if n == 500 {
+                            token.cancel();
+                            blitz::checkpoint();
+                        }
+                    });
+                })
+            };
+            let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
+            assert_eq!(result.is_err(), by_panic);
+            assert_eq!(total.into_inner(), 2 * 199_990_000);
+        }
+    });
+}

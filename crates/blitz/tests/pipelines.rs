@@ -906,3 +906,50 @@ fn a_minimum_length_counts_for_the_look_ahead() {
         }
     }
 }
+
+/// Tiny items are run in rows without a question; that has to end when they are not tiny any more.
+#[test]
+fn items_that_become_dear_after_many_tiny_ones_are_shared() {
+    let tiny = 100_000;
+    for by_fold in [false, true] {
+        let meeting = Meeting::of(2);
+        let met = pool(2).install(|| {
+            let results = (0..tiny + 1000_u64).par_map(move |n| {
+                if n >= tiny {
+                    spin(200);
+                }
+                n < tiny + 900 || meeting.meet()
+            });
+            if by_fold {
+                return results.map(u32::from).sum::<u32>() == tiny as u32 + 1000;
+            }
+            let mut all = true;
+            for met in results {
+                all &= met;
+            }
+            all
+        });
+        assert!(met, "by fold: {by_fold}");
+    }
+}
+
+/// A row of tiny items ends in the middle of itself when the source does, and the source, which is not fused, is not asked again.
+#[test]
+fn a_loop_over_tiny_items_ends_with_the_source() {
+    for len in [0, 1, 2, 63, 64, 65, 127, 128, 129, 1000, 4097] {
+        let mut next = 0;
+        let mut results = std::iter::from_fn(|| {
+            next += 1;
+            (next != len + 1).then_some(next)
+        })
+        .par_map(|n| n);
+        let mut seen = 0;
+        for n in results.by_ref() {
+            seen += 1;
+            assert_eq!(n, seen);
+        }
+        assert_eq!((seen, results.next(), results.next()), (len, None, None));
+        drop(results);
+        assert_eq!(next, len + 1, "asked after its end");
+    }
+}

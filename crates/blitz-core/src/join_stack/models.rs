@@ -6,6 +6,7 @@
 //! is a "Causality violation". Each fork runs exactly once.
 
 use super::*;
+use crate::context::{ValueContext, node_of};
 use crate::primitives::fence::model::{set_light_is_free, set_refused, set_switches};
 use crate::primitives::model::{Race, oversleeping_race, race};
 use crate::primitives::parker::Parker;
@@ -553,4 +554,54 @@ fn loom_a_stolen_fork_knows_the_context_it_was_made_in() {
 #[should_panic(expected = "the wrong ancestors")]
 fn loom_a_relaxed_push_does_not_publish_the_context() {
     contexts(false, Flaws::only(Flaw::RelaxedPut));
+}
+
+/// What a stolen fork inherits is found by the bit that says which of its ancestors has a value, in the frame of whoever provides it. The frame ends with the fork, and the next call uses its memory.
+/// `late`: the thief looks when it has said that it is through.
+fn values(late: bool, flaws: Flaws<Flaw>) {
+    static NODES: [u32; 2] = [1, 2];
+    set_light_is_free(true);
+    race::<2, _>(move || {
+        let (owner, left) = with_a_public_fork(flaws);
+        let ours = Rc::new(ValueContext::room());
+        let (thief, theirs) = (owner.clone(), ours.clone());
+        owner
+            .each_once(2, Some(left))
+            .thread(move || {
+                ours.set(INNER, &raw const NODES[0]);
+                // SAFETY: this thread is the owner.
+                let before = unsafe { owner.stack.begin_context(ours.context(), 5) };
+                let place = owner.fork(1);
+                owner.join(1, place);
+                // SAFETY: as above, and this is where it began.
+                unsafe { owner.stack.end_context(before) };
+                ours.set(INNER, &raw const NODES[1]);
+            })
+            .thread(move || {
+                thief.stack.thief().force();
+                let wanted = |context| ptr::eq(context, theirs.context());
+                if let Some(stolen) = thief.stack.thief().steal(1, wanted) {
+                    if late {
+                        thief.run(&stolen);
+                    }
+                    // SAFETY: unless it is late, the fork is not through, so its ancestors are there.
+                    let node = unsafe { node_of(stolen.slot.context()) };
+                    assert!(ptr::eq(node, &raw const NODES[0]), "the wrong value");
+                    if !late {
+                        thief.run(&stolen);
+                    }
+                }
+            })
+    });
+}
+
+#[test]
+fn loom_a_stolen_fork_finds_what_it_inherits() {
+    values(false, Flaws::NONE);
+}
+
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn loom_a_value_may_be_gone_when_the_fork_is_through() {
+    values(true, Flaws::NONE);
 }

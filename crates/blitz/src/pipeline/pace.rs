@@ -25,7 +25,6 @@ pub(crate) struct Pace {
     /// What has been run alone so far, in ticks.
     alone: f32,
     /// So many items are run before one is timed again.
-    untimed: u32,
     pause: u32,
 }
 
@@ -34,19 +33,8 @@ impl Pace {
         Pace {
             each: 0.0,
             alone: 0.0,
-            untimed: 0,
             pause: 0,
         }
-    }
-
-    /// Is the next item, which is run alone, to be timed?
-    #[inline]
-    pub(crate) fn is_time_to_look(&mut self) -> bool {
-        if self.untimed > 0 {
-            self.untimed -= 1;
-            return false;
-        }
-        true
     }
 
     /// So many items have taken so long.
@@ -70,12 +58,16 @@ impl Pace {
         } else {
             (self.pause * 2 + 1).min(SELDOM - 1)
         };
-        self.untimed = self.pause;
         // Of something whose end is unknown, as much is ahead as has been done.
         outlasts_a_wake(self.alone as u64)
     }
 
-    /// Are items so cheap that even to see whether one is to be timed takes as long?
+    /// So many items may be run before one is timed again.
+    pub(crate) fn pause(&self) -> u32 {
+        self.pause
+    }
+
+    /// Are items so cheap that timing one of them would take longer than to run it?
     pub(crate) fn is_tiny(&self) -> bool {
         self.pause == SELDOM - 1 && self.each * 1000.0 < (TINY_NS * ticks_per_us()) as f32
     }
@@ -101,7 +93,8 @@ impl Pace {
     }
 }
 
-/// Items that are run alone in a row, by a consumer that takes them all, with a reading of the clock after each row.
+/// Items that are run alone in a row, with a reading of the clock after each row, so with all that the source and the consumer do.
+#[derive(Debug)]
 pub(crate) struct Stretch {
     last: u64,
     longest: u64,

@@ -177,6 +177,10 @@ where
     line: Option<Open<Mapping<I::Item, F, R>>>,
     work: Arc<Mapping<I::Item, F, R>>,
     source: I,
+    /// So many items are run by `next` without a question: nothing is on its way, and the source has not ended.
+    plain: u32,
+    /// They are tiny, and a part of this.
+    stretch: Option<Stretch>,
     /// The source has ended.
     ended: bool,
     /// The source has panicked, after what is on its way now.
@@ -206,6 +210,8 @@ where
                 _types: PhantomData,
             }),
             source,
+            plain: 0,
+            stretch: None,
             ended: false,
             panicked: None,
             block: Block::empty(),
@@ -251,15 +257,28 @@ where
     R: Send,
     S: Start<Mapping<I::Item, F, R>>,
 {
-    /// The next result, computed here.
-    #[inline]
+    /// The next result, when there is something to ask first.
+    #[inline(never)]
+    fn next_asking(&mut self) -> Option<R> {
+        if let Some(result) = self.block.next() {
+            return Some(result);
+        }
+        if self.shares {
+            return self.next_of_line();
+        }
+        if self.stretch.as_mut().is_some_and(Stretch::goes_on) {
+            checkpoint();
+            self.plain = Stretch::LEN as u32;
+            return self.next();
+        }
+        self.stretch = None;
+        self.next_alone()
+    }
+
+    /// The next result, computed here and timed.
     fn next_alone(&mut self) -> Option<R> {
         if self.ended {
             return None;
-        }
-        if !self.pace.is_time_to_look() {
-            let item = self.pull()?;
-            return Some((self.work.f)(item));
         }
         checkpoint();
         let item = self.pull()?;
@@ -268,15 +287,26 @@ where
         let outlasts_a_wake = self.pace.note_alone(ticks_at_work().saturating_sub(start));
         // From the next call on: this result does not wait for the source.
         self.shares = outlasts_a_wake || self.pace.outlasts_a_wake(self.source.size_hint().0);
+        if !self.shares {
+            self.go_on_plainly();
+        }
         Some(result)
+    }
+
+    /// Some items are run without a question, if they are cheap.
+    fn go_on_plainly(&mut self) {
+        if !self.ended && caller_may_take_part() {
+            self.plain = self.pace.pause();
+            self.stretch = self.pace.is_tiny().then(Stretch::start);
+        }
     }
 
     /// Takes results one after the other as long as they are tiny.
     fn fold_stretches<B>(&mut self, mut folded: B, g: &mut impl FnMut(B, R) -> B) -> B {
-        if !caller_may_take_part() {
+        self.plain = 0;
+        let Some(mut stretch) = self.stretch.take() else {
             return folded;
-        }
-        let mut stretch = Stretch::start();
+        };
         while !self.ended {
             checkpoint();
             let mut left = Stretch::LEN;
@@ -350,6 +380,10 @@ where
         }
         // It is not worth it, or there is nothing left.
         self.shares = false;
+        self.go_on_plainly();
+        if self.plain > 0 {
+            return self.next();
+        }
         self.next_alone()
     }
 
@@ -406,14 +440,16 @@ where
 
     #[inline]
     fn next(&mut self) -> Option<R> {
-        if let Some(result) = self.block.next() {
-            return Some(result);
+        if self.plain == 0 {
+            return self.next_asking();
         }
-        if self.shares {
-            self.next_of_line()
-        } else {
-            self.next_alone()
-        }
+        self.plain -= 1;
+        let Some(item) = self.source.next() else {
+            self.plain = 0;
+            self.ended = true;
+            return None;
+        };
+        Some((self.work.f)(item))
     }
 
     /// As the loop over `next`, but items that are too cheap to be looked at one by one are run in stretches: `sum`, `for_each`, `count` and all others that are made of this.
@@ -424,7 +460,7 @@ where
         let mut folded = init;
         while let Some(result) = self.next() {
             folded = g(folded, result);
-            if !self.shares && self.pace.is_tiny() {
+            if self.stretch.is_some() {
                 folded = self.fold_stretches(folded, &mut g);
             }
         }
