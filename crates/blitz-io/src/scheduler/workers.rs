@@ -10,7 +10,7 @@
 //! slot and, if there is little in it, the ring of the worker that pushes: that worker is awake, and looks there before it sleeps. If it
 //! does not get there, because it is stuck in a poll, the watcher tells others (`watch`).
 
-use super::core::{self, Core, Cores, Pushed, Window};
+use super::core::{self, Core, Cores, Pushed};
 use super::driver_seat::DriverSeat;
 use super::injector::{Injector, refuse};
 use super::relief::{self, Relief};
@@ -95,6 +95,12 @@ impl Reserves {
         stealing: true,
         stack_size: None,
     };
+
+    pub(crate) const NONE: Self = Reserves {
+        relief: false,
+        watcher: false,
+        ..Self::DEFAULT
+    };
 }
 
 /// The index of a thread that works here and has no core: a relief thread that has given its own away in the middle of a poll, or a rescue thread.
@@ -149,16 +155,38 @@ impl Scheduler {
         workers: usize,
         reserves: Reserves,
         seed: u64,
+        driver: (driver::Driver, Arc<driver::Handle>),
+        hooks: Hooks,
+    ) -> Arc<Self> {
+        let reliefs = if reserves.relief { relief::MOST } else { 0 };
+        let cores = core::all(workers + reliefs, seed);
+        Self::with_cores(cores, workers, reserves, seed, driver, hooks)
+    }
+
+    /// Of a current-thread runtime: its worker is whoever is in the driver.
+    pub(crate) fn of_one_thread(
+        seed: u64,
+        driver: (driver::Driver, Arc<driver::Handle>),
+        hooks: Hooks,
+    ) -> Arc<Self> {
+        Self::with_cores(core::alone(seed), 1, Reserves::NONE, seed, driver, hooks)
+    }
+
+    fn with_cores(
+        cores: Cores,
+        workers: usize,
+        reserves: Reserves,
+        seed: u64,
         (driver, handle): (driver::Driver, Arc<driver::Handle>),
         hooks: Hooks,
     ) -> Arc<Self> {
         notice_forks();
-        let reliefs = if reserves.relief { relief::MOST } else { 0 };
+        let reliefs = cores.first().len() - workers;
         // Somebody has to be there to be told.
         let watched = reserves.watcher && workers + reliefs > 1;
         Arc::new_cyclic(|this| Scheduler {
             this: this.clone(),
-            cores: core::all(workers + reliefs, seed),
+            cores,
             cores_in_use: AtomicUsize::new(workers + reliefs.min(1)),
             first_workers: workers,
             stealing: reserves.stealing,
@@ -393,10 +421,6 @@ impl Scheduler {
             // Nobody would know of it until the computation ends.
             return self.inject(task);
         }
-        if self.pool().is_none() {
-            // One after the other, as programs for one thread expect.
-            return self.queue_again(task);
-        }
         // SAFETY: this thread owns the core.
         let pushed = unsafe { core.push_next(task) };
         self.pushed(core, pushed);
@@ -408,13 +432,10 @@ impl Scheduler {
             Pushed::InSlot => self.leaves_lying(core),
             Pushed::InRing if !self.stealing || !core.asks_for_help() => self.leaves_lying(core),
             Pushed::InRing => self.notify(),
+            Pushed::InLine => {}
             Pushed::Overflow(tasks) => {
                 let refused = self.injector.push_batch(tasks);
                 refuse(refused.err().unwrap_or_default());
-                if self.pool().is_none() {
-                    let older = self.injector.len();
-                    core.window.set(Window { older, left: 0 });
-                }
                 self.notify();
             }
         }
@@ -442,7 +463,7 @@ impl Scheduler {
                     {
                         pool.hint();
                     }
-                    (Pushed::InRing, _) => {}
+                    (Pushed::InRing | Pushed::InLine, _) => {}
                     (pushed, _) => self.pushed(core, pushed),
                 }
             }
@@ -662,9 +683,6 @@ impl Scheduler {
         }
         // SAFETY: passed on.
         unsafe {
-            if core.window.get().older > 0 {
-                return self.next_in_line(core);
-            }
             if core.shared_queue_first(tick) {
                 if let Some(task) = self.take_injected(core) {
                     return Some(task);
@@ -674,31 +692,6 @@ impl Scheduler {
                 .or_else(|| self.take_injected(core))
                 .or_else(|| self.steal(core, index))
         }
-    }
-
-    /// The next task of a runtime's only worker, when there are more than its ring holds: see [`Window`].
-    ///
-    /// # Safety
-    /// The core is the calling thread's.
-    unsafe fn next_in_line(&self, core: &Core) -> Option<Queued> {
-        let window = core.window.get();
-        if window.left > 0 {
-            let left = window.left - 1;
-            core.window.set(Window { left, ..window });
-            // SAFETY: passed on.
-            return unsafe { core.pop() };
-        }
-        // What has come since goes to the end of the line, and then the window on.
-        // SAFETY: passed on.
-        let newer = std::iter::from_fn(|| unsafe { core.pop() }).collect();
-        refuse(self.injector.push_batch(newer).err().unwrap_or_default());
-        let all = self.injector.len();
-        // SAFETY: passed on.
-        let first = unsafe { self.take_injected(core) };
-        let left = core.len();
-        let older = all.saturating_sub(left + 1);
-        core.window.set(Window { older, left });
-        first
     }
 
     /// Takes a fair share from the shared queue; all but the first go to the ring.
