@@ -434,6 +434,7 @@ impl Scheduler {
             Pushed::InRing => self.notify(),
             Pushed::InLine => {}
             Pushed::Overflow(tasks) => {
+                core.outlook.asked();
                 let refused = self.injector.push_batch(tasks);
                 refuse(refused.err().unwrap_or_default());
                 self.notify();
@@ -613,7 +614,8 @@ impl Scheduler {
             polled += 1;
             if polled % CLOCK_INTERVAL == 0 {
                 let before = std::mem::replace(&mut clock, ticks());
-                core.outlook.stretch_ends(before, clock, core.len());
+                core.outlook
+                    .stretch_ends(CLOCK_INTERVAL, before, clock, core.len());
                 if clock > end {
                     break;
                 }
@@ -625,7 +627,8 @@ impl Scheduler {
         }
         if polled % CLOCK_INTERVAL != 0 {
             let before = std::mem::replace(&mut clock, ticks());
-            core.outlook.stretch_ends(before, clock, core.len());
+            let polls = polled % CLOCK_INTERVAL;
+            core.outlook.stretch_ends(polls, before, clock, core.len());
         }
         let waiting = core.len() + self.injector.len();
         if core.outlook.slice_ends(clock, waiting) {
