@@ -625,6 +625,41 @@ fn the_blocking_thread_that_was_busy_last_takes_the_next_job() {
     assert_eq!(took.len(), 1);
 }
 
+/// That it always has a task of its own does not keep a worker from those of others.
+#[test]
+fn a_worker_with_one_task_that_yields_takes_some_of_anothers() {
+    // Nobody but these two.
+    let mut builder = Builder::new_multi_thread();
+    builder
+        .worker_threads(2)
+        .relief_thread(false)
+        .watcher(false);
+    let runtime = builder.build().unwrap();
+    let (yields, ran) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let seen = Arc::clone(&yields);
+    let blocking = runtime.spawn(async move {
+        let until = |count: &AtomicUsize, enough| {
+            while count.load(Ordering::SeqCst) < enough {
+                std::thread::yield_now();
+            }
+        };
+        until(&seen, 1);
+        for _ in 0..8 {
+            let ran = Arc::clone(&ran);
+            spawn(async move { ran.fetch_add(1, Ordering::SeqCst) });
+        }
+        // This thread gets to none of them.
+        until(&ran, 4);
+    });
+    runtime.spawn(async move {
+        loop {
+            yields.fetch_add(1, Ordering::SeqCst);
+            yield_now().await;
+        }
+    });
+    runtime.block_on(blocking).unwrap();
+}
+
 /// Also if they are more than a worker's own queue holds.
 #[test]
 fn a_thousand_tasks_that_go_on_and_on_take_turns_on_one_thread() {

@@ -681,11 +681,12 @@ impl Scheduler {
     #[inline]
     unsafe fn next(&self, core: &Core, index: usize) -> Option<Queued> {
         let tick = core.tick();
-        if tick % DRIVER_INTERVAL == 0 {
-            self.driver.look();
-        }
         // SAFETY: passed on.
         unsafe {
+            if tick % DRIVER_INTERVAL == 0 {
+                self.driver.look();
+                self.level(core, index);
+            }
             if core.shared_queue_first(tick) {
                 if let Some(task) = self.take_injected(core) {
                     return Some(task);
@@ -721,6 +722,28 @@ impl Scheduler {
             core::add(&core.counts.batches, 1);
         }
         first
+    }
+
+    /// A worker that always has a task of its own never runs out of them, and never looks for others'. If it has just one, it looks whether somebody has more.
+    ///
+    /// # Safety
+    /// The core is the calling thread's.
+    unsafe fn level(&self, core: &Core, index: usize) {
+        let own = core.len();
+        let cores = self.cores_in_use.load(Ordering::SeqCst);
+        if own > 1 || cores < 2 {
+            return;
+        }
+        // One at a time: there may be many.
+        // SAFETY: passed on.
+        let victim = unsafe { core.random_below(cores) };
+        let other = self.core(victim);
+        if victim != index && other.len() > own + 1 && self.may_steal(index, other) {
+            // SAFETY: passed on.
+            let task = unsafe { core.steal_from(other) };
+            // Behind those that came along with it, as in the other's ring.
+            task.into_iter().for_each(|task| self.queue_again(task));
+        }
     }
 
     /// # Safety
