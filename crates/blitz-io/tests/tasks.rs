@@ -625,6 +625,41 @@ fn the_blocking_thread_that_was_busy_last_takes_the_next_job() {
     assert_eq!(took.len(), 1);
 }
 
+#[test]
+fn what_is_left_at_the_end_is_dropped_in_the_order_in_which_it_was_spawned() {
+    struct Noted(usize, Arc<Mutex<Vec<usize>>>);
+    impl Drop for Noted {
+        fn drop(&mut self) {
+            self.1.lock().unwrap().push(self.0);
+        }
+    }
+    let runtime = Builder::new_current_thread().build().unwrap();
+    let dropped = Arc::new(Mutex::new(Vec::new()));
+    let waiting = |number| {
+        let noted = Noted(number, Arc::clone(&dropped));
+        async move {
+            pending::<()>().await;
+            drop(noted);
+        }
+    };
+    let set = LocalSet::new();
+    set.block_on(&runtime, async {
+        for number in 0..5 {
+            spawn_local(waiting(number));
+        }
+        yield_now().await;
+    });
+    drop(set);
+    assert_eq!(*dropped.lock().unwrap(), [0, 1, 2, 3, 4]);
+    runtime.block_on(async {
+        for number in 5..10 {
+            spawn(waiting(number));
+        }
+    });
+    drop(runtime);
+    assert_eq!(*dropped.lock().unwrap(), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+}
+
 /// That it always has a task of its own does not keep a worker from those of others.
 #[test]
 fn a_worker_with_one_task_that_yields_takes_some_of_anothers() {
