@@ -13,7 +13,7 @@ use super::injector::refuse;
 use super::lending::Lending;
 use super::line::Line;
 use super::outlook::Outlook;
-use super::ring::{Full, Ring};
+use super::ring::{CAPACITY, Full, Ring};
 use crate::looks::Looks;
 use crate::place::Now;
 use crate::primitives::AtomicU64;
@@ -290,34 +290,46 @@ impl Core {
     ///
     /// # Safety
     /// The caller is the owner.
-    #[inline]
+    #[inline(always)]
     pub(crate) unsafe fn push_last(&self, task: Queued) -> Pushed {
-        let ring = match &self.ready {
-            Ready::Ring(ring) => ring,
-            Ready::Line(line) => {
-                // SAFETY: passed on.
-                unsafe { line.push(task) };
-                return Pushed::InLine;
-            }
-        };
         // SAFETY: passed on; entries come back exactly once.
         unsafe {
-            match ring.push(Entry(task.into_raw())) {
-                Ok(()) => Pushed::InRing,
-                Err(Full::One(entry)) => Pushed::Overflow(vec![Queued::from_raw(entry.0)]),
-                Err(Full::Half(entries)) => {
-                    add(&self.counts.overflows, 1);
-                    let tasks = entries.into_iter();
-                    Pushed::Overflow(tasks.map(|entry| Queued::from_raw(entry.0)).collect())
+            match &self.ready {
+                Ready::Ring(ring) => match ring.push(Entry(task.into_raw())) {
+                    Ok(()) => Pushed::InRing,
+                    Err(full) => self.overflows(full),
+                },
+                Ready::Line(line) => {
+                    line.push(task);
+                    Pushed::InLine
                 }
             }
         }
     }
 
+    /// # Safety
+    /// The caller is the owner, and has not been able to push.
+    #[cold]
+    unsafe fn overflows(&self, full: Full<Entry, CAPACITY>) -> Pushed {
+        let half = matches!(full, Full::Half(_));
+        add(&self.counts.overflows, u64::from(half));
+        let entries = match full {
+            Full::One(entry) => vec![entry],
+            Full::Half(entries) => entries,
+        };
+        let tasks = entries.into_iter();
+        // SAFETY: an entry that comes out of the ring is a task's.
+        Pushed::Overflow(
+            tasks
+                .map(|entry| unsafe { Queued::from_raw(entry.0) })
+                .collect(),
+        )
+    }
+
     /// Room in the ring, about.
     pub(crate) fn room(&self) -> usize {
         match &self.ready {
-            Ready::Ring(ring) => (super::ring::CAPACITY / 2).saturating_sub(ring.len()),
+            Ready::Ring(ring) => (CAPACITY / 2).saturating_sub(ring.len()),
             Ready::Line(_) => usize::MAX - 1,
         }
     }
@@ -326,7 +338,7 @@ impl Core {
     ///
     /// # Safety
     /// The caller is the owner.
-    #[inline]
+    #[inline(always)]
     pub(crate) unsafe fn pop(&self) -> Option<Queued> {
         let ring = match &self.ready {
             Ready::Ring(ring) => ring,

@@ -52,8 +52,13 @@ impl Line {
         let task = tasks.pop_front()?;
         self.len.store(tasks.len(), Ordering::Relaxed);
         if tasks.is_empty() && tasks.capacity() > 2 * KEPT {
-            *tasks = VecDeque::with_capacity(KEPT);
+            shrink(tasks);
         }
         Some(task)
     }
+}
+
+#[cold]
+fn shrink(tasks: &mut VecDeque<Queued>) {
+    *tasks = VecDeque::with_capacity(KEPT);
 }

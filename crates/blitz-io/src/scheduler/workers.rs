@@ -433,13 +433,16 @@ impl Scheduler {
             Pushed::InRing if !self.stealing || !core.asks_for_help() => self.leaves_lying(core),
             Pushed::InRing => self.notify(),
             Pushed::InLine => {}
-            Pushed::Overflow(tasks) => {
-                core.outlook.asked();
-                let refused = self.injector.push_batch(tasks);
-                refuse(refused.err().unwrap_or_default());
-                self.notify();
-            }
+            Pushed::Overflow(tasks) => self.overflows(core, tasks),
         }
+    }
+
+    /// These do not fit into the core's ring.
+    #[cold]
+    fn overflows(&self, core: &Core, tasks: Vec<Queued>) {
+        core.outlook.asked();
+        refuse(self.injector.push_batch(tasks).err().unwrap_or_default());
+        self.notify();
     }
 
     /// The owner of the core has told nobody of a task: it gets to it soon. Unless the poll that it is in takes long.
@@ -453,22 +456,20 @@ impl Scheduler {
     /// A task that was woken while it was polled goes behind the others.
     #[inline]
     pub(super) fn queue_again(&self, task: Queued) {
-        match self.my_core() {
-            Some((core, _)) => {
-                // SAFETY: this thread owns the core.
-                let pushed = unsafe { core.push_last(task) };
-                match (pushed, self.pool()) {
-                    // It was ours and stays ours unless somebody is idle; alone in the ring, it is ours anyway.
-                    (Pushed::InRing, Some(pool))
-                        if self.stealing && core.len() > 1 && core.asks_for_help() =>
-                    {
-                        pool.hint();
-                    }
-                    (Pushed::InRing | Pushed::InLine, _) => {}
-                    (pushed, _) => self.pushed(core, pushed),
+        let Some((core, _)) = self.my_core() else {
+            return self.inject(task);
+        };
+        // SAFETY: this thread owns the core.
+        match unsafe { core.push_last(task) } {
+            Pushed::InLine => {}
+            // It was ours and stays ours unless somebody is idle; alone in the ring, it is ours anyway.
+            Pushed::InRing => {
+                if self.stealing && core.len() > 1 && core.asks_for_help() {
+                    self.pool().map(PoolHandle::hint);
                 }
             }
-            None => self.inject(task),
+            Pushed::Overflow(tasks) => self.overflows(core, tasks),
+            Pushed::InSlot => {}
         }
     }
 
