@@ -7,6 +7,7 @@
 
 use axum::extract::{Path, State};
 use axum::routing::get;
+use axum::serve::ListenerExt;
 use axum::{Json, Router};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -46,6 +47,11 @@ async fn main() {
         .with_state(done);
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     println!("{}", listener.local_addr().expect("it is bound"));
+    // Answers are small, and a client may have sent its next request already: without this the kernel keeps an answer back until the one before has been acknowledged, which
+    // the client does with its next request.
+    let listener = listener.tap_io(|stream| {
+        let _ = stream.set_nodelay(true);
+    });
     let server = axum::serve(listener, app).with_graceful_shutdown(end_of_input());
     server.await.expect("the service runs");
 }

@@ -258,7 +258,8 @@ fn a_clone_may_use_the_channel_that_its_message_comes_from() {
     impl Clone for Chatty {
         fn clone(&self) -> Self {
             assert_eq!((self.1.len(), self.1.is_empty()), (1, false));
-            self.1.send(Chatty(self.0 + 1, self.1.clone())).unwrap();
+            let sent = self.1.send(Chatty(self.0 + 1, self.1.clone()));
+            assert!(sent.is_ok());
             drop(self.1.subscribe());
             Chatty(self.0, self.1.clone())
         }

@@ -625,6 +625,76 @@ fn the_blocking_thread_that_was_busy_last_takes_the_next_job() {
     assert_eq!(took.len(), 1);
 }
 
+#[test]
+fn what_is_left_at_the_end_is_dropped_in_the_order_in_which_it_was_spawned() {
+    struct Noted(usize, Arc<Mutex<Vec<usize>>>);
+    impl Drop for Noted {
+        fn drop(&mut self) {
+            self.1.lock().unwrap().push(self.0);
+        }
+    }
+    let runtime = Builder::new_current_thread().build().unwrap();
+    let dropped = Arc::new(Mutex::new(Vec::new()));
+    let waiting = |number| {
+        let noted = Noted(number, Arc::clone(&dropped));
+        async move {
+            pending::<()>().await;
+            drop(noted);
+        }
+    };
+    let set = LocalSet::new();
+    set.block_on(&runtime, async {
+        for number in 0..5 {
+            spawn_local(waiting(number));
+        }
+        yield_now().await;
+    });
+    drop(set);
+    assert_eq!(*dropped.lock().unwrap(), [0, 1, 2, 3, 4]);
+    runtime.block_on(async {
+        for number in 5..10 {
+            spawn(waiting(number));
+        }
+    });
+    drop(runtime);
+    assert_eq!(*dropped.lock().unwrap(), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+}
+
+/// That it always has a task of its own does not keep a worker from those of others.
+#[test]
+fn a_worker_with_one_task_that_yields_takes_some_of_anothers() {
+    // Nobody but these two.
+    let mut builder = Builder::new_multi_thread();
+    builder
+        .worker_threads(2)
+        .relief_thread(false)
+        .watcher(false);
+    let runtime = builder.build().unwrap();
+    let (yields, ran) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let seen = Arc::clone(&yields);
+    let blocking = runtime.spawn(async move {
+        let until = |count: &AtomicUsize, enough| {
+            while count.load(Ordering::SeqCst) < enough {
+                std::thread::yield_now();
+            }
+        };
+        until(&seen, 1);
+        for _ in 0..8 {
+            let ran = Arc::clone(&ran);
+            spawn(async move { ran.fetch_add(1, Ordering::SeqCst) });
+        }
+        // This thread gets to none of them.
+        until(&ran, 4);
+    });
+    runtime.spawn(async move {
+        loop {
+            yields.fetch_add(1, Ordering::SeqCst);
+            yield_now().await;
+        }
+    });
+    runtime.block_on(blocking).unwrap();
+}
+
 /// Also if they are more than a worker's own queue holds.
 #[test]
 fn a_thousand_tasks_that_go_on_and_on_take_turns_on_one_thread() {

@@ -4,17 +4,23 @@
 //! to be sent. So a server that stops for ten milliseconds has every request of those ten milliseconds late, not only one
 //! per connection. The generator asks for real-time priority, so that it is not what is late; without the right to it, it
 //! goes on without.
+//!
+//! It runs on the machine that it measures, and should take as little of it as another machine would. So where the kernel notes when an answer arrived (Linux), that is when the request is
+//! answered, and the generator reads it when it next has something to send: answers do not wake it. Otherwise the server's thread would pay for a wake with each of them,
+//! which is the most expensive part of sending it.
 
 use mio::net::TcpStream;
 use mio::{Events, Interest, Poll, Token};
 use std::collections::VecDeque;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 const CONNECTIONS: usize = 64;
 /// How long answers may take at the end.
 const GRACE: Duration = Duration::from_secs(2);
+/// How often it looks for them then.
+const LAST_LOOKS: Duration = Duration::from_millis(1);
 
 /// What a request is, and its answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -126,6 +132,7 @@ impl Load {
         let mut clients = (0..CONNECTIONS)
             .map(|key| self.connect(&poll, key))
             .collect::<io::Result<Vec<_>>>()?;
+        let times_are_told = clients.iter().all(|client| arrivals::ask(&client.stream));
         let mut events = Events::with_capacity(CONNECTIONS);
         let mut latencies = Vec::new();
         let mut moments = Moments::new(self.rate);
@@ -146,12 +153,19 @@ impl Load {
             if Instant::now() > end + GRACE {
                 return Err(io::Error::other("requests were not answered"));
             }
-            let until = if done { Instant::now() + GRACE } else { next };
-            wait(&poll, until);
+            if !done && times_are_told {
+                std::thread::sleep(next.saturating_duration_since(Instant::now()));
+            } else {
+                let until = if done {
+                    Instant::now() + LAST_LOOKS
+                } else {
+                    next
+                };
+                wait(&poll, until);
+            }
             poll.poll(&mut events, Some(Duration::ZERO))?;
-            let now = Instant::now();
             for event in &events {
-                clients[event.token().0].receive(now, &mut latencies)?;
+                clients[event.token().0].receive(&mut latencies)?;
             }
         }
         latencies.sort_unstable();
@@ -190,23 +204,27 @@ impl Client {
         Ok(())
     }
 
-    fn receive(&mut self, now: Instant, latencies: &mut Vec<u64>) -> io::Result<()> {
+    fn receive(&mut self, latencies: &mut Vec<u64>) -> io::Result<()> {
         let mut buffer = [0; 4096];
         loop {
-            match self.stream.read(&mut buffer) {
-                Ok(0) => return Err(io::Error::other("the server closed a connection")),
-                Ok(bytes) => self.got.extend_from_slice(&buffer[..bytes]),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+            let (bytes, arrived) = match arrivals::read(&mut self.stream, &mut buffer) {
+                Ok((0, _)) => return Err(io::Error::other("the server closed a connection")),
+                Ok(read) => read,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
                 Err(error) => return Err(error),
+            };
+            self.got.extend_from_slice(&buffer[..bytes]);
+            while let Some(length) = self.exchange.answer(&self.got)? {
+                self.got.drain(..length);
+                let meant = self.sent.pop_front();
+                let meant = meant.ok_or_else(|| io::Error::other("an answer without a request"))?;
+                latencies.push(arrived.saturating_duration_since(meant).as_nanos() as u64);
+            }
+            if bytes < buffer.len() {
+                // There was no more, and the next event says when there is.
+                return Ok(());
             }
         }
-        while let Some(length) = self.exchange.answer(&self.got)? {
-            self.got.drain(..length);
-            let meant = self.sent.pop_front();
-            let meant = meant.ok_or_else(|| io::Error::other("an answer without a request"))?;
-            latencies.push(now.saturating_duration_since(meant).as_nanos() as u64);
-        }
-        Ok(())
     }
 }
 
@@ -254,6 +272,93 @@ fn wait(poll: &Poll, until: Instant) {
 #[cfg(not(unix))]
 fn wait(_poll: &Poll, _until: Instant) {
     std::thread::yield_now();
+}
+
+/// When the kernel got what is read.
+#[cfg(target_os = "linux")]
+mod arrivals {
+    use mio::net::TcpStream;
+    use std::io;
+    use std::os::fd::AsRawFd;
+    use std::time::{Duration, Instant, SystemTime};
+
+    /// From now on the kernel notes it. `false`: it does not.
+    pub fn ask(stream: &TcpStream) -> bool {
+        let yes: libc::c_int = 1;
+        // SAFETY: the option is an int, which is read during the call.
+        0 == unsafe {
+            libc::setsockopt(
+                stream.as_raw_fd(),
+                libc::SOL_SOCKET,
+                libc::SO_TIMESTAMPNS,
+                (&raw const yes).cast(),
+                size_of_val(&yes) as libc::socklen_t,
+            )
+        }
+    }
+
+    /// Reads, and says when the last of it arrived; if the kernel does not tell, now.
+    pub fn read(stream: &mut TcpStream, buffer: &mut [u8]) -> io::Result<(usize, Instant)> {
+        let mut place = libc::iovec {
+            iov_base: buffer.as_mut_ptr().cast(),
+            iov_len: buffer.len(),
+        };
+        // Aligned as the kernel's headers are; room for one, of a time.
+        let mut control = [0u64; 8];
+        // SAFETY: zeros are a message without anything; below it gets one place and room for control messages, which outlive the call.
+        let (bytes, noted) = unsafe {
+            let mut message: libc::msghdr = std::mem::zeroed();
+            message.msg_iov = &raw mut place;
+            message.msg_iovlen = 1;
+            message.msg_control = control.as_mut_ptr().cast();
+            message.msg_controllen = size_of_val(&control) as _;
+            let bytes = libc::recvmsg(stream.as_raw_fd(), &raw mut message, 0);
+            (bytes, noted(&message))
+        };
+        let bytes = usize::try_from(bytes).map_err(|_| io::Error::last_os_error())?;
+        let now = Instant::now();
+        let since = noted.and_then(|noted| SystemTime::now().duration_since(noted).ok());
+        let arrived = since.and_then(|since| now.checked_sub(since));
+        Ok((bytes, arrived.unwrap_or(now)))
+    }
+
+    /// The time in the message's control part.
+    ///
+    /// # Safety
+    /// The message is as the kernel has left it.
+    unsafe fn noted(message: &libc::msghdr) -> Option<SystemTime> {
+        // SAFETY: passed on; a header that is there is followed by what its type says.
+        unsafe {
+            let header = libc::CMSG_FIRSTHDR(message).as_ref()?;
+            let is_time =
+                header.cmsg_level == libc::SOL_SOCKET && header.cmsg_type == libc::SCM_TIMESTAMPNS;
+            if !is_time {
+                return None;
+            }
+            let time = libc::CMSG_DATA(header)
+                .cast::<libc::timespec>()
+                .read_unaligned();
+            let time = Duration::new(time.tv_sec as u64, time.tv_nsec as u32);
+            Some(SystemTime::UNIX_EPOCH + time)
+        }
+    }
+}
+
+/// Elsewhere it is not known.
+#[cfg(not(target_os = "linux"))]
+mod arrivals {
+    use mio::net::TcpStream;
+    use std::io::{self, Read};
+    use std::time::Instant;
+
+    pub fn ask(_stream: &TcpStream) -> bool {
+        false
+    }
+
+    pub fn read(stream: &mut TcpStream, buffer: &mut [u8]) -> io::Result<(usize, Instant)> {
+        let bytes = stream.read(buffer)?;
+        Ok((bytes, Instant::now()))
+    }
 }
 
 #[cfg(target_os = "linux")]

@@ -4,12 +4,13 @@
 //! become due in tick after tick, waking for each tick would cost more than all the timers, and nobody gets a CPU of his own for each of them anyway. So a driver that has been
 //! woken for several timers at a time, and often in a row, waits until there is a [`CROWD`] of them, but not longer than [`LONGEST`] after it was last woken.
 //!
-//! Measured: 20,000 timers within 50 ms, 12 in each tick (`programs/micro`, row `timers/fired-cpu`).
+//! Measured: 20,000 timers within 50 ms, 12 in each tick, on one thread (`programs/micro`, row `timers/fired-cpu`): CPU time 1.19 of tokio's, which waits for the millisecond, with an eighth of
+//! a millisecond, 0.94 with a quarter, 0.80 with half of one.
 
 /// So many timers at once are worth a wake-up.
-const CROWD: u64 = 60;
-/// In ticks: an eighth of a millisecond.
-const LONGEST: u64 = 4;
+const CROWD: u64 = 100;
+/// In ticks: a quarter of a millisecond.
+const LONGEST: u64 = 8;
 /// Wakes in a row that make a habit.
 const ROW: u32 = 16;
 
@@ -76,9 +77,9 @@ mod tests {
     #[test]
     fn timers_that_come_in_crowds_wait_for_each_other_up_to_a_limit() {
         let few = |wakes: usize, gap: usize| wakes.abs_diff(1000 / gap) <= ROW as usize;
-        assert!(few(wakes(2, 1), 4));
-        assert!(few(wakes(12, 1), 4));
-        assert!(few(wakes(25, 1), 2));
+        assert!(few(wakes(2, 1), 8));
+        assert!(few(wakes(12, 1), 8));
+        assert!(few(wakes(25, 1), 4));
         // There is a crowd in every tick.
         assert_eq!(wakes(CROWD as usize, 1), 1000);
         assert_eq!(wakes(1000, 1), 1000);
@@ -86,12 +87,12 @@ mod tests {
 
     #[test]
     fn crowds_with_pauses_between_them_are_on_time() {
-        assert_eq!(wakes(10, 2 * LONGEST + 1), 111);
+        assert_eq!(wakes(10, 2 * LONGEST + 1), 58);
         let mut pace = Pace::default();
         for tick in 1..100 {
             pace.fires(10, tick);
         }
-        assert_eq!(pace.wake_at(100), 103, "in a row");
+        assert_eq!(pace.wake_at(100), 107, "in a row");
         assert_eq!(pace.wake_at(99), 99, "there is more to do at once");
         assert_eq!(pace.wake_at(u64::MAX), u64::MAX, "and nothing to do");
         pace.fires(10, 200);

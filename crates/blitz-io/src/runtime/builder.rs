@@ -392,13 +392,7 @@ impl Builder {
         }
         let driver = driver::new(clock)?;
         if self.current_thread {
-            let none = Reserves {
-                relief: false,
-                watcher: false,
-                stealing: true,
-                stack_size: None,
-            };
-            let scheduler = Scheduler::new(1, none, self.seed, driver, self.hooks.clone());
+            let scheduler = Scheduler::of_one_thread(self.seed, driver, self.hooks.clone());
             return Ok(Runtime::new_with(shared(scheduler, true), None));
         }
         // A thread in `block_on` computes by itself, in the pool, unless that would be on a stack of another size.

@@ -7,13 +7,13 @@
 //! The **interval** says how many tasks of its own a worker runs before it looks at the shared queue *first*: about
 //! a millisecond's worth, from a moving average, but 8 at least and 255 at most.
 //!
-//! Where there is **one worker** only, tasks run one after the other, however many there are. If they are more than the ring holds, the older half of it goes to the end of the shared
-//! queue. From then on that queue is the line in which all of them stand, and the ring a [`Window`] on it, until the ring holds them all again.
+//! The worker of a **current-thread** runtime has neither slot nor ring but a [`Line`]: tasks run one after the other, however many there are.
 
 use super::injector::refuse;
 use super::lending::Lending;
+use super::line::Line;
 use super::outlook::Outlook;
-use super::ring::{Full, Ring};
+use super::ring::{CAPACITY, Full, Ring};
 use crate::looks::Looks;
 use crate::place::Now;
 use crate::primitives::AtomicU64;
@@ -31,15 +31,6 @@ const TARGET_NS: u64 = 1_000_000;
 const INTERVAL: std::ops::RangeInclusive<u64> = 8..=255;
 const FIRST_GUESS_NS: u64 = 50_000;
 
-/// What of the ring of a runtime's only worker comes before the shared queue.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Window {
-    /// So many of the first tasks in the shared queue are older than what has come to the ring since.
-    pub(crate) older: usize,
-    /// So many of the first tasks in the ring are older still: they are from the queue's beginning.
-    pub(crate) left: usize,
-}
-
 /// An entry of the ring.
 #[derive(Clone, Copy)]
 struct Entry(*const Header);
@@ -47,9 +38,17 @@ struct Entry(*const Header);
 // SAFETY: an entry stands for a `Queued`, which may be sent.
 unsafe impl Send for Entry {}
 
+/// Where tasks wait for the owner.
+enum Ready {
+    /// Others may take half of them.
+    Ring(Ring<Entry>),
+    /// They are the owner's alone.
+    Line(Line),
+}
+
 /// See the module's documentation.
 pub(crate) struct Core {
-    ring: Ring<Entry>,
+    ready: Ready,
     slot: AtomicPtr<Header>,
     /// The owner runs tasks, and gets to the next one soon.
     ///
@@ -76,7 +75,6 @@ pub(crate) struct Core {
     /// The relief thread's: the poll in which it was last seen computing, and since when.
     pub(crate) computing: Cell<(u64, u64)>,
     interval: Cell<u32>,
-    pub(crate) window: Cell<Window>,
     average_ns: Cell<u64>,
     random: Cell<u64>,
     pub(crate) outlook: Outlook,
@@ -97,7 +95,17 @@ pub(crate) fn all(count: usize, seed: u64) -> Cores {
 
 /// One of them.
 pub(crate) fn one(index: usize, seed: u64) -> CachePadded<Core> {
-    CachePadded::new(Core::new(seed.wrapping_add(index as u64 + 1)))
+    made_of(Ready::Ring(Ring::new()), index, seed)
+}
+
+/// The one of a current-thread runtime.
+pub(crate) fn alone(seed: u64) -> Cores {
+    let line = Ready::Line(Line::default());
+    std::iter::once(made_of(line, 0, seed)).collect()
+}
+
+fn made_of(ready: Ready, index: usize, seed: u64) -> CachePadded<Core> {
+    CachePadded::new(Core::new(ready, seed.wrapping_add(index as u64 + 1)))
 }
 
 /// What a worker has done; written by its owner, read by everybody.
@@ -131,14 +139,16 @@ pub(crate) enum Pushed {
     InSlot,
     /// Somebody else could take it.
     InRing,
+    /// There is nobody else.
+    InLine,
     /// These have to go to the shared queue.
     Overflow(Vec<Queued>),
 }
 
 impl Core {
-    pub(crate) fn new(seed: u64) -> Self {
+    fn new(ready: Ready, seed: u64) -> Self {
         let core = Core {
-            ring: Ring::new(),
+            ready,
             slot: AtomicPtr::new(std::ptr::null_mut()),
             serving: CachePadded::new(AtomicBool::new(false)),
             progress: AtomicU64::new(0),
@@ -152,7 +162,6 @@ impl Core {
             lending: Lending::default(),
             computing: Cell::new((0, 0)),
             interval: Cell::new(0),
-            window: Cell::default(),
             average_ns: Cell::new(FIRST_GUESS_NS),
             random: Cell::new(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1),
             outlook: Outlook::new(),
@@ -166,7 +175,7 @@ impl Core {
     /// Could anybody find a task here?
     #[inline]
     pub(crate) fn has_work(&self) -> bool {
-        !self.ring.is_empty() || !self.slot.load(Ordering::SeqCst).is_null()
+        self.len() > 0 || !self.slot.load(Ordering::SeqCst).is_null()
     }
 
     /// Does the owner run tasks?
@@ -220,7 +229,7 @@ impl Core {
 
     /// Tasks in the slot and the ring, about.
     pub(crate) fn ready(&self) -> usize {
-        self.ring.len() + usize::from(!self.slot.load(Ordering::Relaxed).is_null())
+        self.len() + usize::from(!self.slot.load(Ordering::Relaxed).is_null())
     }
 
     /// The owner begins to work, or has slept. Its sleep is over for those who count, if it was asleep.
@@ -247,9 +256,13 @@ impl Core {
         add(&self.counts.parked, 1);
     }
 
-    /// Tasks in the ring, about.
+    /// Tasks in the ring or the line, about.
+    #[inline]
     pub(crate) fn len(&self) -> usize {
-        self.ring.len()
+        match &self.ready {
+            Ready::Ring(ring) => ring.len(),
+            Ready::Line(line) => line.len(),
+        }
     }
 
     /// A task that the running one has woken or spawned: runs next; what was to run next goes to the ring.
@@ -258,6 +271,11 @@ impl Core {
     /// The caller is the owner.
     #[inline]
     pub(crate) unsafe fn push_next(&self, task: Queued) -> Pushed {
+        if let Ready::Line(line) = &self.ready {
+            // SAFETY: passed on.
+            unsafe { line.push(task) };
+            return Pushed::InLine;
+        }
         // SeqCst: a sleeper's last look at the slot comes after its announcement, ours before our look at the
         // sleepers (`PoolHandle::notify`).
         let before = self.slot.swap(task.into_raw().cast_mut(), Ordering::SeqCst);
@@ -272,33 +290,61 @@ impl Core {
     ///
     /// # Safety
     /// The caller is the owner.
-    #[inline]
+    #[inline(always)]
     pub(crate) unsafe fn push_last(&self, task: Queued) -> Pushed {
         // SAFETY: passed on; entries come back exactly once.
         unsafe {
-            match self.ring.push(Entry(task.into_raw())) {
-                Ok(()) => Pushed::InRing,
-                Err(Full::One(entry)) => Pushed::Overflow(vec![Queued::from_raw(entry.0)]),
-                Err(Full::Half(entries)) => {
-                    add(&self.counts.overflows, 1);
-                    let tasks = entries.into_iter();
-                    Pushed::Overflow(tasks.map(|entry| Queued::from_raw(entry.0)).collect())
+            match &self.ready {
+                Ready::Ring(ring) => match ring.push(Entry(task.into_raw())) {
+                    Ok(()) => Pushed::InRing,
+                    Err(full) => self.overflows(full),
+                },
+                Ready::Line(line) => {
+                    line.push(task);
+                    Pushed::InLine
                 }
             }
         }
     }
 
+    /// # Safety
+    /// The caller is the owner, and has not been able to push.
+    #[cold]
+    unsafe fn overflows(&self, full: Full<Entry, CAPACITY>) -> Pushed {
+        let half = matches!(full, Full::Half(_));
+        add(&self.counts.overflows, u64::from(half));
+        let entries = match full {
+            Full::One(entry) => vec![entry],
+            Full::Half(entries) => entries,
+        };
+        let tasks = entries.into_iter();
+        // SAFETY: an entry that comes out of the ring is a task's.
+        Pushed::Overflow(
+            tasks
+                .map(|entry| unsafe { Queued::from_raw(entry.0) })
+                .collect(),
+        )
+    }
+
     /// Room in the ring, about.
     pub(crate) fn room(&self) -> usize {
-        super::ring::CAPACITY / 2 - self.ring.len().min(super::ring::CAPACITY / 2)
+        match &self.ready {
+            Ready::Ring(ring) => (CAPACITY / 2).saturating_sub(ring.len()),
+            Ready::Line(_) => usize::MAX - 1,
+        }
     }
 
     /// The next of this worker's own tasks.
     ///
     /// # Safety
     /// The caller is the owner.
-    #[inline]
+    #[inline(always)]
     pub(crate) unsafe fn pop(&self) -> Option<Queued> {
+        let ring = match &self.ready {
+            Ready::Ring(ring) => ring,
+            // SAFETY: passed on.
+            Ready::Line(line) => return unsafe { line.pop() },
+        };
         // SAFETY: passed on.
         unsafe {
             if self.in_a_row.get() < MAX_IN_A_ROW {
@@ -309,7 +355,7 @@ impl Core {
                 }
             }
             self.in_a_row.set(0);
-            match self.ring.pop() {
+            match ring.pop() {
                 Some(entry) => Some(Queued::from_raw(entry.0)),
                 None => self.take_slot(),
             }
@@ -332,8 +378,11 @@ impl Core {
     /// # Safety
     /// The caller is the owner of `self`, and not of `victim`.
     pub(crate) unsafe fn steal_from(&self, victim: &Core) -> Option<Queued> {
+        let (Ready::Ring(theirs), Ready::Ring(mine)) = (&victim.ready, &self.ready) else {
+            return None;
+        };
         // SAFETY: passed on.
-        let stolen = unsafe { victim.ring.steal_into(&self.ring) };
+        let stolen = unsafe { theirs.steal_into(mine) };
         if let Some((entry, count)) = stolen {
             add(&self.counts.stolen, count as u64);
             // SAFETY: the theft made the entry ours.
@@ -378,7 +427,7 @@ impl Core {
     #[inline]
     pub(crate) fn asks_for_help(&self) -> bool {
         let in_slot = usize::from(!self.slot.load(Ordering::Relaxed).is_null());
-        self.outlook.asks_for_help(self.ring.len() + in_slot)
+        self.outlook.asks_for_help(self.len() + in_slot)
     }
 
     /// `polled` tasks took `elapsed_ns` together.
@@ -427,7 +476,7 @@ mod tests {
         assert_eq!(interval_for(50_000), 20);
         assert_eq!(interval_for(100_000), 10);
         assert_eq!(interval_for(5_000_000), 8);
-        let core = Core::new(1);
+        let core = one(0, 1);
         for _ in 0..100 {
             core.learn(10, 10 * 5_000_000);
         }
@@ -440,7 +489,7 @@ mod tests {
 
     #[test]
     fn bug_11_the_interval_decides_when_the_shared_queue_comes_first() {
-        let core = Core::new(1);
+        let core = one(0, 1);
         let times = || {
             (1..=2040)
                 .filter(|&tick| core.shared_queue_first(tick))

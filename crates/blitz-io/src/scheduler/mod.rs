@@ -10,6 +10,8 @@ mod injector;
 #[cfg(not(loom))]
 mod lending;
 #[cfg(not(loom))]
+mod line;
+#[cfg(not(loom))]
 mod outlook;
 mod owned;
 #[cfg(not(loom))]

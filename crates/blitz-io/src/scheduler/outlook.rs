@@ -11,7 +11,8 @@
 //! It tells by what a poll usually takes. What breaks that is a poll that takes a thousand times as long: the tasks behind it wait although
 //! others sleep. Such a poll cannot be foreseen, but it can be remembered: it makes the worker *wary*, which means that it asks for help with
 //! every task for some seconds, and meanwhile the watcher sees to those tasks (`watch`). Only CPU time counts for that: a thread that the kernel has preempted has not been polling, and waking more of them
-//! would help the least.
+//! would help the least. Nor does a poll count that spawns thousands of tasks: others have been told of them. Nor do polls that always take some time: with these the worker knows when to ask.
+//! To be wary for nothing is dear where tasks that talk to each other are done in a microsecond: they are taken from each other's CPU all the time (`programs/micro`, rows `select`, `broadcast`, `mpsc/8`).
 //!
 //! # How much work is worth a wake
 //! Help costs about 10 us of CPU time and takes 20 to 40 us to arrive. Asked for with 40 us of work it is hardly in time, and costs a quarter of what it
@@ -46,6 +47,8 @@ pub(crate) struct Outlook {
     usual_ns: Cell<u64>,
     wary: Cell<bool>,
     wary_until: Cell<u64>,
+    /// Whether somebody has been told of tasks in this stretch of polls, since they were many.
+    has_asked: Cell<bool>,
     /// Since when there have always been tasks, or since it last asked for help for that reason; 0: there were none.
     busy_since: Cell<u64>,
     /// The thread's CPU time, in microseconds, and when that was, in ticks.
@@ -58,6 +61,7 @@ impl Outlook {
             usual_ns: Cell::new(FIRST_GUESS_NS),
             wary: Cell::new(false),
             wary_until: Cell::new(0),
+            has_asked: Cell::new(false),
             busy_since: Cell::new(0),
             noted: Cell::new((0, 0)),
         }
@@ -66,7 +70,17 @@ impl Outlook {
     /// Should somebody be woken, with `waiting` tasks in slot and ring?
     #[inline]
     pub(crate) fn asks_for_help(&self, waiting: usize) -> bool {
-        waiting > 0 && (self.wary.get() || waiting as u64 * self.usual_ns.get() > HELP_NS)
+        let many = waiting as u64 * self.usual_ns.get() > HELP_NS;
+        if many {
+            self.asked();
+        }
+        many || self.wary.get() && waiting > 0
+    }
+
+    /// Somebody is told of tasks that are too many for this worker.
+    #[inline]
+    pub(crate) fn asked(&self) {
+        self.has_asked.set(true);
     }
 
     /// A slice begins, with `waiting` tasks in the ring.
@@ -97,22 +111,24 @@ impl Outlook {
         asks
     }
 
-    /// A stretch of a few polls has lasted from `start` to `now`, and tasks have been `waiting` in the ring.
+    /// A stretch of some polls has lasted from `start` to `now`, and tasks have been `waiting` in the ring.
     #[inline]
-    pub(crate) fn stretch_ends(&self, start: u64, now: u64, waiting: usize) {
-        if waiting > 0 && now.saturating_sub(start) > LONG_US * ticks_per_us() {
-            self.was_long(start, now);
+    pub(crate) fn stretch_ends(&self, polls: u32, start: u64, now: u64, waiting: usize) {
+        let has_asked = self.has_asked.replace(false);
+        if waiting > 0 && !has_asked && now.saturating_sub(start) > LONG_US * ticks_per_us() {
+            self.was_long(polls, start, now);
         }
     }
 
     #[cold]
-    fn was_long(&self, start: u64, now: u64) {
+    fn was_long(&self, polls: u32, start: u64, now: u64) {
         let (cpu_then, then) = self.noted.get();
         let cpu = thread_cpu_us();
         self.noted.set((cpu, now));
         // All that lies between the note and the stretch may have been CPU time, too.
         let before = start.saturating_sub(then) / ticks_per_us().max(1);
-        if cpu.saturating_sub(cpu_then).saturating_sub(before) > LONG_CPU_US {
+        let usual = u64::from(polls) * self.usual_ns.get() / 1_000;
+        if cpu.saturating_sub(cpu_then).saturating_sub(before) > LONG_CPU_US + 2 * usual {
             self.wary.set(true);
             self.wary_until.set(now + WARY_US * ticks_per_us());
         }
@@ -201,7 +217,7 @@ mod tests {
         outlook.slice_begins(start, 3);
         // It sleeps, as a thread does that has been preempted.
         std::thread::sleep(std::time::Duration::from_millis(5));
-        outlook.stretch_ends(start, ticks(), 3);
+        outlook.stretch_ends(1, start, ticks(), 3);
         #[cfg(unix)]
         assert!(!outlook.asks_for_help(3));
         let outlook = outlook_on(1_000);
@@ -209,16 +225,33 @@ mod tests {
         outlook.slice_begins(start, 3);
         let cpu = thread_cpu_us();
         while thread_cpu_us() < cpu + 2 * LONG_US {}
-        outlook.stretch_ends(start, ticks(), 0);
+        outlook.stretch_ends(1, start, ticks(), 0);
         assert!(!outlook.asks_for_help(3), "nobody has waited");
         let start = ticks();
         outlook.slice_begins(start, 3);
         let cpu = thread_cpu_us();
+        assert!(outlook.asks_for_help(HELP_NS as usize));
         while thread_cpu_us() < cpu + 2 * LONG_US {}
-        outlook.stretch_ends(start, ticks(), 3);
+        outlook.stretch_ends(1, start, ticks(), HELP_NS as usize);
+        assert!(
+            !outlook.asks_for_help(3),
+            "others knew of those that waited"
+        );
+        let start = ticks();
+        outlook.slice_begins(start, 3);
+        let cpu = thread_cpu_us();
+        while thread_cpu_us() < cpu + 2 * LONG_US {}
+        outlook.stretch_ends(1, start, ticks(), 3);
         assert!(outlook.asks_for_help(1));
         assert!(!outlook.asks_for_help(0), "there is nothing to help with");
         outlook.slice_begins(ticks() + 2 * WARY_US * ticks_per_us(), 1);
         assert!(!outlook.asks_for_help(1));
+        let outlook = outlook_on(45_000);
+        let start = ticks();
+        outlook.slice_begins(start, 1);
+        let cpu = thread_cpu_us();
+        while thread_cpu_us() < cpu + 2 * LONG_US {}
+        outlook.stretch_ends(16, start, ticks(), 1);
+        assert!(!outlook.asks_for_help(1), "they take as long as usual");
     }
 }

@@ -332,8 +332,8 @@ impl Owned {
             if self.flaws.has(Flaw::LeavesIdleTasks) {
                 tasks.clear();
             }
-            // Drops futures, which is user code: outside of the lock.
-            tasks.iter().for_each(Task::shutdown);
+            // The oldest first; the list begins with the newest. Drops futures, which is user code: outside of the lock.
+            tasks.iter().rev().for_each(Task::shutdown);
         }
     }
 }

@@ -97,10 +97,6 @@ impl<T: Copy, const N: usize> Ring<T, N> {
         if len > N { 0 } else { len }
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// Adds a task at the end.
     ///
     /// # Safety

@@ -10,7 +10,7 @@
 //! slot and, if there is little in it, the ring of the worker that pushes: that worker is awake, and looks there before it sleeps. If it
 //! does not get there, because it is stuck in a poll, the watcher tells others (`watch`).
 
-use super::core::{self, Core, Cores, Pushed, Window};
+use super::core::{self, Core, Cores, Pushed};
 use super::driver_seat::DriverSeat;
 use super::injector::{Injector, refuse};
 use super::relief::{self, Relief};
@@ -95,6 +95,12 @@ impl Reserves {
         stealing: true,
         stack_size: None,
     };
+
+    pub(crate) const NONE: Self = Reserves {
+        relief: false,
+        watcher: false,
+        ..Self::DEFAULT
+    };
 }
 
 /// The index of a thread that works here and has no core: a relief thread that has given its own away in the middle of a poll, or a rescue thread.
@@ -149,16 +155,38 @@ impl Scheduler {
         workers: usize,
         reserves: Reserves,
         seed: u64,
+        driver: (driver::Driver, Arc<driver::Handle>),
+        hooks: Hooks,
+    ) -> Arc<Self> {
+        let reliefs = if reserves.relief { relief::MOST } else { 0 };
+        let cores = core::all(workers + reliefs, seed);
+        Self::with_cores(cores, workers, reserves, seed, driver, hooks)
+    }
+
+    /// Of a current-thread runtime: its worker is whoever is in the driver.
+    pub(crate) fn of_one_thread(
+        seed: u64,
+        driver: (driver::Driver, Arc<driver::Handle>),
+        hooks: Hooks,
+    ) -> Arc<Self> {
+        Self::with_cores(core::alone(seed), 1, Reserves::NONE, seed, driver, hooks)
+    }
+
+    fn with_cores(
+        cores: Cores,
+        workers: usize,
+        reserves: Reserves,
+        seed: u64,
         (driver, handle): (driver::Driver, Arc<driver::Handle>),
         hooks: Hooks,
     ) -> Arc<Self> {
         notice_forks();
-        let reliefs = if reserves.relief { relief::MOST } else { 0 };
+        let reliefs = cores.first().len() - workers;
         // Somebody has to be there to be told.
         let watched = reserves.watcher && workers + reliefs > 1;
         Arc::new_cyclic(|this| Scheduler {
             this: this.clone(),
-            cores: core::all(workers + reliefs, seed),
+            cores,
             cores_in_use: AtomicUsize::new(workers + reliefs.min(1)),
             first_workers: workers,
             stealing: reserves.stealing,
@@ -393,10 +421,6 @@ impl Scheduler {
             // Nobody would know of it until the computation ends.
             return self.inject(task);
         }
-        if self.pool().is_none() {
-            // One after the other, as programs for one thread expect.
-            return self.queue_again(task);
-        }
         // SAFETY: this thread owns the core.
         let pushed = unsafe { core.push_next(task) };
         self.pushed(core, pushed);
@@ -408,16 +432,17 @@ impl Scheduler {
             Pushed::InSlot => self.leaves_lying(core),
             Pushed::InRing if !self.stealing || !core.asks_for_help() => self.leaves_lying(core),
             Pushed::InRing => self.notify(),
-            Pushed::Overflow(tasks) => {
-                let refused = self.injector.push_batch(tasks);
-                refuse(refused.err().unwrap_or_default());
-                if self.pool().is_none() {
-                    let older = self.injector.len();
-                    core.window.set(Window { older, left: 0 });
-                }
-                self.notify();
-            }
+            Pushed::InLine => {}
+            Pushed::Overflow(tasks) => self.overflows(core, tasks),
         }
+    }
+
+    /// These do not fit into the core's ring.
+    #[cold]
+    fn overflows(&self, core: &Core, tasks: Vec<Queued>) {
+        core.outlook.asked();
+        refuse(self.injector.push_batch(tasks).err().unwrap_or_default());
+        self.notify();
     }
 
     /// The owner of the core has told nobody of a task: it gets to it soon. Unless the poll that it is in takes long.
@@ -431,22 +456,20 @@ impl Scheduler {
     /// A task that was woken while it was polled goes behind the others.
     #[inline]
     pub(super) fn queue_again(&self, task: Queued) {
-        match self.my_core() {
-            Some((core, _)) => {
-                // SAFETY: this thread owns the core.
-                let pushed = unsafe { core.push_last(task) };
-                match (pushed, self.pool()) {
-                    // It was ours and stays ours unless somebody is idle; alone in the ring, it is ours anyway.
-                    (Pushed::InRing, Some(pool))
-                        if self.stealing && core.len() > 1 && core.asks_for_help() =>
-                    {
-                        pool.hint();
-                    }
-                    (Pushed::InRing, _) => {}
-                    (pushed, _) => self.pushed(core, pushed),
+        let Some((core, _)) = self.my_core() else {
+            return self.inject(task);
+        };
+        // SAFETY: this thread owns the core.
+        match unsafe { core.push_last(task) } {
+            Pushed::InLine => {}
+            // It was ours and stays ours unless somebody is idle; alone in the ring, it is ours anyway.
+            Pushed::InRing => {
+                if self.stealing && core.len() > 1 && core.asks_for_help() {
+                    self.pool().map(PoolHandle::hint);
                 }
             }
-            None => self.inject(task),
+            Pushed::Overflow(tasks) => self.overflows(core, tasks),
+            Pushed::InSlot => {}
         }
     }
 
@@ -592,7 +615,8 @@ impl Scheduler {
             polled += 1;
             if polled % CLOCK_INTERVAL == 0 {
                 let before = std::mem::replace(&mut clock, ticks());
-                core.outlook.stretch_ends(before, clock, core.len());
+                core.outlook
+                    .stretch_ends(CLOCK_INTERVAL, before, clock, core.len());
                 if clock > end {
                     break;
                 }
@@ -604,7 +628,8 @@ impl Scheduler {
         }
         if polled % CLOCK_INTERVAL != 0 {
             let before = std::mem::replace(&mut clock, ticks());
-            core.outlook.stretch_ends(before, clock, core.len());
+            let polls = polled % CLOCK_INTERVAL;
+            core.outlook.stretch_ends(polls, before, clock, core.len());
         }
         let waiting = core.len() + self.injector.len();
         if core.outlook.slice_ends(clock, waiting) {
@@ -657,13 +682,11 @@ impl Scheduler {
     #[inline]
     unsafe fn next(&self, core: &Core, index: usize) -> Option<Queued> {
         let tick = core.tick();
-        if tick % DRIVER_INTERVAL == 0 {
-            self.driver.look();
-        }
         // SAFETY: passed on.
         unsafe {
-            if core.window.get().older > 0 {
-                return self.next_in_line(core);
+            if tick % DRIVER_INTERVAL == 0 {
+                self.driver.look();
+                self.level(core, index);
             }
             if core.shared_queue_first(tick) {
                 if let Some(task) = self.take_injected(core) {
@@ -674,31 +697,6 @@ impl Scheduler {
                 .or_else(|| self.take_injected(core))
                 .or_else(|| self.steal(core, index))
         }
-    }
-
-    /// The next task of a runtime's only worker, when there are more than its ring holds: see [`Window`].
-    ///
-    /// # Safety
-    /// The core is the calling thread's.
-    unsafe fn next_in_line(&self, core: &Core) -> Option<Queued> {
-        let window = core.window.get();
-        if window.left > 0 {
-            let left = window.left - 1;
-            core.window.set(Window { left, ..window });
-            // SAFETY: passed on.
-            return unsafe { core.pop() };
-        }
-        // What has come since goes to the end of the line, and then the window on.
-        // SAFETY: passed on.
-        let newer = std::iter::from_fn(|| unsafe { core.pop() }).collect();
-        refuse(self.injector.push_batch(newer).err().unwrap_or_default());
-        let all = self.injector.len();
-        // SAFETY: passed on.
-        let first = unsafe { self.take_injected(core) };
-        let left = core.len();
-        let older = all.saturating_sub(left + 1);
-        core.window.set(Window { older, left });
-        first
     }
 
     /// Takes a fair share from the shared queue; all but the first go to the ring.
@@ -725,6 +723,28 @@ impl Scheduler {
             core::add(&core.counts.batches, 1);
         }
         first
+    }
+
+    /// A worker that always has a task of its own never runs out of them, and never looks for others'. If it has just one, it looks whether somebody has more.
+    ///
+    /// # Safety
+    /// The core is the calling thread's.
+    unsafe fn level(&self, core: &Core, index: usize) {
+        let own = core.len();
+        let cores = self.cores_in_use.load(Ordering::SeqCst);
+        if own > 1 || cores < 2 {
+            return;
+        }
+        // One at a time: there may be many.
+        // SAFETY: passed on.
+        let victim = unsafe { core.random_below(cores) };
+        let other = self.core(victim);
+        if victim != index && other.len() > own + 1 && self.may_steal(index, other) {
+            // SAFETY: passed on.
+            let task = unsafe { core.steal_from(other) };
+            // Behind those that came along with it, as in the other's ring.
+            task.into_iter().for_each(|task| self.queue_again(task));
+        }
     }
 
     /// # Safety

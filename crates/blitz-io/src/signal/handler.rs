@@ -73,7 +73,8 @@ impl Post {
         ];
         let invalid = |why: &str| {
             let text = format!("cannot listen to signal {signal}: {why}");
-            io::Error::new(io::ErrorKind::InvalidInput, text)
+            // As tokio has it.
+            io::Error::other(text)
         };
         if REFUSED.contains(&signal) {
             return Err(invalid(

@@ -102,7 +102,7 @@ impl From<SignalKind> for c_int {
 /// Any number of listeners, also in several runtimes, hear every signal.
 ///
 /// # Errors
-/// [`InvalidInput`](io::ErrorKind::InvalidInput) for a signal that does not exist or that nobody can listen to (SIGKILL, SIGSTOP, SIGSEGV,
+/// [`Other`](io::ErrorKind::Other) for a signal that does not exist or that nobody can listen to (SIGKILL, SIGSTOP, SIGSEGV,
 /// SIGILL, SIGFPE); otherwise if the system is out of descriptors.
 ///
 /// # Panics

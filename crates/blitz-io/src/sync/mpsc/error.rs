@@ -40,10 +40,12 @@ impl<T> TrySendError<T> {
 
 impl<T> fmt::Debug for TrySendError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
+        // With its quotation marks, as tokio has it.
+        let text = match self {
             TrySendError::Full(_) => "Full(..)",
             TrySendError::Closed(_) => "Closed(..)",
-        })
+        };
+        fmt::Debug::fmt(text, f)
     }
 }
 
@@ -84,10 +86,12 @@ impl<T> SendTimeoutError<T> {
 
 impl<T> fmt::Debug for SendTimeoutError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
+        // As above.
+        let text = match self {
             SendTimeoutError::Timeout(_) => "Timeout(..)",
             SendTimeoutError::Closed(_) => "Closed(..)",
-        })
+        };
+        fmt::Debug::fmt(text, f)
     }
 }
 
