@@ -14,9 +14,10 @@
 use crate::companion::sleep_elsewhere;
 use crate::pool::Pool;
 use crate::primitives::FullPolicy;
+use crate::sync::locks::{Condvar, Mutex};
 use crossbeam_utils::CachePadded;
+use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
 
 /// See the module's documentation.
 pub(crate) struct Capacity {

@@ -20,7 +20,21 @@ use std::time::{Duration, Instant};
 #[path = "clock/counter.rs"]
 mod source;
 
-#[cfg(all(target_family = "wasm", target_os = "unknown"))]
+// A page with threads.
+#[cfg(all(
+    feature = "web_spin_lock",
+    target_family = "wasm",
+    target_os = "unknown",
+    target_feature = "atomics"
+))]
+#[path = "clock/page.rs"]
+mod source;
+
+#[cfg(all(
+    target_family = "wasm",
+    target_os = "unknown",
+    not(all(feature = "web_spin_lock", target_feature = "atomics"))
+))]
 #[path = "clock/counted.rs"]
 mod source;
 
@@ -46,10 +60,43 @@ pub fn ticks_per_us() -> u64 {
     source::ticks_per_us()
 }
 
-/// The point in time that is so far away; none if it is beyond all clocks, or if there is no clock: then there are no threads that could be waited for, either.
+/// Does the standard library have a clock?
+const HAS_INSTANTS: bool = cfg!(not(all(target_family = "wasm", target_os = "unknown")));
+
+/// The point in time that is so far away; none if it is beyond all clocks, or if there is none: whoever waits then waits as long as it takes.
 pub(crate) fn deadline(limit: Duration) -> Option<Instant> {
-    let has_clock = cfg!(not(all(target_family = "wasm", target_os = "unknown")));
-    has_clock.then(Instant::now)?.checked_add(limit)
+    HAS_INSTANTS.then(Instant::now)?.checked_add(limit)
+}
+
+/// How long it is since it was started, for those who wait.
+#[derive(Clone, Copy)]
+pub(crate) enum Stopwatch {
+    Instants(Instant),
+    Ticks(u64),
+    /// Ticks count readings.
+    Nothing,
+}
+
+impl Stopwatch {
+    pub(crate) fn start() -> Self {
+        match (HAS_INSTANTS, source::IS_CLOCK) {
+            (true, _) => Self::Instants(Instant::now()),
+            (false, true) => Self::Ticks(ticks()),
+            (false, false) => Self::Nothing,
+        }
+    }
+
+    /// `None`: nobody knows.
+    pub(crate) fn elapsed(self) -> Option<Duration> {
+        match self {
+            Self::Instants(start) => Some(start.elapsed()),
+            Self::Ticks(start) => {
+                let passed = ticks().saturating_sub(start);
+                Some(Duration::from_micros(passed / ticks_per_us()))
+            }
+            Self::Nothing => None,
+        }
+    }
 }
 
 /// How long a reading takes, if that is long enough to count; 0 otherwise.

@@ -278,4 +278,4 @@ pub use crate::pool::complain;
 
 /// The pool's side: one companion at most, for life. Threads hold it strongly while they run, the pool weakly, since the
 /// companion holds the pool.
-pub(crate) type Slot = std::sync::OnceLock<Weak<dyn Companion>>;
+pub(crate) type Slot = crate::sync::locks::OnceLock<Weak<dyn Companion>>;

@@ -14,6 +14,7 @@ use crate::primitives::parker::Parker;
 use crate::profile;
 use crate::seat;
 use crate::site::Site;
+use crate::sync::locks::Mutex;
 use crate::wait::{Awaited, wait_for};
 use std::any::Any;
 use std::fmt;
@@ -21,7 +22,7 @@ use std::future::Future;
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, MutexGuard, PoisonError, Weak};
 use std::task::{Poll, Waker};
 use std::thread;
 

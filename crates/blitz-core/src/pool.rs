@@ -6,6 +6,7 @@
 
 use crate::builder::available_cpus;
 use crate::capacity::Capacity;
+use crate::clock;
 use crate::companion::{self, Companion};
 use crate::console::OfPool;
 use crate::context::{self, Context, TaskContext};
@@ -24,6 +25,7 @@ use crate::shared_queue::SharedQueue;
 use crate::sleep::Sleep;
 use crate::stats::PoolStats;
 use crate::sync::AtomicU64;
+use crate::sync::locks::{Condvar, Mutex, OnceLock};
 use crate::task::TaskRef;
 use crate::thread_attributes::ThreadAttributes;
 use crate::thread_latch::ThreadLatch;
@@ -33,7 +35,7 @@ use crate::worker;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, MutexGuard, PoisonError, Weak};
 use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
@@ -861,12 +863,15 @@ impl Pool {
         loop {
             // SAFETY: the caller occupies the seat.
             while unsafe { worker::run_anything(seat) } {}
-            // Before the clock is asked: where there are no threads, there may be none.
+            // Before the clock is asked: a web page has none.
             if self.stopped.iter().all(ThreadLatch::is_set) && self.is_over() {
                 return true;
             }
             // They may still have something for this thread: a broadcast. Nobody wakes it for that here.
-            let soon = Instant::now() + Duration::from_millis(1);
+            let Some(soon) = clock::deadline(Duration::from_millis(1)) else {
+                std::hint::spin_loop();
+                continue;
+            };
             let look = deadline.map_or(soon, |deadline| deadline.min(soon));
             if self.wait_until_stopped(Some(look)) && self.is_over() {
                 return true;

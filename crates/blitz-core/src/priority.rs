@@ -23,10 +23,11 @@ use crate::fork;
 use crate::inherited::{self, Node};
 use crate::pool::Pool;
 use crate::seat::Seat;
+use crate::sync::locks::{Condvar, Mutex, wait_while_at_most};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::iter;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// A thread that finds other work all the time takes a background task after so many pieces of it.
@@ -114,11 +115,7 @@ impl Turn {
     /// Waits until it is over, for [`LONGEST_WAIT`] at most; says whether it is.
     fn wait(&self) -> bool {
         let over = self.over.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited = self
-            .ends
-            .wait_timeout_while(over, LONGEST_WAIT, |over| !*over)
-            .unwrap_or_else(PoisonError::into_inner);
-        *waited.0
+        *wait_while_at_most(&self.ends, over, LONGEST_WAIT, |over| !*over)
     }
 
     fn is_over(&self) -> bool {
@@ -164,11 +161,7 @@ impl Relays {
         let mut state = self.state();
         state.idle += 1;
         let none = |state: &mut State| state.turns.is_empty() && !pool.is_over();
-        let waited = self
-            .called
-            .wait_timeout_while(state, KEEP_ALIVE, none)
-            .unwrap_or_else(PoisonError::into_inner);
-        state = waited.0;
+        state = wait_while_at_most(&self.called, state, KEEP_ALIVE, none);
         state.idle -= 1;
         let turn = state.turns.pop_front();
         state.threads -= usize::from(turn.is_none());

@@ -34,10 +34,11 @@ use crate::fork;
 use crate::hooks;
 use crate::pool::{Pool, complain};
 use crate::seat::Seat;
+use crate::sync::locks::{Condvar, Mutex, wait_while_at_most};
 use crate::worker;
 use std::iter;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// How long a rescue thread waits for more work before it ends.
@@ -150,11 +151,7 @@ impl Rescue {
         hooks::look_for_deadlock(pool);
         waiting.threads += 1;
         let idle = |waiting: &mut Waiting| waiting.called == 0 && !pool.is_over();
-        let waited = self
-            .called
-            .wait_timeout_while(waiting, KEEP_ALIVE, idle)
-            .unwrap_or_else(PoisonError::into_inner);
-        let mut waiting = waited.0;
+        let mut waiting = wait_while_at_most(&self.called, waiting, KEEP_ALIVE, idle);
         waiting.threads -= 1;
         let called = waiting.called > 0;
         if called {

@@ -3,8 +3,8 @@
 //! What a pool has one of for each thread is made with the pool, in one block, where finding it costs what it costs in a slice. A pool that gets more threads later
 //! ([`set_num_threads`](crate::ThreadPool::set_num_threads)) adds blocks behind it, each a quarter of everything before, or larger, so that there are few. Nothing is ever moved or freed before the whole row.
 
+use crate::sync::locks::OnceLock;
 use std::ops::Index;
-use std::sync::OnceLock;
 
 /// See the module's documentation.
 #[derive(Debug)]

@@ -20,6 +20,7 @@ use crate::profile::{self, Spawned};
 use crate::seat::{self, Seat};
 use crate::site::Site;
 use crate::spawn;
+use crate::sync::locks::{Mutex, OnceLock};
 use crate::task::{self, TaskRef};
 use crate::wait::{LatchWait, wait_for};
 use std::any::Any;
@@ -30,7 +31,7 @@ use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 /// A fork-join scope, in which tasks can be spawned that borrow from outside of it.
 ///

@@ -113,7 +113,7 @@ pub(crate) struct Sleep {
 /// How the attendant is woken.
 #[cfg(not(loom))]
 #[derive(Default)]
-struct Interrupt(std::sync::OnceLock<Box<dyn Fn() + Send + Sync>>);
+struct Interrupt(crate::sync::locks::OnceLock<Box<dyn Fn() + Send + Sync>>);
 
 #[cfg(not(loom))]
 impl Interrupt {

@@ -7,10 +7,79 @@
 #[cfg(not(loom))]
 pub use std::{
     hint::spin_loop,
+    sync::Arc,
     sync::atomic::{self, AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, fence},
-    sync::{Arc, Condvar, Mutex},
     thread::yield_now,
 };
+
+#[cfg(not(loom))]
+pub use locks::{Condvar, Mutex};
+
+/// What blocks, for code that is no part of a model: the standard library's. Their guards and errors are, in any case.
+///
+/// The thread of a web page must not block, not even for a moment: the browser ends what tries to. With the feature `web_spin_lock`, and in a program whose page has
+/// threads at all, it spins instead, as rayon's does, with the same crate's help.
+pub mod locks {
+    #[cfg(not(all(
+        feature = "web_spin_lock",
+        target_family = "wasm",
+        target_os = "unknown",
+        target_feature = "atomics"
+    )))]
+    pub use std::sync::{Condvar, Mutex, OnceLock};
+    use std::sync::{LockResult, MutexGuard, PoisonError};
+    use std::time::Duration;
+    #[cfg(all(
+        feature = "web_spin_lock",
+        target_family = "wasm",
+        target_os = "unknown",
+        target_feature = "atomics"
+    ))]
+    pub use wasm_sync::{Condvar, Mutex, OnceLock};
+
+    /// As `Condvar::wait_timeout_while`, which asks a clock that a web page does not have. Whoever is woken in vain may wait for `limit` once more.
+    pub fn wait_while_at_most<'a, T>(
+        condvar: &Condvar,
+        mut guard: MutexGuard<'a, T>,
+        limit: Duration,
+        mut goes_on: impl FnMut(&mut T) -> bool,
+    ) -> MutexGuard<'a, T> {
+        let mut in_time = true;
+        while in_time && goes_on(&mut guard) {
+            let waited = ignore_poison(condvar.wait_timeout(guard, limit));
+            (guard, in_time) = (waited.0, !waited.1.timed_out());
+        }
+        guard
+    }
+
+    fn ignore_poison<G>(result: LockResult<G>) -> G {
+        result.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    #[cfg(all(test, not(loom)))]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn a_wait_ends_with_its_reason_or_with_its_time() {
+            let (lock, condvar) = (Mutex::new(0), Condvar::new());
+            let guard = lock.lock().unwrap();
+            let guard = wait_while_at_most(&condvar, guard, Duration::from_millis(1), |_| true);
+            drop(guard);
+            std::thread::scope(|threads| {
+                threads.spawn(|| {
+                    for _ in 0..3 {
+                        *lock.lock().unwrap() += 1;
+                        condvar.notify_all();
+                    }
+                });
+                let guard = lock.lock().unwrap();
+                let enough = wait_while_at_most(&condvar, guard, Duration::MAX, |n| *n < 3);
+                assert_eq!(*enough, 3);
+            });
+        }
+    }
+}
 
 /// Some 32-bit CPUs have no such words. There, a lock for each does: slower, and otherwise the same.
 #[cfg(all(not(target_has_atomic = "64"), not(loom)))]

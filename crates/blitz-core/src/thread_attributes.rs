@@ -5,7 +5,7 @@
 //! The builder decides it once, for each thread before that is started; the pool remembers it, because a thread that stands in for one of them
 //! ([`crate::rescue`]) must be able to run whatever that one could.
 
-use std::sync::OnceLock;
+use crate::sync::locks::OnceLock;
 use std::thread;
 
 /// The names and the stack size that the builder was given.

@@ -1,6 +1,7 @@
 //! A latch that plain blocking threads wait on: thread start, thread end.
 
-use std::sync::{Condvar, Mutex, PoisonError};
+use crate::sync::locks::{Condvar, Mutex};
+use std::sync::PoisonError;
 use std::time::Instant;
 
 /// Set once for each thread, waited for by anybody, without spinning.

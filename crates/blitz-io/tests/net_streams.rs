@@ -470,8 +470,19 @@ fn options_are_set_and_a_socket_goes_to_the_standard_library_and_back() {
         let mut buffer = [0; 4];
         soon(server.read_exact(&mut buffer)).await.unwrap();
         assert_eq!(&buffer, b"back");
-        let refused = TcpSocket::new_v4().unwrap();
+    });
+}
+
+#[test]
+fn where_a_listener_has_been_closed_connections_are_refused() {
+    run(|| async {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let connect = spawn(TcpSocket::new_v4().unwrap().connect(address));
+        let _server = soon(listener.accept()).await.unwrap();
+        let _client = soon(connect).await.unwrap().unwrap();
         drop(listener);
+        let refused = TcpSocket::new_v4().unwrap();
         let error = soon(refused.connect(address)).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::ConnectionRefused);
     });

@@ -3,9 +3,9 @@
 //! Iteration sees `Ok(value)` as one item and `Err(_)` as none, so the three iterators are those of [`option`](mod@crate::option).
 
 use crate::delegate::{clone_references, delegate_indexed};
+use crate::engine::sync::locks::Mutex;
 use crate::iter::{FromParallelIterator, IntoParallelIterator, ParallelIterator};
 use crate::option;
-use std::sync::Mutex;
 
 /// Parallel iterator over the success value of a `Result`, by value.
 ///

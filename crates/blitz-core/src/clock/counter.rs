@@ -8,6 +8,9 @@ use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+/// Whether ticks tell the time.
+pub(super) const IS_CLOCK: bool = true;
+
 #[inline]
 pub(super) fn ticks() -> u64 {
     // SAFETY: every CPU that programs for this target run on has `rdtsc`; it reads a register.

@@ -4,6 +4,9 @@ use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use std::time::Instant;
 
+/// Whether ticks tell the time.
+pub(super) const IS_CLOCK: bool = true;
+
 #[inline]
 pub(super) fn ticks() -> u64 {
     if cfg!(blitz_slow_clock) {

@@ -160,7 +160,7 @@ pub(crate) mod table {
     use std::sync::MutexGuard;
     use std::sync::{LockResult, PoisonError};
     #[cfg(not(loom))]
-    use std::time::{Duration, Instant};
+    use std::time::Duration;
 
     struct Waiter {
         address: usize,
@@ -184,16 +184,13 @@ pub(crate) mod table {
             ignore_poison(self.0.wait(queue))
         }
 
-        /// `false`: the time is up.
         #[cfg_attr(test, allow(dead_code))]
-        fn wait_until<'a>(
+        fn wait_at_most<'a>(
             &self,
             queue: MutexGuard<'a, Queue>,
-            deadline: Instant,
-        ) -> (MutexGuard<'a, Queue>, bool) {
-            let left = deadline.saturating_duration_since(Instant::now());
-            let waited = self.0.wait_timeout(queue, left);
-            (ignore_poison(waited).0, !left.is_zero())
+            limit: Duration,
+        ) -> MutexGuard<'a, Queue> {
+            ignore_poison(self.0.wait_timeout(queue, limit)).0
         }
 
         fn notify(&self) {
@@ -343,12 +340,8 @@ pub(crate) mod table {
         let Some((_, mut queue, ticket, signal)) = enlist(word, expected) else {
             return;
         };
-        let deadline = Instant::now() + limit;
-        let mut in_time = true;
-        while in_time && queue.waiters.iter().any(|waiter| waiter.ticket == ticket) {
-            (queue, in_time) = signal.wait_until(queue, deadline);
-        }
-        // If the time was up.
+        queue = signal.wait_at_most(queue, limit);
+        // If the time was up, or for no reason.
         queue.waiters.retain(|waiter| waiter.ticket != ticket);
         queue.is_through_with(signal);
     }

@@ -8,7 +8,11 @@
 
 use super::flaw::Flaws;
 use super::futex;
+#[cfg(not(loom))]
+use crate::clock::Stopwatch;
 use crate::sync::{AtomicU32, Ordering};
+#[cfg(not(loom))]
+use std::{cell::Cell, time::Duration};
 
 const EMPTY: u32 = 0;
 const PARKED: u32 = 1;
@@ -50,10 +54,15 @@ impl Parker {
 
     /// The same, but without a token for `limit` at most, about.
     #[cfg(not(loom))]
-    pub(crate) fn park_at_most(&self, limit: std::time::Duration) {
-        let start = std::time::Instant::now();
+    pub(crate) fn park_at_most(&self, limit: Duration) {
+        let watch = Stopwatch::start();
+        // Without a clock one wait has to do, though it may end for no reason.
+        let has_waited = Cell::new(false);
         self.park_in(|state| {
-            match limit.checked_sub(start.elapsed()) {
+            let waited = has_waited.replace(true);
+            let passed = watch.elapsed();
+            let passed = passed.unwrap_or(if waited { limit } else { Duration::ZERO });
+            match limit.checked_sub(passed) {
                 Some(left) if !left.is_zero() => futex::wait_at_most(state, PARKED, left),
                 // Nobody else turns PARKED into EMPTY.
                 _ => drop(state.compare_exchange(

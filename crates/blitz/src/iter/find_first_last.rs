@@ -15,12 +15,13 @@ use super::ParallelIterator;
 use super::find::{LOOK_UP_AFTER, first_hit};
 use super::plumbing::{Consumer, Folder, Reducer, UnindexedConsumer};
 use crate::engine::AtomicU64;
+use crate::engine::sync::locks::Mutex;
 use std::cell::Cell;
 use std::cmp::Ordering;
 use std::marker::PhantomData;
 use std::ops::ControlFlow::{Break, Continue};
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{MutexGuard, PoisonError};
 
 pub(super) fn find_first<I, P>(iter: I, predicate: P) -> Option<I::Item>
 where

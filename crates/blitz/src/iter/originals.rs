@@ -5,8 +5,9 @@
 //! finished: clones take long and several are wanted at once. So whoever had to wait for an original makes another one first, and
 //! their number grows as fast as a tree, not one by one.
 
+use crate::engine::sync::locks::{Condvar, Mutex};
 use std::ops::Deref;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{MutexGuard, PoisonError};
 
 /// What clones are made of.
 pub(super) struct Originals<U> {

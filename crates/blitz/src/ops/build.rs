@@ -6,14 +6,15 @@
 
 use super::chunks::chunks_of;
 use super::pieces::pieces;
+use crate::engine::sync::locks::Mutex;
 use crate::iter::ParallelIterator;
 use crate::slice::sort::raw::{Shared, welcome_huge_pages};
 use std::marker::PhantomData;
 use std::mem::{ManuallyDrop, forget, needs_drop};
 use std::ops::Range;
 use std::ptr;
+use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// A vector of `len` elements, made by `fill`, which gets every piece once and must push exactly as many elements as it is
 /// long.

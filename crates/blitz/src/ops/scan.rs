@@ -15,10 +15,11 @@ use super::chunks::chunks_of_mut;
 use super::stopwatch::Stopwatch;
 use crate::engine::operation;
 use crate::engine::primitives::SyncPtr;
+use crate::engine::sync::locks::Mutex;
 use crate::engine::{current_num_threads, demand};
 use std::marker::PhantomData;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
+use std::sync::PoisonError;
 
 /// All prefixes of a slice: place `i` of the result holds `v[0] ∘ v[1] ∘ … ∘ v[i]`.
 ///

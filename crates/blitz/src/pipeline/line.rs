@@ -17,9 +17,10 @@
 
 use crate::engine::crew::Crew;
 use crate::engine::demand::beat;
+use crate::engine::sync::locks::Mutex;
 use std::collections::VecDeque;
 use std::mem;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 
 /// What is done with each job.
 pub trait Work {

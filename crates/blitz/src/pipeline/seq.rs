@@ -13,6 +13,7 @@ use super::pace::Pace;
 use super::par_map::Detached;
 use crate::engine::crew::{Crew, Surroundings};
 use crate::engine::demand::ticks_at_work;
+use crate::engine::sync::locks::{Condvar, Mutex};
 use crate::engine::{
     Scope, ThreadPool, caller_may_take_part, checkpoint, hand_over, in_place_scope,
 };
@@ -28,7 +29,7 @@ use std::marker::PhantomData;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 use std::{thread, vec};
 
 type Payload = Box<dyn Any + Send>;

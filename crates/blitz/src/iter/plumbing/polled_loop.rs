@@ -13,9 +13,10 @@ use super::outlet::{PourPulled, take_steps};
 use super::pace::{Pace, Site};
 use super::{Folder, UnindexedConsumer};
 use crate::engine::demand::{Within, join_context_within};
+use crate::engine::sync::locks::Mutex;
 use crate::engine::{caller_may_take_part, checkpoint, current_num_threads, hand_over};
 use std::cell::Cell;
-use std::sync::{Mutex, TryLockError};
+use std::sync::TryLockError;
 
 /// Shares nest inside each other, and so do their stack frames, also those of threads that take a share while they wait for one of
 /// theirs.

@@ -16,13 +16,14 @@ use super::pieces::pieces_of_at_least;
 use super::stopwatch::Stopwatch;
 use crate::engine::current_num_threads;
 use crate::engine::operation;
+use crate::engine::sync::locks::Mutex;
 use crate::iter::{IntoParallelRefIterator, ParallelIterator};
 use crate::slice::ParallelSliceMut;
 use std::collections::HashSet;
 use std::collections::hash_map::{Entry, HashMap, RandomState};
 use std::hash::{BuildHasher, Hash};
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
+use std::sync::PoisonError;
 
 /// All rows by their key: for every key the rows that have it, in the order of the slice.
 ///

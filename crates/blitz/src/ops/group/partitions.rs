@@ -7,11 +7,12 @@
 //! from the map's beginning to its end.
 
 use super::Grouping;
+use crate::engine::sync::locks::Mutex;
 use crate::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
 use crate::ops::pieces::pieces_of_at_least;
 use std::collections::HashMap;
 use std::hash::BuildHasher;
-use std::sync::{Mutex, PoisonError};
+use std::sync::PoisonError;
 
 /// Rows per batch.
 const BATCH: usize = 1 << 20;
