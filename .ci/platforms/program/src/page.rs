@@ -1,5 +1,5 @@
 //! A page in a browser with threads: a pool whose threads are workers of the page (`spawn_handler`), used from the page's own thread, which must never block.
-//! Neither the standard library nor this program can start a worker, so the host (`page.mjs`) does: each of its workers calls [`page::thread`].
+//! Neither the standard library nor this program can start a worker, so the host (`page.mjs`) does: each of its workers calls `page::thread`.
 //!
 //! Ends with a trap if something is wrong.
 
