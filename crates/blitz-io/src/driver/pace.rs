@@ -7,8 +7,9 @@
 //! Measured: 20,000 timers within 50 ms, 12 in each tick, on one thread (`programs/micro`, row `timers/fired-cpu`): CPU time 1.19 of tokio's, which waits for the millisecond, with an eighth of
 //! a millisecond, 0.94 with a quarter, 0.80 with half of one.
 
-/// So many timers at once are worth a wake-up.
-const CROWD: u64 = 100;
+/// So many timers at once are worth a wake-up. Few enough that the worker that runs their tasks does not ask for help with them (`outlook`): with 100, and 31 in each tick, a second worker was woken every
+/// time, and they took a third more CPU time (group `time`).
+const CROWD: u64 = 84;
 /// In ticks: a quarter of a millisecond.
 const LONGEST: u64 = 8;
 /// Wakes in a row that make a habit.
@@ -78,8 +79,8 @@ mod tests {
     fn timers_that_come_in_crowds_wait_for_each_other_up_to_a_limit() {
         let few = |wakes: usize, gap: usize| wakes.abs_diff(1000 / gap) <= ROW as usize;
         assert!(few(wakes(2, 1), 8));
-        assert!(few(wakes(12, 1), 8));
-        assert!(few(wakes(25, 1), 4));
+        assert!(few(wakes(12, 1), 7));
+        assert!(few(wakes(25, 1), 3));
         // There is a crowd in every tick.
         assert_eq!(wakes(CROWD as usize, 1), 1000);
         assert_eq!(wakes(1000, 1), 1000);
