@@ -203,7 +203,7 @@ impl<T: Default> ForkLock<T> {
         }
     }
 
-    /// Waits for whoever has it, not for long: nobody's code is run under it.
+    /// Waits for whoever has it.
     pub fn lock(&self) -> Locked<'_, T> {
         let open = (generation() as u32).wrapping_mul(2);
         loop {

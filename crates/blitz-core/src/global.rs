@@ -8,10 +8,11 @@
 //! pool gets that; otherwise there is a second one, and the runtime stays on the first.
 
 use crate::builder::{ErrorKind, ThreadPoolBuildError, ThreadPoolBuilder, ThreadSpawn, revive};
-use crate::fork::{self, ForkLock};
+use crate::fork::{self, ForkLock, Locked};
 use crate::pool::Pool;
 use crate::seat;
 use crate::thread_pool;
+use std::cell::Cell;
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
@@ -26,6 +27,39 @@ static SETTLED: AtomicBool = AtomicBool::new(false);
 /// Decides who builds: a pool that fails to start must leave `GLOBAL` empty. Taken when forks are noticed: a child that does not know that it is one would wait
 /// for its parent's thread to open it.
 static BUILDING: ForkLock<()> = ForkLock::new(());
+
+thread_local! {
+    /// The calling thread has `BUILDING`, in the process of this generation. The user's code runs under it: the closures of `spawn_handler` and `thread_name`.
+    static BUILDS: Cell<Option<u64>> = const { Cell::new(None) };
+}
+
+/// The right to start the global pool, or to replace it.
+struct Building {
+    _lock: Locked<'static, ()>,
+}
+
+impl Building {
+    /// Waits for whoever has it.
+    ///
+    /// # Panics
+    /// If that is the calling thread, which would wait for itself.
+    fn begin() -> Self {
+        assert!(
+            BUILDS.get() != Some(fork::generation()),
+            "the global thread pool is just being started by the calling thread, which cannot use it before that: \
+             a spawn_handler or a thread_name of the global pool must not call anything parallel"
+        );
+        let lock = BUILDING.lock();
+        BUILDS.set(Some(fork::generation()));
+        Building { _lock: lock }
+    }
+}
+
+impl Drop for Building {
+    fn drop(&mut self) {
+        BUILDS.set(None);
+    }
+}
 
 /// The global pool, started now if need be.
 ///
@@ -64,7 +98,7 @@ pub(crate) fn started() -> Option<&'static Pool> {
 #[cold]
 pub(crate) fn get_or_start() -> Result<&'static Pool, ThreadPoolBuildError> {
     fork::notice();
-    let _building = BUILDING.lock();
+    let _building = Building::begin();
     if let Some(pool) = started() {
         return Ok(pool);
     }
@@ -93,7 +127,7 @@ pub(crate) fn start<S: ThreadSpawn>(
     builder: ThreadPoolBuilder<S>,
 ) -> Result<&'static Pool, ThreadPoolBuildError> {
     fork::notice();
-    let _building = BUILDING.lock();
+    let _building = Building::begin();
     let settled = SETTLED.load(Ordering::Relaxed);
     match started() {
         Some(_) if settled => Err(ErrorKind::GlobalPoolExists.into()),
@@ -148,7 +182,7 @@ pub(crate) fn stop(deadline: Option<Instant>) -> bool {
     let Some(pool) = started() else { return true };
     pool.assert_outside();
     let mut replace = || {
-        let _building = BUILDING.lock();
+        let _building = Building::begin();
         let this = ptr::from_ref(pool).cast_mut();
         let (order, none) = (Ordering::Relaxed, ptr::null_mut());
         if GLOBAL.compare_exchange(this, none, order, order).is_ok() {

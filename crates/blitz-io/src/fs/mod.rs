@@ -65,17 +65,19 @@ pub(crate) use self::{buffered::Medium, immediate::Attempt};
 
 /// Does what `work` does on a thread that may block.
 ///
+/// # Errors
+/// Those of `work`; and if nobody does it, because no thread can be started or the runtime is gone.
+///
 /// # Panics
-/// Outside of a runtime, and if `work` does.
+/// Outside of a runtime.
 #[cfg(not(loom))]
 async fn on_a_thread<T: Send + 'static>(
     work: impl FnOnce() -> std::io::Result<T> + Send + 'static,
 ) -> std::io::Result<T> {
     match crate::spawn_blocking(work).await {
         Ok(result) => result,
-        Err(error) => match error.try_into_panic() {
-            Ok(payload) => std::panic::resume_unwind(payload),
-            Err(_) => Err(job::runtime_is_gone()),
-        },
+        // It says why. Going on with it as a panic would say nothing: whoever reports those has seen none if there was no thread.
+        Err(error) if error.is_panic() => Err(std::io::Error::other(error)),
+        Err(_) => Err(job::runtime_is_gone()),
     }
 }

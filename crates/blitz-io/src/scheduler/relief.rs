@@ -121,6 +121,8 @@ struct Threads {
     retired: Vec<(ThreadHandle, Arc<BlockingPool>)>,
     /// Somebody has been told that there are no more to be had.
     complained: bool,
+    /// Somebody has been told that the system starts none.
+    refused: bool,
 }
 
 impl Threads {
@@ -131,6 +133,15 @@ impl Threads {
             complain(format_args!(
                 "{stuck} tasks of a runtime block their threads (in a lock or a channel of std, say), and others wait for one of them; \
                  use block_in_place or spawn_blocking for what blocks"
+            ));
+        }
+    }
+
+    /// Says once that tasks wait for a worker, which may wait for one of them.
+    fn complain_of(&mut self, refused: &std::io::Error) {
+        if !std::mem::replace(&mut self.refused, true) {
+            complain(format_args!(
+                "all workers of a runtime are busy or wait, and no thread can be started to run its tasks meanwhile: {refused}"
             ));
         }
     }
@@ -303,7 +314,7 @@ impl Relief {
             Some(active) => active.thread().unpark(),
             // `stop` has been here: nobody would join a thread that starts now.
             None if self.is_stopping() => {}
-            None => match self.start(scheduler, &threads, working.core) {
+            None => match self.start(scheduler, &mut threads, working.core) {
                 Some(active) => threads.active = Some(active),
                 None => {
                     // Tasks wait: for a worker, or for a retired thread. Not for long, once a thread can be had: the watcher asks again.
@@ -318,7 +329,12 @@ impl Relief {
     }
 
     /// `None`: there are too many threads, or no memory for one more.
-    fn start(&self, scheduler: &Scheduler, threads: &Threads, core: usize) -> Option<ThreadHandle> {
+    fn start(
+        &self,
+        scheduler: &Scheduler,
+        threads: &mut Threads,
+        core: usize,
+    ) -> Option<ThreadHandle> {
         let mut lenders = threads.retired.iter().map(|(_, blocking)| blocking);
         // Those that are stuck may be about to block with a word.
         let stuck = threads.stuck.len();
@@ -332,7 +348,9 @@ impl Relief {
             None => builder,
         };
         let scheduler = scheduler.arc();
-        start_thread(builder, move || scheduler.relief.main(&scheduler, core)).ok()
+        start_thread(builder, move || scheduler.relief.main(&scheduler, core))
+            .inspect_err(|error| threads.complain_of(error))
+            .ok()
     }
 
     // ---- the thread -------------------------------------------------------------------------

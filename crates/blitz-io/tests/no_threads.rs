@@ -1,0 +1,78 @@
+//! The system starts no more threads: whoever needs one is told so.
+#![cfg(target_os = "linux")]
+
+use blitz_io::{Builder, Handle};
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+/// In a process of its own: it writes to the standard error, and has no memory for the threads of other tests.
+const CHILD: &str = "BLITZ_TEST_NO_THREADS";
+
+#[test]
+fn a_file_that_no_thread_can_read_is_an_error() {
+    let mut builder = Builder::new_current_thread();
+    // There is no memory for such a stack.
+    let runtime = builder.thread_stack_size(1 << (usize::BITS - 2)).build();
+    let read = runtime.unwrap().block_on(blitz_io::fs::read("Cargo.toml"));
+    let error = read.unwrap_err().to_string();
+    assert!(error.contains("no thread can be started"), "{error}");
+}
+
+#[test]
+fn tasks_that_nobody_can_run_are_told_of() {
+    if std::env::var_os(CHILD).is_some() {
+        return wait_for_tasks_that_nobody_runs();
+    }
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args([
+            "--exact",
+            "tasks_that_nobody_can_run_are_told_of",
+            "--nocapture",
+        ])
+        .env(CHILD, "1")
+        .stderr(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let errors = BufReader::new(child.stderr.take().unwrap());
+    let mut lines = errors.lines().map_while(Result::ok);
+    let told = lines.find(|line| line.contains("no thread can be started"));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(told.expect("it says so").starts_with("Blitz: "));
+}
+
+fn wait_for_tasks_that_nobody_runs() {
+    // A child that says nothing ends all the same.
+    // SAFETY: no handler is installed for the signal.
+    unsafe { libc::alarm(30) };
+    let mut builder = Builder::new_multi_thread();
+    let runtime = builder.worker_threads(2).enable_all().build().unwrap();
+    runtime.block_on(async { blitz_io::spawn(async {}).await.unwrap() });
+    allow_no_more_memory_than(512 << 10);
+    let wait_for_a_task = || async {
+        let task = blitz_io::spawn(blitz_io::task::yield_now());
+        // Said to the runtime, which has no thread for what is waited for.
+        Handle::current().block_on(task).unwrap();
+    };
+    let waiting: Vec<_> = (0..2).map(|_| runtime.spawn(wait_for_a_task())).collect();
+    for task in waiting {
+        runtime.block_on(task).unwrap();
+    }
+}
+
+/// A quarter of a stack.
+fn allow_no_more_memory_than(bytes: u64) {
+    let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
+    let pages: u64 = pages.split(' ').next().unwrap().parse().unwrap();
+    // SAFETY: both only read and write plain numbers.
+    let answer = unsafe {
+        let size = pages * libc::sysconf(libc::_SC_PAGESIZE) as u64 + bytes;
+        let limit = libc::rlimit {
+            rlim_cur: size as libc::rlim_t,
+            rlim_max: size as libc::rlim_t,
+        };
+        libc::setrlimit(libc::RLIMIT_AS, &limit)
+    };
+    assert_eq!(answer, 0);
+}
