@@ -3,6 +3,7 @@
 
 use blitz_io::{Builder, Handle};
 use std::io::{BufRead, BufReader};
+use std::pin::Pin;
 use std::process::{Command, Stdio};
 
 /// In a process of its own: it writes to the standard error, and has no memory for the threads of other tests.
@@ -50,15 +51,19 @@ fn wait_for_tasks_that_nobody_runs() {
     let runtime = builder.worker_threads(2).enable_all().build().unwrap();
     runtime.block_on(async { blitz_io::spawn(async {}).await.unwrap() });
     allow_no_more_memory_than(512 << 10);
-    let wait_for_a_task = || async {
-        let task = blitz_io::spawn(blitz_io::task::yield_now());
-        // Said to the runtime, which has no thread for what is waited for.
-        Handle::current().block_on(task).unwrap();
-    };
-    let waiting: Vec<_> = (0..2).map(|_| runtime.spawn(wait_for_a_task())).collect();
-    for task in waiting {
-        runtime.block_on(task).unwrap();
-    }
+    // More than there can be threads by now: one or two may have been started beside the workers.
+    runtime.block_on(wait_for_tasks(20));
+}
+
+/// A task that waits for another one, which waits for another one.
+fn wait_for_tasks(depth: u32) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    Box::pin(async move {
+        if depth > 0 {
+            let next = blitz_io::spawn(wait_for_tasks(depth - 1));
+            // The runtime is told, and has no thread for what is waited for.
+            Handle::current().block_on(next).unwrap();
+        }
+    })
 }
 
 /// A quarter of a stack.
