@@ -9,7 +9,7 @@ use crate::entered;
 use crate::global;
 use crate::join::{FnContext, Known, join_knowing};
 use crate::pool::Pool;
-use crate::seat;
+use crate::seat::{self, Seat};
 use crate::wake;
 use crate::wake_cost;
 #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -71,6 +71,44 @@ pub fn all_others_are_busy() -> bool {
         }
         None => entered::started().is_some_and(Pool::all_are_busy),
     }
+}
+
+/// Has the calling thread forks that thieves see and have not taken? Those that only it knew of are shown, as they are by the next fork.
+///
+/// ```
+/// use blitz_core::demand::has_work_on_offer;
+/// assert!(!has_work_on_offer());
+/// ```
+#[inline]
+pub fn has_work_on_offer() -> bool {
+    seat::current().is_some_and(offers_forks)
+}
+
+/// Would nobody take more than is on offer already? The calling thread [has work on offer](has_work_on_offer), and all others are busy. Whoever comes first is served with
+/// that; as long as it is so, a loop inside of it need neither be cut nor timed. (With one asleep, somebody has to find out whether to wake it, and that takes the clock.)
+///
+/// ```
+/// let nobody_wants_more: bool = blitz_core::demand::others_are_served();
+/// # let _ = nobody_wants_more;
+/// ```
+#[inline]
+pub fn others_are_served() -> bool {
+    seat::current().is_some_and(|seat| offers_forks(seat) && seat.pool().all_others_are_busy(seat))
+}
+
+#[inline]
+fn offers_forks(seat: &Seat) -> bool {
+    seat.stack.shows_work() || seat.stack.hides_work() && show_forks(seat)
+}
+
+#[cold]
+#[inline(never)]
+fn show_forks(seat: &Seat) -> bool {
+    // SAFETY: the seat is the caller's.
+    unsafe { seat.stack.show() };
+    // Whoever is about to sleep looks again.
+    seat.pool().sleep.post();
+    true
 }
 
 /// May the calling thread run parts of a loop itself?

@@ -586,6 +586,33 @@ impl JoinStack {
         }
     }
 
+    /// Is a fork on the stack that thieves see and have not taken? A hint, even for the owner: one may be taking it. By the invariant it is one load.
+    #[inline]
+    pub(crate) fn shows_work(&self) -> bool {
+        !self.shared.limit.load(Ordering::Relaxed).is_null()
+    }
+
+    /// Are there private forks? Exact for the owner.
+    #[inline]
+    pub(crate) fn hides_work(&self) -> bool {
+        self.owner.bottom.load(Ordering::Relaxed) > self.shared.low.load(Ordering::Relaxed)
+    }
+
+    /// Makes all private forks public: what a push does when nothing is, without one.
+    ///
+    /// # Safety
+    /// The caller occupies this stack's seat.
+    #[cold]
+    #[inline(never)]
+    pub(crate) unsafe fn show(&self) {
+        let bottom = self.owner.bottom.load(Ordering::Relaxed);
+        let _lock = self.lock();
+        if self.shared.low.load(Ordering::Relaxed) < bottom {
+            self.set_low(bottom);
+            self.restore_limit();
+        }
+    }
+
     /// How many forks are on the stack. Exact for the owner, a hint for others.
     #[inline]
     pub(crate) fn depth(&self) -> usize {

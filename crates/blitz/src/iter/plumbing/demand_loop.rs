@@ -26,13 +26,13 @@
 //!
 //! Depth is logarithmic: each fork halves what is ahead.
 
-use super::local::{Here, Local, Offer};
+use super::local::{Here, Local};
 use super::pace::{Pace, Site, is_still_short, is_tiny};
 use super::search;
 use super::{Consumer, Folder, Producer, UnindexedConsumer, UnindexedProducer};
 use crate::engine::demand::{
-    Parts, Within, affords_a_reading, all_others_are_busy, beat, between, join_context_within,
-    reading_ns, ticks,
+    Parts, Within, affords_a_reading, beat, between, join_context_within, others_are_served,
+    reading_ns, ticks, ticks_at_work,
 };
 pub(super) use crate::engine::rules::LOOP_LEVELS as LEVELS;
 use crate::engine::rules::LOOP_LEVELS_SHARED as LEVELS_SHARED;
@@ -162,12 +162,16 @@ where
     if !caller_may_take_part() {
         return begin_elsewhere(len, bounds, producer, consumer);
     }
+    if others_are_served() && !bounds.ask_for_a_cut(len) {
+        // Half of few items: a look around costs more than some of them.
+        let most = if len <= FEW { len / 2 } else { len / 4 };
+        if let Some(block) = site.items_in_a_part(most) {
+            let block = evened(block).max(bounds.min);
+            return unclocked(len, block, bounds.min, producer, consumer, site);
+        }
+    }
     if site.is_short(len as f32) && !bounds.ask_for_a_cut(len) {
-        return if others_are_served() && !Site::is_to_be_checked() {
-            unclocked(len, bounds.min, producer, consumer, site)
-        } else {
-            short(len, bounds.min, producer, consumer, site)
-        };
+        return short(len, bounds.min, producer, consumer, site);
     }
     if site.may_be_shorter(len as f32) && !bounds.ask_for_a_cut(len) && Site::is_to_be_checked() {
         return short(len, bounds.min, producer, consumer, site);
@@ -222,43 +226,37 @@ fn first_of_short(len: usize, min: usize) -> usize {
     }
 }
 
-/// Would nobody take a part of another loop, and will whoever comes first be served without one? Work of this thread is on offer that nobody has
-/// taken, and all others are busy. (With one asleep, somebody has to find out whether to wake it, and that takes the clock.)
-#[inline]
-fn others_are_served() -> bool {
-    Offer::is_open() && all_others_are_busy()
-}
-
-/// As [`short`], inside of work that is on offer: as long as nobody takes that, nobody would take a part of this loop, however long it is. So the
-/// clock need not be read; that would be most of the cost of a tiny loop. Whoever takes it may be back for more soon: one looks again after every
-/// quarter.
+/// Inside of work that is on offer: as long as nobody takes that, nobody would take a part of this loop, however long it is. So it is not cut, and
+/// the clock is not read; that would be most of the cost of a tiny loop. Whoever takes the other work may be back for more soon, so one looks again after
+/// every `block`. One run in sixteen is timed, for those that begin where others wait.
 fn unclocked<P, C>(
     len: usize,
+    block: usize,
     min: usize,
-    mut producer: P,
-    mut consumer: C,
+    producer: P,
+    consumer: C,
     site: &'static Site,
 ) -> C::Result
 where
     P: Producer,
     C: Consumer<P::Item>,
 {
-    let mut block = first_of_short(len, min);
+    let start = Site::is_to_be_checked().then(ticks_at_work);
     let mut ahead = len - block;
-    let (items, rest) = producer.split_at(block);
-    let (for_items, for_rest, _) = consumer.split_at(block);
-    (producer, consumer) = (rest, for_rest);
+    let (items, mut producer) = producer.split_at(block);
+    let (for_items, mut consumer, _) = consumer.split_at(block);
     let mut folder = fold(Parts::of(block, min), items, for_items.into_folder());
     loop {
         if folder.full() {
             return folder.complete();
         }
+        beat();
+        checkpoint();
         if !(others_are_served() && consumer.can_resume(&folder)) {
             return no_longer_unclocked(len, ahead, min, producer, consumer, folder, site);
         }
-        block = evened(len / 4).max(min);
         if ahead < block + min {
-            return fold(Parts::of(ahead, min), producer, consumer.resume(folder)).complete();
+            break;
         }
         let (items, rest) = producer.split_at(block);
         let (for_items, for_rest, _) = consumer.split_at(block);
@@ -266,6 +264,11 @@ where
         folder = fold(Parts::of(block, min), items, for_items.resume(folder));
         ahead -= block;
     }
+    folder = fold(Parts::of(ahead, min), producer, consumer.resume(folder));
+    if let Some(start) = start.filter(|_| !folder.full()) {
+        site.learn(between(start, ticks_at_work()), len as f32);
+    }
+    folder.complete()
 }
 
 /// Goes on with the clock. Nobody knows what the items so far have taken, and others could help by now: the first to be timed are as few as at the beginning
@@ -543,8 +546,6 @@ fn fork<P, C>(
     let (left_items, right_items) = producer.split_at(middle);
     let (left, right, reducer) = consumer.split_at(middle);
     let here = Here::new(local);
-    let on_offer = &Offer::new();
-    let _open = on_offer.open();
     let within = local.within();
     let (left, right) = join_context_within(
         within,
@@ -557,25 +558,22 @@ fn fork<P, C>(
             }
             None => Some(shared(middle, bounds, left_items, left, site, rate, within)),
         },
-        move |_| {
-            on_offer.taken();
-            match here.local_for_right() {
-                Some(local) => {
-                    local.in_loop(|| {
-                        offer(len - middle, bounds, levels, right_items, right, local);
-                    });
-                    None
-                }
-                None => Some(shared(
-                    len - middle,
-                    bounds,
-                    right_items,
-                    right,
-                    site,
-                    rate,
-                    within,
-                )),
+        move |_| match here.local_for_right() {
+            Some(local) => {
+                local.in_loop(|| {
+                    offer(len - middle, bounds, levels, right_items, right, local);
+                });
+                None
             }
+            None => Some(shared(
+                len - middle,
+                bounds,
+                right_items,
+                right,
+                site,
+                rate,
+                within,
+            )),
         },
     );
     local.pace.end_wait();
@@ -776,8 +774,6 @@ fn offer_unindexed<P, C>(
     let (spare, reducer) = (consumer.to_reducer(), consumer.to_reducer());
     let (left, right) = (consumer.split_off_left(), consumer);
     let here = Here::new(local);
-    let on_offer = &Offer::new();
-    let _open = on_offer.open();
     let within = local.within();
     let (left, right) = join_context_within(
         within,
@@ -790,22 +786,19 @@ fn offer_unindexed<P, C>(
             }
             None => Some(shared_unindexed(part, left_items, left, site, rate, within)),
         },
-        move |_| {
-            on_offer.taken();
-            match here.local_for_right() {
-                Some(local) => {
-                    local.in_loop(|| offer_unindexed(part, levels, right_items, right, local));
-                    None
-                }
-                None => Some(shared_unindexed(
-                    part,
-                    right_items,
-                    right,
-                    site,
-                    rate,
-                    within,
-                )),
+        move |_| match here.local_for_right() {
+            Some(local) => {
+                local.in_loop(|| offer_unindexed(part, levels, right_items, right, local));
+                None
             }
+            None => Some(shared_unindexed(
+                part,
+                right_items,
+                right,
+                site,
+                rate,
+                within,
+            )),
         },
     );
     local.pace.end_wait();

@@ -13,8 +13,6 @@ use super::pace::Pace;
 use super::{Consumer, Folder, Producer, Reducer};
 use crate::engine::demand::{Parts, Within, in_loop};
 use std::cell::Cell;
-use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::Relaxed};
 
 /// What one thread has made of its part of a loop so far, and how fast.
 pub(super) struct Local<T, C>
@@ -371,73 +369,4 @@ where
 pub(crate) fn this_thread() -> usize {
     thread_local! { static MARK: u8 = const { 0 } }
     MARK.with(|mark| mark as *const u8 as usize)
-}
-
-/// The right half of a fork, while it is on offer.
-///
-/// The open offers of a thread form a list, the youngest first. If the youngest has not been taken, somebody who looks for
-/// work would find some here: thieves take the oldest first.
-pub(super) struct Offer {
-    taken: AtomicBool,
-    older: AtomicPtr<Offer>,
-}
-
-thread_local! {
-    static YOUNGEST: Cell<*mut Offer> = const { Cell::new(ptr::null_mut()) };
-}
-
-impl Offer {
-    #[inline]
-    pub(super) fn new() -> Self {
-        Offer {
-            taken: AtomicBool::new(false),
-            older: AtomicPtr::new(YOUNGEST.get()),
-        }
-    }
-
-    /// Puts the offer into the list until the guard is dropped.
-    #[inline]
-    pub(super) fn open(&self) -> Opened<'_> {
-        YOUNGEST.set(self.address());
-        Opened(self)
-    }
-
-    /// Notes that somebody runs it now.
-    #[inline]
-    pub(super) fn taken(&self) {
-        self.taken.store(true, Relaxed);
-        self.close();
-    }
-
-    /// Takes the offer out of the list, if this is the thread whose list it is in and it is still there.
-    #[inline]
-    fn close(&self) {
-        if YOUNGEST.get() == self.address() {
-            YOUNGEST.set(self.older.load(Relaxed));
-        }
-    }
-
-    #[inline]
-    fn address(&self) -> *mut Offer {
-        ptr::from_ref(self).cast_mut()
-    }
-
-    /// Is work of this thread on offer?
-    #[inline]
-    pub(super) fn is_open() -> bool {
-        let youngest = YOUNGEST.get();
-        // SAFETY: the list holds offers in frames of this thread that have not ended: `Opened` sees to that, and offers of
-        // younger frames are taken out first.
-        !youngest.is_null() && unsafe { !(*youngest).taken.load(Relaxed) }
-    }
-}
-
-/// Takes the offer out of the list at the latest when its frame ends, also by a panic.
-pub(super) struct Opened<'o>(&'o Offer);
-
-impl Drop for Opened<'_> {
-    #[inline]
-    fn drop(&mut self) {
-        self.0.close();
-    }
 }

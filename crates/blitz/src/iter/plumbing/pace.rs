@@ -86,6 +86,17 @@ impl Site {
         is_outlier && most > 0.0 && demand::may_have_lost_its_cpu()
     }
 
+    /// How many of `items` take about as long as one part of a block, or fewer; `None` if nothing is known.
+    #[inline]
+    pub(super) fn items_in_a_part(&self, items: usize) -> Option<usize> {
+        let (average, _) = self.rates();
+        let (part, all) = (in_ticks(part_us()), average * items as f32);
+        if all <= part {
+            return (average > 0.0).then_some(items);
+        }
+        Some((items as f32 * (part / all)) as usize)
+    }
+
     /// Is a run over `items` of them expected to be short, and is none of its items a good part of that? `false` if nothing is
     /// known.
     #[inline]

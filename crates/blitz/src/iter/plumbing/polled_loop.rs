@@ -8,11 +8,11 @@
 //! * A source of [`Steps`] gives away the later half of what it has pending, again and again.
 //! * A sequential iterator ([`pull_in_turns`]) is put behind a lock, from which every thread pulls its items.
 
-use super::local::{Here, Local, Offer};
+use super::local::{Here, Local};
 use super::outlet::{PourPulled, take_steps};
 use super::pace::{Pace, Site};
 use super::{Folder, UnindexedConsumer};
-use crate::engine::demand::{Within, join_context_within};
+use crate::engine::demand::{Within, has_work_on_offer, join_context_within};
 use crate::engine::sync::locks::Mutex;
 use crate::engine::{caller_may_take_part, checkpoint, current_num_threads, hand_over};
 use std::cell::Cell;
@@ -106,15 +106,13 @@ fn step_along<S, C>(
         pace.note(block as f32);
         block = pace.next_block(block, LONGEST_BLOCK);
         let shares =
-            depth < DEEPEST && !Offer::is_open() && pace.should_share(pace.items_measured());
+            depth < DEEPEST && !has_work_on_offer() && pace.should_share(pace.items_measured());
         if let Some(later) = shares.then(|| steps.split_off()).flatten() {
             let (site, rate) = (pace.site(), pace.rate());
             let expected = pace.expected_ticks(pace.items_measured());
             let (reducer, spare) = (consumer.to_reducer(), consumer.to_reducer());
             let (left, right) = (consumer.split_off_left(), consumer);
             let here = Here::new(local);
-            let on_offer = &Offer::new();
-            let open = on_offer.open();
             let (left, right) = join_context_within(
                 Within::NOTHING,
                 expected,
@@ -126,15 +124,11 @@ fn step_along<S, C>(
                     }
                     None => Some(run_steps_at(site, rate, steps, left, depth + 1)),
                 },
-                move |_| {
-                    on_offer.taken();
-                    match here.local_for_right() {
-                        Some(_) => Err((later, right)),
-                        None => Ok(run_steps_at(site, rate, later, right, depth + 1)),
-                    }
+                move |_| match here.local_for_right() {
+                    Some(_) => Err((later, right)),
+                    None => Ok(run_steps_at(site, rate, later, right, depth + 1)),
                 },
             );
-            drop(open);
             match right {
                 Ok(right) => return local.take_in(left, Some(right), reducer, Some(spare)),
                 Err(back) => {

@@ -11,7 +11,6 @@
 //! * [`run_on_demand`] forks only where the estimated work on both sides pays for it, and otherwise runs the pieces of both
 //!   sides in turn. A cut that is not a fork costs a few nanoseconds.
 
-use super::local::Offer;
 use super::pace::{Pace, Site};
 use super::{Consumer, Folder, Producer, Reducer};
 use crate::engine::demand::{Parts, join_context_expecting, join_in_operation};
@@ -172,8 +171,6 @@ where
     };
     let (left_items, right_items) = producer.split_at(middle);
     let (left, right, reducer) = consumer.split_at(middle);
-    let on_offer = &Offer::new();
-    let _open = on_offer.open();
     let (left, right) = join_context_expecting(
         expected,
         move |context| {
@@ -181,7 +178,6 @@ where
             offer(site, levels, middle, left_cuts, left_items, left)
         },
         move |context| {
-            on_offer.taken();
             let levels = levels_of(context.migrated());
             offer(site, levels, len - middle, right_cuts, right_items, right)
         },
