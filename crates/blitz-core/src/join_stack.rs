@@ -17,12 +17,13 @@
 //! and pops; anybody may call the methods of [`Thief`].
 //!
 //! # Exposure
-//! Private forks become public in two ways, so that every fork can be stolen at any time:
+//! Private forks become public in three ways, so that every fork can be stolen at any time:
 //! 1. whenever the public part is empty, `limit` is null, the next push takes its slow path, and
 //!    everything including the new fork becomes public. So the outermost fork is public at once, and
 //!    after a theft the owner's next push shares all older forks;
 //! 2. a thief who finds nothing public while the owner sits in a long leaf *forces* exposure
-//!    ([`Thief::force`]).
+//!    ([`Thief::force`]);
+//! 3. an owner that does not fork, because there would be enough to steal, sees that there is nothing any more and [shows](JoinStack::show) what it has.
 //!
 //! Invariant, under the lock: `limit` is null if and only if the public part is empty.
 //!
@@ -105,6 +106,7 @@ enum Flaw {
     ForceUnfenced,
     PopIgnoresThief,
     LimitStays,
+    ShowUnlocked,
     RelaxedUnlock,
     RelaxedPut,
     RelaxedPop,
@@ -606,7 +608,8 @@ impl JoinStack {
     #[inline(never)]
     pub(crate) unsafe fn show(&self) {
         let bottom = self.owner.bottom.load(Ordering::Relaxed);
-        let _lock = self.lock();
+        // Its release publishes the forks, as in a slow push.
+        let _lock = (!self.owner.flaws.has(Flaw::ShowUnlocked)).then(|| self.lock());
         if self.shared.low.load(Ordering::Relaxed) < bottom {
             self.set_low(bottom);
             self.restore_limit();
@@ -925,7 +928,12 @@ mod tests {
                             told.reclaim();
                         }
                     }
-                    7 => assert_eq!(told.force(), real.thief().force()),
+                    7 if rng.below(2) == 0 => assert_eq!(told.force(), real.thief().force()),
+                    7 => {
+                        // SAFETY: as above.
+                        unsafe { real.show() };
+                        told.force();
+                    }
                     _ => {
                         let lowest = rng.below(4);
                         let stolen = real.thief().steal_from_level(lowest as u32, 1, |_| true);
@@ -936,6 +944,8 @@ mod tests {
                 assert_eq!(told.depth(), real.depth());
                 assert_eq!(told.sees_work(), real.thief().sees_work());
                 assert_eq!(told.sees_private(), real.thief().sees_private());
+                assert_eq!(told.sees_work(), real.shows_work());
+                assert_eq!(told.sees_private(), real.hides_work());
             }
         }
     }

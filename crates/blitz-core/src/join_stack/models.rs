@@ -390,6 +390,37 @@ fn loom_a_limit_that_stays_keeps_the_next_push_private() {
     exposure_after_theft(Flaws::only(Flaw::LimitStays));
 }
 
+/// The owner shows a private fork, without forking, while a thief takes what it finds.
+fn shown_against_theft(flaws: Flaws<Flaw>) {
+    race::<2, _>(move || {
+        let (owner, left) = with_a_public_fork(flaws);
+        let thief = owner.clone();
+        owner
+            .each_once(2, Some(left))
+            .thread(move || {
+                let place = owner.fork(1);
+                // SAFETY: this thread is the owner.
+                unsafe { owner.stack.show() };
+                owner.join(1, place);
+            })
+            .thread(move || {
+                thief.steal(1);
+                thief.steal(1);
+            })
+    });
+}
+
+#[test]
+fn loom_a_fork_that_is_shown_runs_once() {
+    with_both_fences(|| shown_against_theft(Flaws::NONE));
+}
+
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn loom_showing_forks_without_the_lock_does_not_publish_them() {
+    shown_against_theft(Flaws::only(Flaw::ShowUnlocked));
+}
+
 #[test]
 fn loom_two_thieves_and_the_owner_compete_for_one_fork() {
     race::<3, _>(|| {
