@@ -27,7 +27,7 @@
 //! Depth is logarithmic: each fork halves what is ahead.
 
 use super::local::{Here, Local};
-use super::pace::{Pace, Site, is_still_short, is_tiny};
+use super::pace::{Nest, Pace, Site, is_still_short, is_tiny};
 use super::search;
 use super::{Consumer, Folder, Producer, UnindexedConsumer, UnindexedProducer};
 use crate::engine::demand::{
@@ -328,7 +328,19 @@ where
     let (items, rest) = producer.split_at(block);
     let (for_items, for_rest, _) = consumer.split_at(block);
     (producer, consumer) = (rest, for_rest);
+    if let Some(outer) = Nest::around().filter(|_| !Site::is_to_be_checked()) {
+        // One reading is enough for both.
+        let folder = fold(Parts::of(block, min), items, for_items.into_folder());
+        if folder.full() {
+            return folder.complete();
+        }
+        if outer.has_become_long(ticks()) || !consumer.can_resume(&folder) {
+            return no_longer_unclocked(len, ahead, min, producer, consumer, folder, site);
+        }
+        return fold(Parts::of(ahead, min), producer, consumer.resume(folder)).complete();
+    }
     let start = ticks();
+    let nest = Nest::begin(start);
     let mut folder = fold(Parts::of(block, min), items, for_items.into_folder());
     loop {
         if folder.full() {
@@ -339,6 +351,7 @@ where
         let expected = taken as f32 * (len as f32 / (len - ahead) as f32);
         let is_short = is_still_short(expected);
         if !(is_short && consumer.can_resume(&folder)) {
+            drop(nest);
             let local = Local::new(Pace::begin(site, len as f32));
             local.pace.start_at(start);
             local.put(folder);
@@ -349,6 +362,9 @@ where
             } else {
                 alone(len, ahead, block, min, producer, consumer, local)
             };
+        }
+        if is_tiny(expected) && !Site::is_to_be_checked() {
+            return fold(Parts::of(ahead, min), producer, consumer.resume(folder)).complete();
         }
         block = evened(len / 8).max(min);
         if is_tiny(expected) || ahead < block + min {

@@ -113,13 +113,14 @@ impl Site {
         average > 0.0 && is_still_short(average * items)
     }
 
-    /// Is it time to see whether loops are still what they are taken for? One in sixteen.
+    /// Is it time to see whether loops are still what they are taken for? One in sixteen, of those of every site: steps of the golden ratio hit the same sixteenth of a circle
+    /// as often if only every second counts, or every sixteenth, because loops take turns.
     #[inline]
     pub(super) fn is_to_be_checked() -> bool {
-        thread_local! { static RUNS: Cell<u8> = const { Cell::new(0) } }
+        thread_local! { static RUNS: Cell<u32> = const { Cell::new(0) } }
         let run = RUNS.get();
-        RUNS.set(run.wrapping_add(1));
-        run % 16 == 0
+        RUNS.set(run.wrapping_add(0x9E37_79B9));
+        run < 1 << 28
     }
 
     /// Takes in what a run of `ticks` over `items` has measured that nobody else had a part in.
@@ -137,9 +138,14 @@ impl Site {
     pub(super) fn learn(&self, ticks: u64, items: f32) {
         let (average, most) = self.rates();
         let rate = (ticks as f32 / items).max(f32::MIN_POSITIVE);
-        // Inner loops on several threads share the entry, and a store takes it away from the others: no news is not worth one.
-        let is_as_usual = rate > 0.8 * average && rate < 1.25 * average;
-        if is_as_usual && most < 4.0 * average && self.entry().1 > 0.0 {
+        // Inner loops on several threads share the entry, and a store takes it away from the others: no news is not worth one. A tiny run is timed so roughly, and disturbed so
+        // easily (by such a store, for one), that only a much cheaper one is news.
+        let (is_as_usual, harmless) = if is_tiny(ticks as f32) && is_tiny(average * items) {
+            (4.0 * rate > average, in_ticks(SHORT_US) / 4.0)
+        } else {
+            (rate > 0.8 * average && rate < 1.25 * average, 4.0 * average)
+        };
+        if is_as_usual && most < harmless && self.entry().1 > 0.0 {
             return;
         }
         if self.is_doubtful(ticks as f32, rate) {
@@ -177,6 +183,65 @@ fn part_us() -> f32 {
 #[inline]
 pub(super) fn is_still_short(ticks: f32) -> bool {
     ticks < in_ticks(2.0 * SHORT_US)
+}
+
+/// A short loop around those that its thread begins meanwhile. What it has taken from its beginning to a moment inside of one of them is more than that one has taken: as
+/// long as all of it is short, an inner loop has no need of a beginning and an end of its own.
+pub(super) struct Nest {
+    start: u64,
+    /// What was around it.
+    before: u64,
+}
+
+thread_local! {
+    /// When the innermost of them began; 0 if there is none.
+    static NEST: Cell<u64> = const { Cell::new(0) };
+}
+
+impl Nest {
+    /// A short loop begins, and ends when this is dropped.
+    #[inline]
+    pub(super) fn begin(start: u64) -> Nest {
+        Nest {
+            start,
+            before: NEST.replace(start),
+        }
+    }
+
+    /// The one that the calling thread is in.
+    #[inline]
+    pub(super) fn around() -> Option<Around> {
+        let start = NEST.get();
+        (start != 0).then_some(Around { start })
+    }
+}
+
+impl Drop for Nest {
+    #[inline]
+    fn drop(&mut self) {
+        // Unless it was not short after all.
+        if NEST.get() == self.start {
+            NEST.set(self.before);
+        }
+    }
+}
+
+/// See [`Nest::around`].
+#[derive(Clone, Copy)]
+pub(super) struct Around {
+    start: u64,
+}
+
+impl Around {
+    /// Is it no longer as short as it was taken for? Then it is none for those that follow either: each of them is timed by itself.
+    #[inline]
+    pub(super) fn has_become_long(self, now: u64) -> bool {
+        let is_long = !is_still_short(now.saturating_sub(self.start) as f32);
+        if is_long {
+            NEST.set(0);
+        }
+        is_long
+    }
 }
 
 /// Is it too short for more than one look at the clock?
@@ -545,6 +610,25 @@ mod tests {
     /// So many microseconds, for [`Site::learn`].
     fn us(us: f32) -> u64 {
         in_ticks(us) as u64
+    }
+
+    #[test]
+    fn loops_that_take_turns_are_all_checked_now_and_then() {
+        let fresh = std::thread::spawn(|| {
+            for loops in 1..=64 {
+                let mut checks = vec![0; loops];
+                for _ in 0..64 {
+                    for checks in &mut checks {
+                        *checks += u32::from(Site::is_to_be_checked());
+                    }
+                }
+                assert!(
+                    checks.iter().all(|checks| (1..=16).contains(checks)),
+                    "{loops} take turns, checked {checks:?} times of 64"
+                );
+            }
+        });
+        fresh.join().unwrap();
     }
 
     #[test]
