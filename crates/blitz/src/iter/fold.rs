@@ -208,6 +208,7 @@ where
     #[inline]
     fn into_folder(self) -> Self::Folder {
         FoldFolder {
+            may_stop: !self.base.is_never_full(),
             base: self.base.into_folder(),
             value: self.start.value(),
             op: self.op,
@@ -256,6 +257,8 @@ struct FoldFolder<'f, G, U, F> {
     base: G,
     value: U,
     op: &'f F,
+    /// Whether the base can have enough.
+    may_stop: bool,
 }
 
 impl<T, G, U, F> Folder<T> for FoldFolder<'_, G, U, F>
@@ -278,12 +281,14 @@ where
     where
         I: IntoIterator<Item = T>,
     {
-        let FoldFolder { base, value, op } = self;
-        let value = iter
-            .into_iter()
-            .take_while(|_| !base.full())
-            .fold(value, op);
-        FoldFolder { base, value, op }
+        let (iter, op) = (iter.into_iter(), self.op);
+        // A loop that may end before its iterator carries a large value through memory, with every item.
+        let value = if self.may_stop {
+            iter.take_while(|_| !self.base.full()).fold(self.value, op)
+        } else {
+            iter.fold(self.value, op)
+        };
+        FoldFolder { value, ..self }
     }
 
     #[inline]

@@ -10,7 +10,7 @@
 
 use super::plumbing::{Consumer, Folder, Reducer, UnindexedConsumer};
 use super::{Either, FromParallelIterator, IntoParallelIterator, ParallelExtend, ParallelIterator};
-use std::mem::MaybeUninit;
+use std::mem::{MaybeUninit, needs_drop};
 use std::ptr;
 
 /// Sends each item to the left consumer, the right one, or in parts to both.
@@ -65,10 +65,10 @@ struct Tray<T> {
 }
 
 /// So many items fit on one.
-const TRAY: usize = 32;
+const TRAY: usize = 128;
 
 /// Larger items than this are given one by one: two trays of them would take up a good part of a stack.
-const LARGE: usize = 64;
+const LARGE: usize = 32;
 
 impl<T> Tray<T> {
     #[inline]
@@ -87,53 +87,29 @@ impl<T> Tray<T> {
         F: Folder<T>,
     {
         if !folder.full() {
-            folder = folder.consume_iter(&mut *self);
+            let (items, taken) = (&self.items[..self.end], &mut self.start);
+            folder = folder.consume_iter(items.iter().map(|item| {
+                // A count that nobody needs would keep the items from being copied all at once.
+                if needs_drop::<T>() {
+                    *taken += 1;
+                }
+                // SAFETY: it was put there, and is counted as taken, unless it may as well be dropped twice.
+                unsafe { item.assume_init_read() }
+            }));
         }
         self.clear();
         folder
     }
 
-    /// The same for a tray on which there is no more room.
-    #[inline]
-    fn serve_all<F>(&mut self, folder: F) -> F
-    where
-        F: Folder<T>,
-    {
-        debug_assert_eq!((self.start, self.end), (0, TRAY));
-        self.end = 0;
-        // SAFETY: all of them are there, and the array's from now on.
-        let items: [T; TRAY] = unsafe { self.items.as_ptr().cast::<[T; TRAY]>().read() };
-        if folder.full() {
-            return folder;
-        }
-        folder.consume_iter(items)
-    }
-
     #[inline]
     fn clear(&mut self) {
-        self.for_each(drop);
-        (self.start, self.end) = (0, 0);
-    }
-}
-
-impl<T> Iterator for Tray<T> {
-    type Item = T;
-
-    #[inline]
-    fn next(&mut self) -> Option<T> {
-        if self.start == self.end {
-            return None;
+        while needs_drop::<T>() && self.start < self.end {
+            let item = &self.items[self.start];
+            self.start += 1;
+            // SAFETY: as above.
+            drop(unsafe { item.assume_init_read() });
         }
-        let item = &self.items[self.start];
-        self.start += 1;
-        // SAFETY: it was put there, and is counted as taken.
-        Some(unsafe { item.assume_init_read() })
-    }
-
-    #[inline]
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        let left = self.end - self.start;
-        (left, Some(left))
+        (self.start, self.end) = (0, 0);
     }
 }
 
@@ -254,7 +230,7 @@ where
     }
 
     #[inline]
-    fn sort_all<A, B, I>(self, items: I, mut left: A, mut right: B) -> (A, B)
+    fn sort_all<A, B, I>(self, mut items: I, mut left: A, mut right: B) -> (A, B)
     where
         A: Folder<T>,
         B: Folder<T>,
@@ -263,34 +239,31 @@ where
         if size_of::<T>() > LARGE {
             return one_by_one(self, items, left, right);
         }
-        // Without a branch: every item is written to both trays, and counts on one. The trays know how much is on them whenever the predicate runs.
+        // Without a branch: every item is written to both trays, and counts on one. Neither can be full before there were as many items as it holds.
         let (mut to_left, mut to_right) = (Tray::new(), Tray::new());
-        let (mut lefts, mut rights) = (0, 0);
-        for item in items {
-            let is_left = (self.0)(&item);
-            let item = MaybeUninit::new(item);
-            // SAFETY: bits that do not count are nobody's item. There is room for one more on both, see below.
-            unsafe {
-                ptr::copy_nonoverlapping(&item, to_left.items.as_mut_ptr().add(lefts), 1);
-                ptr::copy_nonoverlapping(&item, to_right.items.as_mut_ptr().add(rights), 1);
+        loop {
+            let (mut lefts, mut rights) = (0, 0);
+            for item in items.by_ref().take(TRAY) {
+                let is_left = (self.0)(&item);
+                let item = MaybeUninit::new(item);
+                // SAFETY: bits that do not count are nobody's item. There is room for one more on both: it is one of `TRAY` items.
+                unsafe {
+                    ptr::copy_nonoverlapping(&item, to_left.items.as_mut_ptr().add(lefts), 1);
+                    ptr::copy_nonoverlapping(&item, to_right.items.as_mut_ptr().add(rights), 1);
+                }
+                lefts += usize::from(is_left);
+                rights += usize::from(!is_left);
+                if needs_drop::<T>() {
+                    // The predicate may panic the next time.
+                    (to_left.end, to_right.end) = (lefts, rights);
+                }
             }
-            lefts += usize::from(is_left);
-            rights += usize::from(!is_left);
             (to_left.end, to_right.end) = (lefts, rights);
-            if lefts == TRAY {
-                left = to_left.serve_all(left);
-                lefts = 0;
-            } else if rights == TRAY {
-                right = to_right.serve_all(right);
-                rights = 0;
-            } else {
-                continue;
-            }
-            if left.full() && right.full() {
-                break;
+            (left, right) = (to_left.serve(left), to_right.serve(right));
+            if lefts + rights < TRAY || left.full() && right.full() {
+                return (left, right);
             }
         }
-        (to_left.serve(left), to_right.serve(right))
     }
 }
 
