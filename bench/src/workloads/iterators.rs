@@ -217,11 +217,31 @@ macro_rules! parallel_chains {
                         .flat_map(|&x| (0..2i64).into_par_iter().map(move |y| scramble(x + y)))
                         .reduce(|| 0, i64::wrapping_add) as u64
                 }),
-                chain("flat_map", 100_000, |data, n| {
-                    first(&data.ints, n / 10)
+                chain("flat_map", 1_000, flat_map),
+                chain("flat_map", 100_000, flat_map),
+                chain("nested_take_5", 100, |data, n| {
+                    let ints = first(&data.ints, n);
+                    let inner = |&x: &i64| {
+                        let few = ints.par_iter().take(5).map(|&y| scramble(x ^ y));
+                        few.reduce(|| 0, i64::wrapping_add)
+                    };
+                    ints.par_iter().map(inner).reduce(|| 0, i64::wrapping_add) as u64
+                }),
+                chain("fold_vec", 100, |data, n| {
+                    let pieces = first(&data.ints, n)
                         .par_iter()
-                        .flat_map(|&x| (0..10i64).into_par_iter().map(move |y| scramble(x + y)))
-                        .reduce(|| 0, i64::wrapping_add) as u64
+                        .fold(Vec::new, |mut piece, &x| {
+                            piece.push(x);
+                            piece
+                        });
+                    pieces.map(|piece: Vec<i64>| piece.len() as u64).sum()
+                }),
+                chain("collect_result", 100, |data, n| {
+                    let checked = first(&data.ints, n)
+                        .par_iter()
+                        .map(|&x| i64::checked_add(x, 1).ok_or(()));
+                    let all: Result<Vec<i64>, ()> = checked.collect();
+                    $crate::workloads::iterators::digest(&all.expect("small numbers"))
                 }),
                 chain("flat_map_iter", 100_000, |data, n| {
                     first(&data.ints, n / 10)
@@ -329,6 +349,13 @@ macro_rules! parallel_chains {
             let (even, odd): (Vec<i64>, Vec<i64>) = ints.partition(even);
             $crate::workloads::iterators::digest(&even)
                 ^ $crate::workloads::iterators::digest(&odd).rotate_left(1)
+        }
+
+        fn flat_map(data: &Data, n: usize) -> u64 {
+            first(&data.ints, n / 10)
+                .par_iter()
+                .flat_map(|&x| (0..10i64).into_par_iter().map(move |y| scramble(x + y)))
+                .reduce(|| 0, i64::wrapping_add) as u64
         }
 
         /// N-queens with a loop over all columns at every board.
@@ -481,7 +508,31 @@ pub mod seq {
                 let values = values.flat_map(|&x| (0..2i64).map(move |y| scramble(x + y)));
                 values.fold(0i64, i64::wrapping_add) as u64
             }),
+            chain("flat_map", 1_000, flat_map),
             chain("flat_map", 100_000, flat_map),
+            chain("nested_take_5", 100, |data, n| {
+                let ints = first(&data.ints, n);
+                let inner = |&x: &i64| {
+                    let few = ints.iter().take(5);
+                    few.fold(0i64, |sum, &y| sum.wrapping_add(scramble(x ^ y)))
+                };
+                ints.iter().map(inner).fold(0, i64::wrapping_add) as u64
+            }),
+            chain("fold_vec", 100, |data, n| {
+                let ints = first(&data.ints, n).iter();
+                let all: Vec<i64> = ints.fold(Vec::new(), |mut all, &x| {
+                    all.push(x);
+                    all
+                });
+                all.len() as u64
+            }),
+            chain("collect_result", 100, |data, n| {
+                let checked = first(&data.ints, n)
+                    .iter()
+                    .map(|&x| i64::checked_add(x, 1).ok_or(()));
+                let all: Result<Vec<i64>, ()> = checked.collect();
+                digest(&all.expect("small numbers"))
+            }),
             chain("flat_map_iter", 100_000, flat_map),
             chain("nested_par_iter", 1_000_000, sum_scrambled),
             chain("dot", 100_000, dot),
