@@ -171,10 +171,11 @@ where
         }
     }
     if site.is_short(len as f32) && !bounds.ask_for_a_cut(len) {
-        return short(len, bounds.min, producer, consumer, site);
+        let check = Site::is_to_be_checked();
+        return short(len, bounds.min, producer, consumer, site, check);
     }
     if site.may_be_shorter(len as f32) && !bounds.ask_for_a_cut(len) && Site::is_to_be_checked() {
-        return short(len, bounds.min, producer, consumer, site);
+        return short(len, bounds.min, producer, consumer, site, true);
     }
     let pace = Pace::begin(site, len as f32);
     let at_once = if bounds.ask_for_a_cut(len) {
@@ -307,7 +308,7 @@ where
     alone(len, ahead, block, min, producer, consumer, local)
 }
 
-/// A loop that has been short before: too short to be shared, so it need only be seen to be so still.
+/// A loop that has been short before: too short to be shared, so it need only be seen to be so still. `check`: and how long it takes.
 #[inline(never)]
 fn short<P, C>(
     len: usize,
@@ -315,6 +316,7 @@ fn short<P, C>(
     mut producer: P,
     mut consumer: C,
     site: &'static Site,
+    check: bool,
 ) -> C::Result
 where
     P: Producer,
@@ -328,7 +330,7 @@ where
     let (items, rest) = producer.split_at(block);
     let (for_items, for_rest, _) = consumer.split_at(block);
     (producer, consumer) = (rest, for_rest);
-    if let Some(outer) = Nest::around().filter(|_| !Site::is_to_be_checked()) {
+    if let Some(outer) = Nest::around().filter(|_| !check) {
         // One reading is enough for both.
         let folder = fold(Parts::of(block, min), items, for_items.into_folder());
         if folder.full() {
@@ -363,7 +365,7 @@ where
                 alone(len, ahead, block, min, producer, consumer, local)
             };
         }
-        if is_tiny(expected) && !Site::is_to_be_checked() {
+        if is_tiny(expected) && !check {
             return fold(Parts::of(ahead, min), producer, consumer.resume(folder)).complete();
         }
         block = evened(len / 8).max(min);
