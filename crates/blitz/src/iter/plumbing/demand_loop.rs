@@ -4,10 +4,11 @@
 //!
 //! 1. **Alone.** A loop begins as the plain sequential loop over a small first block, reads the clock, and goes on with
 //!    blocks of growing length until it knows that enough is ahead to be worth sharing. A loop that earlier runs have shown
-//!    to be short (6 us) looks at the clock only to see that it still is: before, after a sixteenth (after one item, if there are few), and at the end (10 ns each);
-//!    and after every eighth, if that takes long enough not to notice. If work around it is on offer and all other threads are busy, it looks whether
-//!    that is still so instead, since nobody would take a part of the loop either (`unclocked`). One run in sixteen of a loop that seems to be a little longer begins in the same way: what
-//!    forks and thefts cost is in the measurements of a loop that is shared, and would keep one of tiny items where it is. A loop that earlier runs have shown to be long skips this
+//!    to be short (6 us) looks at the clock only to see that it still is: before, and after a sixteenth (after one item, if there are few); inside of another short one, the
+//!    beginning of that will do. If it takes more than 2 us, also after every eighth, and at the end; one run in sixteen is timed to its end in any case, and so is one of a
+//!    loop that seems to be a little longer than short: what
+//!    forks and thefts cost is in the measurements of a loop that is shared, and would keep one of tiny items where it is. If work around the loop is on offer and all other
+//!    threads are busy, the clock is not read at all, since nobody would take a part of it either (`unclocked`). A loop that earlier runs have shown to be long skips this
 //!    step, and so does one of medium length if somebody is looking for work; unless it is a search, which may be over soon
 //!    (`search.rs`).
 //! 2. **Offered.** The rest is halved by `join` until a part is one block of about 8 us. The right half of each join is on
@@ -429,12 +430,6 @@ where
     P: Producer,
     C: Consumer<P::Item>,
 {
-    let few_and_dear = pace.is_known() && len <= 8;
-    let pace = if few_and_dear {
-        pace.rarely_clocked()
-    } else {
-        pace
-    };
     let local = Local::of_pieces(pace, bounds.ask_for_a_cut(len));
     local.pace.start();
     local.in_loop(|| offer(len, bounds, LEVELS, producer, consumer, &local));

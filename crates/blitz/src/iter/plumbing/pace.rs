@@ -273,8 +273,6 @@ pub(super) struct Pace {
     /// Items that were done since, and how often that was not worth a reading of a slow clock.
     unread: Cell<(f32, u32)>,
     ticks_per_us: f32,
-    /// Whether the clock is read at all.
-    clocked: bool,
     /// More loops like this one will probably follow at once.
     more_to_come: Cell<bool>,
 }
@@ -313,19 +311,7 @@ impl Pace {
             items: Cell::new(0.0),
             unread: Cell::new((0.0, 0)),
             ticks_per_us: demand::ticks_per_us() as f32,
-            clocked: true,
             more_to_come: Cell::new(false),
-        }
-    }
-
-    /// The same, without looking at the clock in most runs if nobody could be woken anyway.
-    ///
-    /// For loops of few dear items. They are often recursive: the same code runs for the root, where an item is half of
-    /// everything, and for the leaves, where a reading of the clock would be most of the cost.
-    pub(super) fn rarely_clocked(self) -> Pace {
-        Pace {
-            clocked: Site::is_to_be_checked() || !demand::all_others_are_busy(),
-            ..self
         }
     }
 
@@ -476,10 +462,10 @@ impl Pace {
         }
     }
 
-    /// How many of the `items` of a block make its next part: all, if nobody looks at the clock.
+    /// How many of the `items` of a block make its next part: all, if nothing is known.
     #[inline]
     pub(super) fn next_part(&self, items: usize) -> usize {
-        if self.clocked && self.is_known() {
+        if self.is_known() {
             let part = (part_us() * self.ticks_per_us / self.fine_rate()) as usize;
             part.max(items / 8).max(1)
         } else {
@@ -490,17 +476,13 @@ impl Pace {
     /// Begins to measure.
     #[inline]
     pub(super) fn start(&self) {
-        if self.clocked {
-            self.last.set(demand::ticks());
-        }
+        self.last.set(demand::ticks());
     }
 
     /// The thread is about to wait for a part of the loop that another one has. That is nothing its own items take: a loop of tiny ones that was taken for dear, and shared, would
     /// find that they are, and be shared for ever.
     pub(super) fn begin_wait(&self) {
-        if self.clocked {
-            self.waits_since.set(demand::ticks());
-        }
+        self.waits_since.set(demand::ticks());
     }
 
     /// It has waited, if [`begin_wait`](Self::begin_wait) was called.
@@ -527,9 +509,6 @@ impl Pace {
     /// Takes in that `items` have been done since the last reading.
     #[inline]
     pub(super) fn note(&self, items: f32) {
-        if !self.clocked {
-            return checkpoint();
-        }
         if demand::reading_ns() == 0 {
             return self.note_at(demand::ticks(), items);
         }
