@@ -113,13 +113,12 @@ impl Site {
         average > 0.0 && is_still_short(average * items)
     }
 
-    /// Is it time to see whether loops are still what they are taken for? One in sixteen, of those of every site: steps of the golden ratio hit the same sixteenth of a circle
-    /// as often if only every second counts, or every sixteenth, because loops take turns.
+    /// Is it time to see whether loops are still what they are taken for? One in sixteen, as a die would have it: of loops that take turns, a count would always hit the same one.
     #[inline]
     pub(super) fn is_to_be_checked() -> bool {
         thread_local! { static RUNS: Cell<u32> = const { Cell::new(0) } }
         let run = RUNS.get();
-        RUNS.set(run.wrapping_add(0x9E37_79B9));
+        RUNS.set(run.wrapping_mul(1_664_525).wrapping_add(1_013_904_223));
         run < 1 << 28
     }
 
@@ -596,14 +595,14 @@ mod tests {
         let fresh = std::thread::spawn(|| {
             for loops in 1..=64 {
                 let mut checks = vec![0; loops];
-                for _ in 0..64 {
+                for _ in 0..1024 {
                     for checks in &mut checks {
                         *checks += u32::from(Site::is_to_be_checked());
                     }
                 }
                 assert!(
-                    checks.iter().all(|checks| (1..=16).contains(checks)),
-                    "{loops} take turns, checked {checks:?} times of 64"
+                    checks.iter().all(|checks| (16..=160).contains(checks)),
+                    "{loops} take turns, checked {checks:?} times of 1024"
                 );
             }
         });
