@@ -4,7 +4,6 @@
 //! piece carries a fuse, and all fuses share one flag. A fuse that is dropped while its thread unwinds sets the flag;
 //! everybody looks at the flag once per item.
 
-use super::find::{FirstLook, LOOK_UP_AFTER};
 use super::plumbing::Folder;
 use super::stage::{IndexedPlan, Stage, its_own_plan, staged_adaptor};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -79,23 +78,6 @@ impl<In> Stage<In> for Fuse<'_> {
         F: Folder<In>,
         I: Iterator<Item = In>,
     {
-        let (mut iter, mut folder) = (iter, folder);
-        if iter.size_hint().1.is_none_or(|most| most > LOOK_UP_AFTER) {
-            // A look at the fuse with every item keeps the loop from being compiled as it is without one. If items are cheap, one for all of a few is enough.
-            let first_look = FirstLook::begin();
-            let mut fed = 0;
-            let some = iter.by_ref().take(LOOK_UP_AFTER).inspect(|_| fed += 1);
-            folder = folder.consume_iter(some.take_while(|_| !self.blown()));
-            let is_cheap = first_look.finds_cheap_items();
-            while is_cheap && fed == LOOK_UP_AFTER && !folder.full() && !self.blown() {
-                fed = 0;
-                let some = iter.by_ref().take(LOOK_UP_AFTER).inspect(|_| fed += 1);
-                folder = folder.consume_iter(some);
-            }
-            if fed < LOOK_UP_AFTER || folder.full() {
-                return folder;
-            }
-        }
         folder.consume_iter(iter.take_while(|_| !self.blown()))
     }
 
