@@ -331,34 +331,36 @@ where
     let (items, rest) = producer.split_at(block);
     let (for_items, for_rest, _) = consumer.split_at(block);
     (producer, consumer) = (rest, for_rest);
-    if let Some(outer) = Nest::around().filter(|_| !check) {
-        // One reading is enough for both.
-        let folder = fold(Parts::of(block, min), items, for_items.into_folder());
-        if folder.full() {
-            return folder.complete();
-        }
-        if outer.has_become_long(ticks()) || !consumer.can_resume(&folder) {
-            return no_longer_unclocked(len, ahead, min, producer, consumer, folder, site);
-        }
-        return fold(Parts::of(ahead, min), producer, consumer.resume(folder)).complete();
-    }
-    let start = ticks();
-    let nest = Nest::begin(start);
+    // Inside of another short loop its beginning will do.
+    let outer = Nest::around().filter(|_| !check);
+    let start = outer.unwrap_or_else(ticks);
+    let nest = outer.is_none().then(|| Nest::begin(start));
     let mut folder = fold(Parts::of(block, min), items, for_items.into_folder());
     loop {
         if folder.full() {
             return folder.complete();
         }
         let now = ticks();
-        let taken = now.saturating_sub(start);
-        let expected = taken as f32 * (len as f32 / (len - ahead) as f32);
+        let taken = now.saturating_sub(start) as f32;
+        let expected = match outer {
+            Some(_) => taken,
+            None => taken * (len as f32 / (len - ahead) as f32),
+        };
         let is_short = is_still_short(expected);
         if !(is_short && consumer.can_resume(&folder)) {
             drop(nest);
+            if !is_short {
+                Nest::end();
+            }
             let local = Local::new(Pace::begin(site, len as f32));
-            local.pace.start_at(start);
             local.put(folder);
-            local.pace.note_at(now, (len - ahead) as f32);
+            if is_short && outer.is_some() {
+                // The items have taken less than that.
+                local.pace.start_at(now);
+            } else {
+                local.pace.start_at(start);
+                local.pace.note_at(now, (len - ahead) as f32);
+            }
             return if is_short {
                 // Two pieces, since they cannot be run as one.
                 last_block(ahead, min, producer, consumer, local)
@@ -366,7 +368,7 @@ where
                 alone(len, ahead, block, min, producer, consumer, local)
             };
         }
-        if is_tiny(expected) && !check {
+        if outer.is_some() || is_tiny(expected) && !check {
             return fold(Parts::of(ahead, min), producer, consumer.resume(folder)).complete();
         }
         block = evened(len / 8).max(min);

@@ -207,11 +207,16 @@ impl Nest {
         }
     }
 
-    /// The one that the calling thread is in.
+    /// When the one began that the calling thread is in.
     #[inline]
-    pub(super) fn around() -> Option<Around> {
+    pub(super) fn around() -> Option<u64> {
         let start = NEST.get();
-        (start != 0).then_some(Around { start })
+        (start != 0).then_some(start)
+    }
+
+    /// It is not short after all. So it is none for the loops that follow either: each of them is timed by itself.
+    pub(super) fn end() {
+        NEST.set(0);
     }
 }
 
@@ -222,24 +227,6 @@ impl Drop for Nest {
         if NEST.get() == self.start {
             NEST.set(self.before);
         }
-    }
-}
-
-/// See [`Nest::around`].
-#[derive(Clone, Copy)]
-pub(super) struct Around {
-    start: u64,
-}
-
-impl Around {
-    /// Is it no longer as short as it was taken for? Then it is none for those that follow either: each of them is timed by itself.
-    #[inline]
-    pub(super) fn has_become_long(self, now: u64) -> bool {
-        let is_long = !is_still_short(now.saturating_sub(self.start) as f32);
-        if is_long {
-            NEST.set(0);
-        }
-        is_long
     }
 }
 
