@@ -94,8 +94,8 @@ pub(crate) struct Handle {
     clock: Clock,
 }
 
-/// A driver.
-pub(crate) fn new(clock: Clock) -> io::Result<(Driver, Arc<Handle>)> {
+/// A driver. `alone`: the thread that attends it is the only one that runs tasks.
+pub(crate) fn new(clock: Clock, alone: bool) -> io::Result<(Driver, Arc<Handle>)> {
     let poll = system::Poll::new()?;
     let registry = poll.registry().try_clone()?;
     let interrupter = Arc::new(system::Waker::new(&registry, INTERRUPT)?);
@@ -112,7 +112,7 @@ pub(crate) fn new(clock: Clock) -> io::Result<(Driver, Arc<Handle>)> {
         poll,
         events: system::Events::with_capacity(EVENTS),
         batch: WakeBatch::new(),
-        pace: Pace::default(),
+        pace: Pace::new(alone),
         handle: handle.clone(),
     };
     Ok((driver, handle))
