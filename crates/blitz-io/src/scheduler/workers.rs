@@ -221,7 +221,7 @@ impl Scheduler {
         let pool = PoolHandle::global().map_err(|error| {
             io::Error::other(format!("the global pool cannot be started: {error}"))
         })?;
-        let driver = driver::new(driver::Clock::new(false))?;
+        let driver = driver::new(driver::Clock::new(false), false)?;
         let scheduler = Self::new(
             pool.num_threads(),
             Reserves::DEFAULT,
