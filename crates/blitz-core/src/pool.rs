@@ -361,6 +361,11 @@ impl Pool {
         self.background.pop()
     }
 
+    /// Are there any?
+    pub(crate) fn has_background_tasks(&self) -> bool {
+        !self.background.is_empty()
+    }
+
     /// Takes any task that is not the background's.
     pub(crate) fn take_urgent(&self) -> Option<TaskRef> {
         let steal = |seat: &Seat| seat.stealer().steal_until_settled();

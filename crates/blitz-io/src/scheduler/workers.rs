@@ -928,6 +928,16 @@ impl Companion for Scheduler {
         unsafe { self.leave_driver() };
     }
 
+    fn listen(&self) -> bool {
+        if !self.driver.needs_attendant() {
+            return false;
+        }
+        let woken = self.driver.look();
+        // As when an attendant leaves: whoever fell asleep meanwhile has taken us for one.
+        self.watch.keep(self);
+        woken > 0
+    }
+
     fn interrupt(&self) {
         self.driver.interrupt();
     }
