@@ -492,10 +492,11 @@ impl<'a> Worker<'a> {
         let Some(companion) = &self.companion else {
             return false;
         };
+        if !self.pool.has_background_tasks() {
+            return false;
+        }
         let now = ticks();
-        if !self.pool.has_background_tasks()
-            || now.saturating_sub(self.listened) < DEAF_US * ticks_per_us()
-        {
+        if now.saturating_sub(self.listened) < DEAF_US * ticks_per_us() {
             return false;
         }
         self.listened = now;
