@@ -13,8 +13,8 @@ def fetch(wanted, folder):
     (folder / "Cargo.toml").write_text("\n".join(lines) + "\n")
     answer = subprocess.run(["cargo", "metadata", "--format-version=1"], cwd=folder, capture_output=True, text=True)
     if answer.returncode:
-        said = [line for line in answer.stderr.splitlines() if line.strip()]
-        return None, said[-1].strip() if said else "cargo does not say why"
+        said = [line for line in answer.stderr.splitlines() if line.startswith("error")]
+        return None, said[0] if said else "cargo does not say why"
     found = {}
     for package in json.loads(answer.stdout)["packages"]:
         if package["name"] in wanted:

@@ -24,13 +24,14 @@ def agrees(original, ours):
 def tell(options, suite, plan, results, known, known_file):
     original, ours = results["original"]["results"], results["ours"]["results"]
     whole_files = [case.removesuffix("::") for case, outcome in ours.items() if case.endswith("::") and outcome == BROKEN]
-    groups, rows, failing, not_counted = plan.groups(), {}, {}, []
+    groups, failing, not_counted = plan.groups(), {}, []
+    rows = {group: {"cases": 0, "pass": 0, "ignored": 0} for group in groups.values()}
     for case, outcome in original.items():
         counted = outcome in (PASSES, IGNORED) or outcome.startswith(REFUSED)
         if not counted or case.endswith("::"):
             not_counted.append((case, outcome))
             continue
-        row = rows.setdefault(groups.get(case) or groups[case.split("::")[0]], {"cases": 0, "pass": 0, "ignored": 0})
+        row = rows[groups.get(case) or groups[case.split("::")[0]]]
         mine = BROKEN if any(case.startswith(f"{file}::") for file in whole_files) else ours.get(case, "is not there")
         row["cases"] += 1
         if outcome == IGNORED:
@@ -40,6 +41,7 @@ def tell(options, suite, plan, results, known, known_file):
         else:
             failing[case] = mine
 
+    rows = {group: row for group, row in rows.items() if row["cases"]}
     width = max(map(len, [*rows, "all"]))
     print(f"\n{'':{width}}  {'cases':>6} {suite.NAME:>9} {'Blitz':>6} {'ignored':>8}")
     rows["all"] = {name: sum(row[name] for row in rows.values()) for name in ("cases", "pass", "ignored")}
@@ -61,7 +63,10 @@ def tell(options, suite, plan, results, known, known_file):
     if not_counted:
         print(f"\nnot counted, because they do not pass with {suite.NAME} itself here: {len(not_counted)} (original.json names them)")
     log = options.out / options.suite / "failing.txt"
-    log.write_text("".join(f"==== {case}: {outcome}\n{results['ours']['messages'].get(case, '')}\n" for case, outcome in failing.items()))
+    said = results["ours"]["messages"]
+    with log.open("w") as file:
+        for case, outcome in failing.items():
+            file.write(f"==== {case}: {outcome}\n{said.get(case) or said.get(case.split('::')[0], '')}\n")
     if new:
         print(f"\n{len(new)} cases fail that {known_file.name} does not list; {log} has what they said")
         return 1

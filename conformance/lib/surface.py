@@ -14,8 +14,9 @@ import re
 from plan import Case, Sheet
 
 HEAD = "#![allow(warnings)]\n"
-# Traits of the standard library that only nightly can name.
-UNNAMEABLE = {"Freeze", "StructuralPartialEq", "UnsafeUnpin", "CloneToUninit", "UseCloned", "TrivialClone"}
+# Traits of the standard library that only nightly can name; and `Drop`, which nobody asks for: a type that owns another one that has it
+# needs none.
+UNNAMEABLE = {"Freeze", "StructuralPartialEq", "UnsafeUnpin", "CloneToUninit", "UseCloned", "TrivialClone", "Drop"}
 
 
 class Unwritable(Exception):
@@ -149,7 +150,10 @@ class Surface:
         writer = Writer(self, "Any")
         parameters = writer.parameters(trait["generics"])
         bound = path + (f"<{', '.join(parameters)}>" if parameters else "")
-        return self.call(f, f"<Any as {bound}>::{method['name']}", function, writer, [trait["generics"], function["generics"]], f"Any: {bound} + ?Sized")
+        inputs = function["sig"]["inputs"]
+        by_reference = inputs and inputs[0][0] == "self" and lifetime_of(inputs[0][1]) is not None
+        return self.call(f, f"<Any as {bound}>::{method['name']}", function, writer, [trait["generics"], function["generics"]],
+                         f"Any: {bound}" + (" + ?Sized" if by_reference else ""))
 
     def call(self, f, callee, function, writer, generics, first=None):
         header, signature = function["header"], function["sig"]
@@ -219,7 +223,8 @@ class Surface:
         if extra:
             bounds, more = writer.declare(extra)
             own = set(writer.parameters(block["generics"]))
-            where += [bound for bound in bounds if ":" in bound and "?Sized" not in bound and not bound.startswith("const ") and bound.split(":")[0] in own] + more
+            where += [bound for bound in bounds if ":" in bound and not bound.startswith("const ") and bound.split(":")[0] in own] + more
+            where = [bound for bound in where if "?Sized" not in bound]
         types = []
         for member in map(self.item, block["items"]):
             if member and only(member["inner"])[0] == "assoc_type":
@@ -411,11 +416,12 @@ def lifetime_of(receiver):
 
 def outside_path(path):
     """rustdoc says where an item of another crate was written, which is often in a private module; the usual place is one level below the
-    crate, in the standard library two."""
+    crate, in the standard library two, and more for what only some systems have."""
     if path[0] in ("core", "alloc", "std"):
         if len(path) == 2:
             return "std::" + path[1]
-        inner = path[1:3] if path[1] == "os" else path[1:2]
+        depth = 4 if path[1:3] == ["os", "unix"] else 3 if path[1] == "os" else 2
+        inner = path[1:-1][:depth - 1]
         return "::".join(["std", *inner, path[-1]])
     return f"{path[0]}::{path[-1]}"
 
