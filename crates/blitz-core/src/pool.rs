@@ -588,6 +588,8 @@ impl Pool {
         };
         // A guest computes in its place; and who waits in a way that the engine knows counts as that.
         let absent = absent && !seat.occupancy.has_guest() && !seat.is_parked_in_work();
+        // One that waits for a CPU goes on when it gets one, and whoever stood in for it would take that.
+        let absent = absent && (seat.is_absent() || self.placement.may_sleep(thread));
         if seat.set_absent(absent) != absent {
             self.is_away(seat, absent);
         }
