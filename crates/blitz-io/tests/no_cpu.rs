@@ -36,7 +36,11 @@ fn who_waits_for_a_cpu_is_not_absent() {
         std::thread::scope(|scope| {
             // It loses its CPU for many times as long as the watcher waits between two looks.
             for _ in 0..8 {
-                scope.spawn(|| while !over.load(SeqCst) {});
+                scope.spawn(|| {
+                    while !over.load(SeqCst) {
+                        std::hint::spin_loop();
+                    }
+                });
             }
             let runtime = runtime(2);
             let start = Instant::now();
