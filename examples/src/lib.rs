@@ -101,10 +101,8 @@ impl Random {
     }
 }
 
-// The book's chapter, as doc tests.
-#[cfg(all(doctest, feature = "tools"))]
-#[doc = include_str!("../../docs/guide/seeing.md")]
-struct Seeing;
+#[cfg(doctest)]
+mod book;
 
 #[cfg(test)]
 mod tests {

@@ -250,3 +250,71 @@ fn every_recipe_is_in_the_cookbook() {
         );
     }
 }
+
+/// The cases that `conformance/NAME-known.txt` lists.
+fn known_cases(name: &str) -> Vec<String> {
+    let list = read(&root().join("conformance").join(format!("{name}-known.txt")));
+    let lines = list.lines().filter(|line| !line.starts_with('#'));
+    lines
+        .map(|line| {
+            let (case, reason) = line.split_once(" | ").expect("a case and its reason");
+            assert!(!reason.trim().is_empty(), "{case} has no reason");
+            case.trim().to_string()
+        })
+        .collect()
+}
+
+/// Does a name match a pattern in which `*` stands for anything?
+fn matches(name: &str, pattern: &str) -> bool {
+    match pattern.split_once('*') {
+        None => name == pattern,
+        Some((start, rest)) => name
+            .strip_prefix(start)
+            .is_some_and(|name| (0..=name.len()).any(|cut| matches(&name[cut..], rest))),
+    }
+}
+
+/// Everything between `<code>` and `</code>` in a section, without Markdown's backslashes, and the number in parentheses after it, or 1.
+fn patterns(page: &str, heading: &str) -> Vec<(String, usize)> {
+    let text = read(&root().join(page));
+    let section = text.split(&format!("\n## {heading}\n")).nth(1);
+    let section = section.unwrap_or_else(|| panic!("{page} has no section {heading}"));
+    let section = section.split("\n## ").next().unwrap();
+    let pieces = section.split("<code>").skip(1);
+    pieces
+        .map(|piece| {
+            let (pattern, after) = piece.split_once("</code>").expect("a closing tag");
+            let count = after
+                .strip_prefix(" (")
+                .and_then(|after| after.split(')').next()?.parse().ok());
+            (pattern.replace('\\', ""), count.unwrap_or(1))
+        })
+        .collect()
+}
+
+#[test]
+fn the_pages_list_exactly_the_cases_that_are_known_to_fail() {
+    for (name, page, heading) in [
+        (
+            "rayon",
+            "docs/coming-from-rayon.md",
+            "Rayon's tests that fail",
+        ),
+        (
+            "tokio",
+            "docs/coming-from-tokio.md",
+            "What of tokio's own tests does not pass",
+        ),
+    ] {
+        let known = known_cases(name);
+        let patterns = patterns(page, heading);
+        for (pattern, count) in &patterns {
+            let found = known.iter().filter(|case| matches(case, pattern)).count();
+            assert_eq!(found, *count, "{page} says {pattern}");
+        }
+        for case in &known {
+            let rows = patterns.iter().filter(|(one, _)| matches(case, one));
+            assert_eq!(rows.count(), 1, "{page} lists {case} once");
+        }
+    }
+}

@@ -177,7 +177,7 @@ impl std::fmt::Debug for Serving {
     }
 }
 
-// The book's chapter, as a doc test.
+// What the package's front page shows is tested.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/guide/console.md")]
-struct Chapter;
+#[doc = include_str!("../README.md")]
+struct Readme;

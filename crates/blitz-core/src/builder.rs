@@ -10,7 +10,6 @@ use crate::primitives::{BackoffMode, FullPolicy, fence};
 use crate::rescue;
 use crate::seat;
 use crate::thread_attributes::ThreadAttributes;
-#[cfg(windows)]
 use crate::thread_latch::ThreadLatch;
 use crate::thread_pool::ThreadPool;
 use crate::topology::{Share, Topology};
@@ -299,6 +298,10 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
                 }
                 .into());
             }
+        }
+        // Threads of a pool that lives do not end. Fewer than asked for will do, but not none at all: whatever is given to the pool would wait for ever.
+        if S::CUSTOM && pool.stopped.iter().all(ThreadLatch::is_set) {
+            return Err(ErrorKind::NeverRun.into());
         }
         std::mem::forget(guard);
         // Those that the user starts may begin whenever the user likes.
@@ -844,6 +847,7 @@ pub(crate) enum ErrorKind {
     NoCapacity,
     UsersThreads,
     Leaving,
+    NeverRun,
     Start {
         started: usize,
         threads: usize,
@@ -893,6 +897,9 @@ impl fmt::Display for ThreadPoolBuildError {
             ),
             ErrorKind::UsersThreads => f.write_str(
                 "the threads of this pool are started by a spawn_handler, or inside of build_scoped, and there can be no others later: build it with as many as it needs",
+            ),
+            ErrorKind::NeverRun => f.write_str(
+                "the spawn handler has dropped every ThreadBuilder: it has to call ThreadBuilder::run on a thread of its own, for each one",
             ),
             ErrorKind::Leaving => f.write_str(
                 "the calling thread is about to leave the pool, in its exit handler: change the number of threads elsewhere",

@@ -19,7 +19,7 @@
 //! Tasks, and work that is handed over, leave the token behind when they are started (`is_in_destructor`). Forks say nothing of what they inherit, so a thief has to see it: a seat whose
 //! occupant unwinds has a *floor*, the depth of its join stack at that time, which sinks with each join that the unwinding passes. Whatever is forked at or above it is a destructor's, and a thief
 //! runs it without a token (`Seat::run_stolen`). The floor is only a note about what to stop; a wrong one is never unsafe. It is missing for one case: a plain `join` in a destructor that a *panic* has
-//! called, and no join, loop or check point on the way there.
+//! called, and no join, loop or check point on the way there. And it is left over from an unwinding that the user's code has caught, until the next check point, or until somebody asks [`is_cancelled`].
 //!
 //! Where panics abort the process (`panic = "abort"`), nothing can unwind, and check points do nothing. Loops that are given a token or deadline of their own
 //! (`with_cancel` and its relatives in `blitz`) stop there as well: they need no unwinding, and tell what they have done.
@@ -389,7 +389,7 @@ impl CancelToken {
     ///
     /// # Unwinding
     /// Work is stopped by unwinding, as if the check point had panicked: destructors run, and a `std::sync::Mutex` that is held across it is
-    /// poisoned. A `catch_unwind` in between should let it go on (see [`Cancelled::of_panic`]). A destructor that runs meanwhile has no token, and neither has
+    /// poisoned. If one part of the work panics while another one is stopped, either may be what this tells. A `catch_unwind` in between should let it go on (see [`Cancelled::of_panic`]). A destructor that runs meanwhile has no token, and neither has
     /// what it starts: [`is_cancelled()`] is `false` there. (One that runs because its scope ends is stopped like other code; [`uncancelled`] is for what must not be.)
     /// With `panic = "abort"`, work is not stopped at all, but for loops that have their own token.
     ///
@@ -605,7 +605,13 @@ impl std::error::Error for Cancelled {}
 /// ```
 #[inline]
 pub fn is_cancelled() -> bool {
-    inherited::current_token().is_some_and(CancelToken::is_cancelled)
+    inherited::current_token().is_some_and(|token| {
+        // Whoever asks may have caught an unwinding.
+        if let Some(seat) = seat::current() {
+            look_at_floor(seat);
+        }
+        token.is_cancelled()
+    })
 }
 
 /// Stops the calling code if it has been told to: then this does not return. For long computations of your own; parallel loops have check points already.

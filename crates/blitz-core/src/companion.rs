@@ -68,6 +68,9 @@ pub trait Companion: Send + Sync + 'static {
     /// The end of what `attend` began.
     fn unattend(&self, index: usize);
 
+    /// As [`Companion::block`], without the sleep, if nobody attends: for a thread that has work, which can wait. It need not attend.
+    fn listen(&self) -> bool;
+
     /// Gets the attendant out of [`Companion::block`], now or when it enters it. Any thread may call this.
     fn interrupt(&self);
 

@@ -12,7 +12,7 @@ use crate::pool::Pool;
 use crate::seat::{self, Seat};
 use crate::wake;
 use crate::wake_cost;
-#[cfg(any(target_os = "linux", target_os = "android"))]
+#[cfg(target_os = "linux")]
 use std::{cell::Cell, mem::MaybeUninit};
 
 pub use crate::clock::{affords_a_reading, between, reading_ns, ticks, ticks_per_us};
@@ -164,7 +164,7 @@ pub fn beat() {
 /// ```
 #[cold]
 pub fn may_have_lost_its_cpu() -> bool {
-    #[cfg(any(target_os = "linux", target_os = "android"))]
+    #[cfg(target_os = "linux")]
     {
         thread_local! { static BEFORE: Cell<libc::c_long> = const { Cell::new(-1) } }
         let mut usage = MaybeUninit::<libc::rusage>::zeroed();
@@ -175,7 +175,7 @@ pub fn may_have_lost_its_cpu() -> bool {
         };
         BEFORE.replace(usage.ru_nivcsw) != usage.ru_nivcsw
     }
-    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    #[cfg(not(target_os = "linux"))]
     true
 }
 

@@ -207,3 +207,8 @@ pub use topology::{Cpu, Share, Topology};
 pub use trace::trace;
 #[cfg(not(loom))]
 pub use try_join::try_join;
+
+// What the package's front page shows is tested.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

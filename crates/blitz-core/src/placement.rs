@@ -13,6 +13,9 @@
 //!
 //! A thread that stands in for the pool's threads is started by one of them and inherits what that one may use, which is a single CPU
 //! if they are bound, by us or by the user's start handler. It may use what any of them may use at that moment.
+//!
+//! # Who has none
+//! A thread that makes no progress may be stuck, or wait for a CPU: the kernel knows ([`Placement::may_sleep`]).
 
 #[cfg(target_os = "linux")]
 pub use linux::Steering;
@@ -293,6 +296,17 @@ mod linux {
             }
         }
 
+        /// Does a thread of the pool sleep in the kernel, as far as can be told? One that runs, or waits for a CPU, does not.
+        ///
+        /// Reads a file: for those who have seen it make no progress for milliseconds.
+        pub(crate) fn may_sleep(&self, thread: usize) -> bool {
+            let id = self.threads[thread].load(Ordering::Relaxed);
+            let text = std::fs::read(format!("/proc/self/task/{id}/stat")).unwrap_or_default();
+            // Its number, its name in parentheses, and a letter.
+            let name_ends = text.iter().rposition(|&byte| byte == b')');
+            name_ends.and_then(|end| text.get(end + 2)) != Some(&b'R')
+        }
+
         /// A thread that stands in for the pool's introduces itself, before the user's start handler.
         pub(crate) fn stand_in_started(&self) {
             let ids = self.threads.iter().map(|id| id.load(Ordering::Relaxed));
@@ -347,6 +361,10 @@ mod other {
         pub(crate) fn grow_to(&self, _threads: usize) {}
 
         pub(crate) fn thread_started(&self, _thread: usize) {}
+
+        pub(crate) fn may_sleep(&self, _thread: usize) -> bool {
+            true
+        }
 
         pub(crate) fn stand_in_started(&self) {}
 

@@ -361,6 +361,11 @@ impl Pool {
         self.background.pop()
     }
 
+    /// Are there any?
+    pub(crate) fn has_background_tasks(&self) -> bool {
+        !self.background.is_empty()
+    }
+
     /// Takes any task that is not the background's.
     pub(crate) fn take_urgent(&self) -> Option<TaskRef> {
         let steal = |seat: &Seat| seat.stealer().steal_until_settled();
@@ -588,6 +593,8 @@ impl Pool {
         };
         // A guest computes in its place; and who waits in a way that the engine knows counts as that.
         let absent = absent && !seat.occupancy.has_guest() && !seat.is_parked_in_work();
+        // One that waits for a CPU goes on when it gets one, and whoever stood in for it would take that.
+        let absent = absent && (seat.is_absent() || self.placement.may_sleep(thread));
         if seat.set_absent(absent) != absent {
             self.is_away(seat, absent);
         }

@@ -616,6 +616,11 @@ impl Seat {
         self.absent.swap(absent, Ordering::SeqCst)
     }
 
+    /// Has the companion said so?
+    pub(crate) fn is_absent(&self) -> bool {
+        self.absent.load(Ordering::Relaxed)
+    }
+
     /// Is the occupant in the middle of something, and parked there?
     pub(crate) fn is_parked_in_work(&self) -> bool {
         self.parked.load(Ordering::Relaxed)

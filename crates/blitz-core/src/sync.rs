@@ -2,7 +2,7 @@
 //!
 //! Protocol code imports atomics, fences, cells and parking from here and nowhere else. A normal
 //! build gets the standard library's; `RUSTFLAGS="--cfg loom"` gets the model checker's, so that
-//! the code that is proved is the code that runs.
+//! the code that is checked is the code that runs.
 
 #[cfg(not(loom))]
 pub use std::{

@@ -36,6 +36,8 @@ const EXPECTING_US: u64 = 3;
 /// After so many looks in vain it is only tried now and then.
 const MAX_VAIN: u32 = 3;
 const RETRY: u32 = 32;
+/// How long a thread that has nothing but background tasks runs them between two looks at what the companion would hear of in its sleep.
+const DEAF_US: u64 = 50;
 
 /// Something to run.
 enum Work<'a> {
@@ -72,6 +74,7 @@ pub(crate) fn run(pool: &Arc<Pool>, index: usize) {
         companion_was_last: false,
         asks_for_forks: true,
         since_background: 0,
+        listened: 0,
         expected: 0,
         vain: 0,
         woken: false,
@@ -110,6 +113,8 @@ struct Worker<'a> {
     asks_for_forks: bool,
     /// Pieces of other work since it last looked at the background's tasks.
     since_background: u32,
+    /// When it last had the companion listen before it took a background task.
+    listened: u64,
     /// Times that more of its work was expected, and how often in vain since it last came.
     expected: u32,
     vain: u32,
@@ -478,7 +483,24 @@ impl<'a> Worker<'a> {
         // SAFETY: passed on.
         unsafe { self.take_from_pool(steals) }
             .or(companion.then_some(Work::Companion))
+            .or_else(|| self.companion_hears_of_work().then_some(Work::Companion))
             .or_else(|| self.take_background())
+    }
+
+    /// Only background tasks are left, if anything. There may always be some, and then the thread never sleeps, where it would hear of sockets and timers: their tasks come first, too.
+    fn companion_hears_of_work(&mut self) -> bool {
+        let Some(companion) = &self.companion else {
+            return false;
+        };
+        if !self.pool.has_background_tasks() {
+            return false;
+        }
+        let now = ticks();
+        if now.saturating_sub(self.listened) < DEAF_US * ticks_per_us() {
+            return false;
+        }
+        self.listened = now;
+        companion.listen() && companion.has_work()
     }
 
     /// # Safety

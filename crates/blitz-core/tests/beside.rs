@@ -53,6 +53,10 @@ impl Companion for Jobs {
 
     fn unattend(&self, _: usize) {}
 
+    fn listen(&self) -> bool {
+        false
+    }
+
     fn interrupt(&self) {}
 
     fn beat(&self, index: usize) {

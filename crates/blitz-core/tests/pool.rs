@@ -335,3 +335,18 @@ fn a_scoped_pool_ends_although_a_thread_was_never_run() {
         std::panic::catch_unwind(|| build().build_scoped(panics, |pool| pool.install(|| 1)));
     assert!(result.is_err(), "the panic goes on");
 }
+
+#[test]
+fn a_spawn_handler_that_runs_no_thread_at_all_is_told_so() {
+    let builder = || ThreadPoolBuilder::new().num_threads(2);
+    let error = builder().spawn_handler(|_| Ok(())).build().unwrap_err();
+    assert!(error.to_string().contains("ThreadBuilder::run"), "{error}");
+    // As with rayon, fewer than asked for will do.
+    let fewer = builder().spawn_handler(|thread| {
+        if thread.index() == 1 {
+            std::thread::spawn(|| thread.run());
+        }
+        Ok(())
+    });
+    assert_eq!(fewer.build().unwrap().install(|| 1 + 1), 2);
+}

@@ -2,7 +2,7 @@
 //!
 //! Read from another thread, with plain loads, and with the locks that guard the lists of tasks, each for some hundred tasks at most.
 
-use crate::place::on::{Counts, MODULI, Place};
+use crate::place::on::{Counts, Place};
 use crate::runtime::Metrics;
 use crate::scheduler::Shared;
 use crate::task::Header;
@@ -121,11 +121,6 @@ pub enum TaskDoing {
     Idle,
 }
 
-/// What polls are counted modulo: more than a task can have between two looks.
-pub const POLLS: u32 = MODULI.0;
-/// The same for wakes.
-pub const WAKES: u32 = MODULI.1;
-
 /// A task, as it was when it was looked at.
 #[derive(Clone, Copy, Debug)]
 pub struct TaskView {
@@ -135,16 +130,19 @@ pub struct TaskView {
     pub spawned: Spawned,
     /// What it does.
     pub doing: TaskDoing,
-    /// How often it has been polled; modulo [`POLLS`].
-    pub polls: u32,
-    /// How often it has been woken; modulo [`WAKES`].
-    pub wakes: u32,
+    /// How often it has been polled.
+    pub polls: u64,
+    /// How often it has been made ready again: by a wake, or by yielding.
+    pub wakes: u64,
 }
 
 impl TaskView {
     pub(crate) fn of(task: &Header) -> Option<Self> {
         let doing = task.state.doing()?;
-        let (polls, wakes) = task.seen.counts();
+        let polls = task.seen.polls();
+        // Being spawned has made it ready once. Polled means not ready any more.
+        let ready = u64::from(doing == TaskDoing::Ready);
+        let wakes = (polls + ready).saturating_sub(1);
         Some(TaskView {
             id: std::ptr::from_ref(task) as usize,
             spawned: Spawned::of(task.seen.place()),

@@ -128,19 +128,7 @@ pub use task::{JoinError, JoinHandle, block_in_place, spawn_blocking};
 #[doc(hidden)]
 pub use sync as channel;
 
-// The book's chapters, as doc tests.
+// What the package's front page shows is tested.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/guide/async.md")]
-struct AsyncChapter;
-
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/guide/async-toolkit.md")]
-struct ToolkitChapter;
-
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/guide/files-processes-signals.md")]
-struct FilesChapter;
-
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/coming-from-tokio.md")]
-struct ComingFromTokio;
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,4 +1,4 @@
-//! What the console wants to know of a task: where it was spawned, its name, how often it was polled and woken; and of a worker: which task it polls.
+//! What the console wants to know of a task: where it was spawned, its name, how often it was polled; and of a worker: which task it polls.
 //!
 //! With the cargo feature `console`, a task has a number here where it would have the pointer to what runs it (`kinds.rs`), with the counts in the same word, and there are a few plain stores for
 //! each poll. Without it that pointer is all, and nothing else remains.
@@ -19,7 +19,7 @@ pub(crate) mod on {
     use std::borrow::Cow;
     use std::collections::HashMap;
     use std::panic::Location;
-    use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+    use std::sync::atomic::Ordering;
 
     /// Different names that are remembered. Tasks with others are known by their line only: somebody puts numbers into names.
     const NAMES: usize = 1024;
@@ -111,20 +111,12 @@ pub(crate) mod on {
         }
     }
 
-    /// Sixteen bits: the number of its kind.
+    /// Sixteen bits: the number of its kind. The others: how often it was polled.
     const KIND: u64 = 0xFFFF;
-    /// Twenty-six: how often it was polled. When these are full, they count as a wake.
     const ONE_POLL: u64 = 1 << 16;
-    /// The rest: how often it was woken.
-    const ONE_WAKE: u64 = 1 << 42;
-    /// What they are counted modulo.
-    pub(crate) const MODULI: (u32, u32) = (
-        (ONE_WAKE / ONE_POLL) as u32,
-        (u64::MAX / ONE_WAKE + 1) as u32,
-    );
 
-    /// In each task: its kind, and how often it was polled and woken. Whoever has the right to poll a task has the right to write here, from the wake that gives
-    /// it until the end of the poll, so no count is lost.
+    /// In each task: its kind, and how often it was polled. Whoever polls a task has the right to write here, so no count is lost. Wakes need no count of their own: each one that makes the task ready,
+    /// and its being spawned, is followed by a poll.
     pub(crate) struct Seen(AtomicU64);
 
     impl Seen {
@@ -158,23 +150,14 @@ pub(crate) mod on {
             self.0.store(word.wrapping_add(ONE_POLL), Ordering::Relaxed);
         }
 
-        /// A wake has given the caller the right to queue it.
-        #[inline]
-        pub(crate) fn woken(&self) {
-            let word = self.0.load(Ordering::Relaxed);
-            self.0.store(word.wrapping_add(ONE_WAKE), Ordering::Relaxed);
-        }
-
         pub(crate) fn place(&self) -> Place {
             // SAFETY: it is a number.
             unsafe { kinds::kind(self.number()) }.place
         }
 
-        /// Polls and wakes, modulo [`MODULI`].
-        pub(crate) fn counts(&self) -> (u32, u32) {
-            let word = self.0.load(Ordering::Relaxed);
-            let polls = word / ONE_POLL % u64::from(MODULI.0);
-            (polls as u32, (word / ONE_WAKE) as u32)
+        /// How often it was polled.
+        pub(crate) fn polls(&self) -> u64 {
+            self.0.load(Ordering::Relaxed) / ONE_POLL
         }
     }
 
@@ -224,7 +207,7 @@ pub(crate) mod on {
                 self.turn_to(number);
             }
             self.counts.tasks += 1;
-            self.counts.polls += u64::from(task.seen.counts().0);
+            self.counts.polls += task.seen.polls();
         }
 
         #[cold]
@@ -279,15 +262,15 @@ pub(crate) mod on {
         }
     }
 
-    /// Beside the number of a kind.
-    const SAID: u32 = 1 << 16;
-
-    /// In each worker's core: the task that it polls, if it is in a slice.
+    /// In each worker's core: the task that it polls, if it is in a slice. In one word, which is written with one store for each poll: the number of its kind in the upper sixteen bits, and
+    /// its address, of which even systems that use more than 48 bits give no more unless asked.
     #[derive(Default)]
-    pub(crate) struct Now {
-        kind: AtomicU32,
-        task: AtomicUsize,
-    }
+    pub(crate) struct Now(AtomicU64);
+
+    /// Where the number is.
+    const NUMBER_AT: u32 = 48;
+    /// In the address, which is even: the poll has said that it takes long.
+    const SAID: u64 = 1;
 
     impl Now {
         pub(crate) fn new() -> Self {
@@ -297,29 +280,28 @@ pub(crate) mod on {
         /// For the owner.
         #[inline]
         pub(crate) fn polls(&self, task: &Header) {
+            let address = std::ptr::from_ref(task) as u64 & ((1 << NUMBER_AT) - 1);
+            let number = u64::from(task.seen.number());
             // Release: whoever looks finds the kind written.
-            self.kind
-                .store(u32::from(task.seen.number()), Ordering::Release);
-            self.task
-                .store(std::ptr::from_ref(task) as usize, Ordering::Relaxed);
+            self.0
+                .store(number << NUMBER_AT | address, Ordering::Release);
         }
 
         /// The poll has said that it blocks, or computes for long: somebody else serves. For the owner.
         pub(crate) fn says_so(&self) {
-            let kind = self.kind.load(Ordering::Relaxed);
-            self.kind.store(kind | SAID, Ordering::Release);
+            let word = self.0.load(Ordering::Relaxed);
+            self.0.store(word | SAID, Ordering::Release);
         }
 
-        /// Where the task was spawned that it polls or has polled last, the task's name as a number, and whether the poll has said that it takes long. They may be of
-        /// different tasks, if the owner goes on just now.
+        /// Where the task was spawned that it polls or has polled last, the task's name as a number, and whether the poll has said that it takes long.
         pub(crate) fn get(&self) -> Option<(Place, usize, bool)> {
-            let word = self.kind.load(Ordering::Acquire);
-            let number = word as u16;
+            let word = self.0.load(Ordering::Acquire);
+            let number = (word >> NUMBER_AT) as u16;
             (number != 0).then(|| {
-                let task = self.task.load(Ordering::Relaxed);
+                let address = word & ((1 << NUMBER_AT) - 1) & !SAID;
                 // SAFETY: it is a number.
                 let place = unsafe { kinds::kind(number) }.place;
-                (place, task, word & SAID != 0)
+                (place, address as usize, word & SAID != 0)
             })
         }
     }
@@ -363,9 +345,6 @@ mod off {
 
         #[inline(always)]
         pub(crate) fn polled(&self) {}
-
-        #[inline(always)]
-        pub(crate) fn woken(&self) {}
     }
 
     pub(crate) struct Ended;

@@ -1,10 +1,11 @@
 //! The system starts no more threads: whoever needs one is told so.
 #![cfg(target_os = "linux")]
 
+mod common;
+
 use blitz_io::{Builder, Handle};
-use std::io::{BufRead, BufReader};
+use common::line_of_child;
 use std::pin::Pin;
-use std::process::{Command, Stdio};
 
 /// In a process of its own: it writes to the standard error, and has no memory for the threads of other tests.
 const CHILD: &str = "BLITZ_TEST_NO_THREADS";
@@ -12,8 +13,9 @@ const CHILD: &str = "BLITZ_TEST_NO_THREADS";
 #[test]
 fn a_file_that_no_thread_can_read_is_an_error() {
     let mut builder = Builder::new_current_thread();
-    // There is no memory for such a stack.
-    let runtime = builder.thread_stack_size(1 << (usize::BITS - 2)).build();
+    // There is no room for such a stack; for a gigabyte there is, also where addresses have 32 bits.
+    let too_large = usize::MAX / 4 * 3;
+    let runtime = builder.thread_stack_size(too_large).build();
     let read = runtime.unwrap().block_on(blitz_io::fs::read("Cargo.toml"));
     let error = read.unwrap_err().to_string();
     assert!(error.contains("no thread can be started"), "{error}");
@@ -24,22 +26,8 @@ fn tasks_that_nobody_can_run_are_told_of() {
     if std::env::var_os(CHILD).is_some() {
         return wait_for_tasks_that_nobody_runs();
     }
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args([
-            "--exact",
-            "tasks_that_nobody_can_run_are_told_of",
-            "--nocapture",
-        ])
-        .env(CHILD, "1")
-        .stderr(Stdio::piped())
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
-    let errors = BufReader::new(child.stderr.take().unwrap());
-    let mut lines = errors.lines().map_while(Result::ok);
-    let told = lines.find(|line| line.contains("no thread can be started"));
-    child.kill().unwrap();
-    child.wait().unwrap();
+    let test = "tasks_that_nobody_can_run_are_told_of";
+    let told = line_of_child(test, CHILD, "no thread can be started");
     assert!(told.expect("it says so").starts_with("Blitz: "));
 }
 

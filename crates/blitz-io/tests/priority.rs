@@ -4,6 +4,7 @@ mod common;
 
 use blitz_core::Priority::{Background, Latency};
 use blitz_core::{current_priority, with_priority};
+use blitz_io::net::{TcpListener, TcpStream};
 use blitz_io::{Builder, Runtime, spawn, spawn_cpu};
 use common::within_a_minute;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -105,6 +106,38 @@ fn a_computation_does_not_wait_for_background_ones_that_never_end() {
             jobs.into_iter()
                 .for_each(|job| runtime.block_on(job).unwrap());
         }
+    });
+}
+
+#[test]
+fn timers_and_sockets_are_heard_of_beside_background_tasks_that_never_end() {
+    within_a_minute(|| {
+        // Nobody else who might look after them.
+        let builder = &mut Builder::new_multi_thread();
+        let runtime = builder.worker_threads(1).watcher(false).build().unwrap();
+        let over = Arc::new(AtomicBool::new(false));
+        for _ in 0..3 {
+            let over = Arc::clone(&over);
+            with_priority(Background, || {
+                runtime.spawn(async move {
+                    while !over.load(Ordering::SeqCst) {
+                        blitz_io::task::yield_now().await;
+                    }
+                })
+            });
+        }
+        runtime.block_on(async {
+            for _ in 0..20 {
+                blitz_io::time::sleep(Duration::from_millis(1)).await;
+            }
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let address = listener.local_addr().unwrap();
+            let accepts = spawn(async move { listener.accept().await.map(|_| ()) });
+            blitz_io::time::sleep(Duration::from_millis(1)).await;
+            let _client = TcpStream::connect(address).await.unwrap();
+            accepts.await.unwrap().unwrap();
+        });
+        over.store(true, Ordering::SeqCst);
     });
 }
 

@@ -277,3 +277,30 @@ fn the_handler_runs_on_the_alternate_stack_if_there_is_one() {
         assert_ne!(flags & libc::SA_ONSTACK, 0);
     });
 }
+
+#[test]
+fn many_signals_at_once_find_room_on_the_alternate_stack() {
+    fn kinds() -> impl Iterator<Item = SignalKind> {
+        (16..28).map(spare)
+    }
+    run(|| async {
+        let mut listeners: Vec<_> = kinds().map(|kind| signal(kind).unwrap()).collect();
+        // All of them are pending when the first handler begins: each may interrupt the one before, and each leaves a frame on that stack then.
+        // SAFETY: sets to be filled, of signals that somebody listens to; the thread's mask is as it was afterwards.
+        unsafe {
+            let (mut ours, mut before) = (std::mem::zeroed(), std::mem::zeroed());
+            libc::sigemptyset(&mut ours);
+            for kind in kinds() {
+                libc::sigaddset(&mut ours, kind.as_raw_value());
+            }
+            let blocked = libc::pthread_sigmask(libc::SIG_BLOCK, &ours, &mut before);
+            assert_eq!(blocked, 0);
+            kinds().for_each(raise);
+            let restored = libc::pthread_sigmask(libc::SIG_SETMASK, &before, &mut ours);
+            assert_eq!(restored, 0);
+        }
+        for listener in &mut listeners {
+            listener.recv().await;
+        }
+    });
+}

@@ -1,7 +1,9 @@
 //! More tasks block silently than there are threads to serve the others: the program says so.
 #![cfg(unix)]
 
-use std::process::{Command, Stdio};
+mod common;
+
+use common::line_of_child;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -13,22 +15,8 @@ fn more_silent_blockers_than_threads_are_told_of() {
     if std::env::var_os(CHILD).is_some() {
         return block_too_often();
     }
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args([
-            "--exact",
-            "more_silent_blockers_than_threads_are_told_of",
-            "--nocapture",
-        ])
-        .env(CHILD, "1")
-        .stderr(Stdio::piped())
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
-    let errors = std::io::BufReader::new(child.stderr.take().unwrap());
-    let mut lines = std::io::BufRead::lines(errors).map_while(Result::ok);
-    let told = lines.find(|line| line.contains("block_in_place"));
-    child.kill().unwrap();
-    child.wait().unwrap();
+    let test = "more_silent_blockers_than_threads_are_told_of";
+    let told = line_of_child(test, CHILD, "block_in_place");
     assert!(
         told.unwrap()
             .starts_with("Blitz: 18 tasks of a runtime block their threads")

@@ -447,6 +447,34 @@ fn a_file_operation_after_the_end_of_the_runtime_fails_in_tokios_words() {
 }
 
 #[test]
+fn streams_fail_in_tokios_words() {
+    use blitz_io::io::AsyncReadExt;
+    use blitz_io::net::{TcpListener, TcpStream};
+    current_thread().block_on(async {
+        let error = (&b"abc"[..]).read_exact(&mut [0; 4]).await.unwrap_err();
+        assert_eq!(error.kind(), std::io::ErrorKind::UnexpectedEof);
+        assert_eq!(error.to_string(), "early eof");
+        let error = (&b"abc"[..]).read_u32().await.unwrap_err();
+        assert_eq!(error.kind(), std::io::ErrorKind::UnexpectedEof);
+        assert_eq!(error.to_string(), "unexpected end of file");
+        let nowhere: &[std::net::SocketAddr] = &[];
+        let error = TcpStream::connect(nowhere).await.unwrap_err();
+        assert_eq!(error.kind(), std::io::ErrorKind::InvalidInput);
+        assert_eq!(error.to_string(), "could not resolve to any address");
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let [one, other] = [(); 2].map(|()| TcpStream::connect(address));
+        let (reader, _writer) = one.await.unwrap().into_split();
+        let (_reader, writer) = other.await.unwrap().into_split();
+        let error = reader.reunite(writer).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "tried to reunite halves that are not from the same socket"
+        );
+    });
+}
+
+#[test]
 #[cfg(target_pointer_width = "64")]
 fn what_macros_await_is_small() {
     let one = async {

@@ -40,5 +40,7 @@ pub use engine::trace;
 #[cfg(feature = "tracing")]
 pub use engine::in_span;
 
+// What the package's front page shows is tested.
 #[cfg(doctest)]
-mod book;
+#[doc = include_str!("../README.md")]
+struct Readme;

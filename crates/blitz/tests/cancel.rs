@@ -320,7 +320,9 @@ fn a_destructor_may_compute_while_its_thread_unwinds() {
                 })
             };
             let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
-            assert_eq!(result.is_err(), by_panic);
+            // Where one half of the loop panics and the other is stopped, either may be what is told.
+            assert!(by_panic || result.is_ok());
+            assert!(result.is_err() || result.is_ok_and(|stopped| stopped.is_err()));
             assert_eq!(total.into_inner(), 2 * 199_990_000);
         }
     });

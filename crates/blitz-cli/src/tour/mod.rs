@@ -421,7 +421,7 @@ impl Tour {
         section.print();
         self.promises.push(Promise {
             number: 6,
-            name: "Proved, not hoped",
+            name: "Checked, not hoped",
             kept: Some(kept),
             figure: format!("{text} The models of the protocols run in CI."),
             command: "blitz stress --seconds 60".into(),

@@ -115,33 +115,8 @@ struct TaskSeen {
     spawned: Spawned,
     first: f64,
     busy: f64,
-    polls: Count,
-    wakes: Count,
+    polls: u64,
     there: bool,
-}
-
-/// What a task counts modulo something, in full.
-#[derive(Clone, Copy, Default)]
-struct Count {
-    last: u32,
-    all: u64,
-}
-
-impl Count {
-    fn of(now: u32) -> Self {
-        Count {
-            last: now,
-            all: u64::from(now),
-        }
-    }
-
-    /// Counts on. `false`: it cannot have gone so far, this is another count.
-    fn follow(&mut self, now: u32, modulus: u32) -> bool {
-        let more = now.wrapping_sub(self.last) % modulus;
-        self.last = now;
-        self.all += u64::from(more);
-        more < modulus / 2
-    }
 }
 
 #[derive(Default)]
@@ -451,21 +426,20 @@ impl Seen {
                     spawned: task.spawned,
                     first: now,
                     busy: 0.0,
-                    polls: Count::of(task.polls),
-                    wakes: Count::of(task.wakes),
+                    polls: task.polls,
                     there: true,
                 };
                 let seen = known.entry(task.id).or_insert_with(fresh);
                 // Another one in the memory of one that is through.
-                if seen.spawned != task.spawned || !seen.polls.follow(task.polls, io::POLLS) {
+                if seen.spawned != task.spawned || task.polls < seen.polls {
                     *seen = fresh();
                 }
-                seen.wakes.follow(task.wakes, io::WAKES);
+                seen.polls = task.polls;
                 seen.there = true;
                 let spawn = spawns.entry(task.spawned).or_default();
                 spawn.alive += 1;
-                spawn.polls += seen.polls.all;
-                spawn.wakes += seen.wakes.all;
+                spawn.polls += task.polls;
+                spawn.wakes += task.wakes;
                 let state = match task.doing {
                     TaskDoing::Running => {
                         spawn.running += 1;
@@ -486,8 +460,8 @@ impl Seen {
                     at: line(task.spawned.line),
                     runtime: name.clone(),
                     state,
-                    polls: seen.polls.all,
-                    wakes: seen.wakes.all,
+                    polls: task.polls,
+                    wakes: task.wakes,
                     busy: seen.busy,
                     age: now - seen.first,
                 });
@@ -694,19 +668,5 @@ impl PoolSeen {
             injected: pool.injected(),
             workers: workers.collect(),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counts_go_on_where_tasks_begin_again_at_zero() {
-        let mut polls = Count::of(io::POLLS - 3);
-        assert!(polls.follow(io::POLLS - 1, io::POLLS));
-        assert!(polls.follow(4, io::POLLS));
-        assert_eq!(polls.all, u64::from(io::POLLS) + 4);
-        assert!(!polls.follow(3, io::POLLS), "it never goes back");
     }
 }

@@ -1,6 +1,6 @@
 //! Deliberate faults, so that a model that passes is known to be a model that can fail.
 //!
-//! A loom model proves nothing if it could not see the bug it guards against. Each protocol
+//! A loom model says nothing if it could not see the bug it guards against. Each protocol
 //! therefore names the orderings, fences and checks it rests on in an enum, asks
 //! [`Flaws::has`] at those places, and its models run once as shipped and once per flaw, the
 //! latter under `#[should_panic]`.

@@ -1,6 +1,6 @@
 //! Parking one thread, with a token: `unpark` before `park` is not lost.
 //!
-//! Parkers are never freed, only recycled. That is what makes the engine's latches simple to prove:
+//! Parkers are never freed, only recycled. That is what makes the engine's latches simple to argue about:
 //! a thread that completes a job may read the waiter's `&'static Parker`, publish the completion,
 //! and unpark afterwards, although the waiter, its stack frame, its pool and even its thread may be
 //! gone by then. The price is that a parker's next user can find a token it did not expect, so

@@ -94,8 +94,8 @@ pub(crate) struct Handle {
     clock: Clock,
 }
 
-/// A driver.
-pub(crate) fn new(clock: Clock) -> io::Result<(Driver, Arc<Handle>)> {
+/// A driver. `alone`: the thread that attends it is the only one that runs tasks.
+pub(crate) fn new(clock: Clock, alone: bool) -> io::Result<(Driver, Arc<Handle>)> {
     let poll = system::Poll::new()?;
     let registry = poll.registry().try_clone()?;
     let interrupter = Arc::new(system::Waker::new(&registry, INTERRUPT)?);
@@ -112,7 +112,7 @@ pub(crate) fn new(clock: Clock) -> io::Result<(Driver, Arc<Handle>)> {
         poll,
         events: system::Events::with_capacity(EVENTS),
         batch: WakeBatch::new(),
-        pace: Pace::default(),
+        pace: Pace::new(alone),
         handle: handle.clone(),
     };
     Ok((driver, handle))
@@ -124,11 +124,11 @@ impl Driver {
     /// If the clock is paused, a turn that may wait moves it to the next timer instead.
     pub(crate) fn turn(&mut self, wait: Wait) -> usize {
         self.handle.sources.recycle();
-        match wait {
-            Wait::Look => self.fetch(Some(Duration::ZERO)),
+        let waited = match wait {
+            Wait::Look => self.look(),
             Wait::Block if self.handle.clock.is_paused() => self.jump(),
             Wait::Block => self.wait(),
-        }
+        };
         let handle = &*self.handle;
         let is_interrupt = |event: &system::event::Event| event.token() == INTERRUPT;
         let _awake = (wait == Wait::Block || self.events.iter().any(is_interrupt))
@@ -138,34 +138,43 @@ impl Driver {
             system::Token(key) => Some((key, Ready::of_event(event))),
         });
         let called = handle.sources.dispatch(events, &mut self.batch);
-        let fired = handle.fire(&mut self.batch);
-        if wait == Wait::Block && fired > 0 {
-            self.pace.fires(fired, tick_at(handle.clock.nanos()));
+        let (fired, now) = handle.fire(&mut self.batch);
+        if !waited {
+            self.pace.finds(fired);
+        } else if fired > 0 {
+            self.pace.wakes_for(fired, now);
         }
         called + fired
     }
 
-    /// What waiting is with a paused clock: if nothing has happened, the next thing to happen is a timer.
-    fn jump(&mut self) {
+    /// Fetches what is there. `false`, as it does not wait.
+    fn look(&mut self) -> bool {
         self.fetch(Some(Duration::ZERO));
-        if self.events.is_empty() {
-            let next = self.handle.timers.next_look();
-            // Since then a closure may have ended that held the clock. It has delivered its result before it let go, and that is an interrupt.
-            let is_interrupted = || self.handle.interrupted.load(Ordering::Acquire);
-            let clock = &self.handle.clock;
-            if next == u64::MAX || !clock.jump_to(nanos_of(next), is_interrupted) {
-                self.wait();
-            }
-        }
+        false
     }
 
-    /// Waits for events.
-    fn wait(&mut self) {
+    /// What waiting is with a paused clock: if nothing has happened, the next thing to happen is a timer.
+    fn jump(&mut self) -> bool {
+        self.look();
+        if !self.events.is_empty() {
+            return false;
+        }
+        let next = self.handle.timers.next_look();
+        // Since then a closure may have ended that held the clock. It has delivered its result before it let go, and that is an interrupt.
+        let is_interrupted = || self.handle.interrupted.load(Ordering::Acquire);
+        let clock = &self.handle.clock;
+        let jumps = next != u64::MAX && clock.jump_to(nanos_of(next), is_interrupted);
+        !jumps && self.wait()
+    }
+
+    /// Waits for events. `false`: there was no need to, as a timer is due.
+    fn wait(&mut self) -> bool {
         let (handle, pace) = (&*self.handle, &self.pace);
         let next_look = || pace.wake_at(handle.timers.next_look());
         let time_out = handle.alarm.begin(next_look, |tick| handle.until(tick));
         self.fetch(time_out);
         self.handle.alarm.end();
+        time_out != Some(Duration::ZERO)
     }
 
     /// Fetches events.
@@ -272,12 +281,13 @@ impl Handle {
         })
     }
 
-    /// Fires the timers that are due and returns how many wakers were called. Any thread may do that at any time.
-    pub(crate) fn fire(&self, batch: &mut WakeBatch) -> usize {
+    /// Fires the timers that are due and returns how many wakers were called, and up to which tick. Any thread may do that at any time.
+    pub(crate) fn fire(&self, batch: &mut WakeBatch) -> (usize, u64) {
         if self.timers.next_look() == u64::MAX {
-            return 0;
+            return (0, 0);
         }
-        self.timers.fire(tick_at(self.clock.nanos()), batch)
+        let now = tick_at(self.clock.nanos());
+        (self.timers.fire(now, batch), now)
     }
 
     /// How long it is until a tick is over; `None` if the clock stands still before that.

@@ -36,7 +36,7 @@ struct Small {
 
 impl Small {
     fn new() -> Self {
-        let (driver, handle) = new(Clock::new(true)).unwrap();
+        let (driver, handle) = new(Clock::new(true), true).unwrap();
         Self { driver, handle }
     }
 

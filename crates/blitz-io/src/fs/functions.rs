@@ -29,7 +29,7 @@ on_paths! {
     /// # let runtime = blitz_io::Runtime::new().unwrap();
     /// # runtime.block_on(async {
     /// let bytes = blitz_io::fs::read("Cargo.toml").await.unwrap();
-    /// assert!(bytes.starts_with(b"[package]"));
+    /// assert_eq!(bytes, std::fs::read("Cargo.toml").unwrap());
     /// # });
     /// ```
     read(path) -> Vec<u8> = fs::read;

@@ -131,7 +131,7 @@ pub(super) async fn first_that_works<R>(
     Err(last.unwrap_or_else(|| {
         io::Error::new(
             io::ErrorKind::InvalidInput,
-            "there is no address for that name",
+            "could not resolve to any address",
         )
     }))
 }

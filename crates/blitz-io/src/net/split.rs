@@ -97,7 +97,7 @@ macro_rules! halves {
 
         impl fmt::Display for ReuniteError {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("the two halves are of different streams")
+                f.write_str("tried to reunite halves that are not from the same socket")
             }
         }
 

@@ -390,7 +390,7 @@ impl Builder {
         if self.paused {
             clock.pause();
         }
-        let driver = driver::new(clock)?;
+        let driver = driver::new(clock, self.current_thread)?;
         if self.current_thread {
             let scheduler = Scheduler::of_one_thread(self.seed, driver, self.hooks.clone());
             return Ok(Runtime::new_with(shared(scheduler, true), None));

@@ -221,7 +221,7 @@ impl Scheduler {
         let pool = PoolHandle::global().map_err(|error| {
             io::Error::other(format!("the global pool cannot be started: {error}"))
         })?;
-        let driver = driver::new(driver::Clock::new(false))?;
+        let driver = driver::new(driver::Clock::new(false), false)?;
         let scheduler = Self::new(
             pool.num_threads(),
             Reserves::DEFAULT,
@@ -926,6 +926,16 @@ impl Companion for Scheduler {
     fn unattend(&self, _index: usize) {
         // SAFETY: as above.
         unsafe { self.leave_driver() };
+    }
+
+    fn listen(&self) -> bool {
+        if !self.driver.needs_attendant() {
+            return false;
+        }
+        let woken = self.driver.look();
+        // As when an attendant leaves: whoever fell asleep meanwhile has taken us for one.
+        self.watch.keep(self);
+        woken > 0
     }
 
     fn interrupt(&self) {

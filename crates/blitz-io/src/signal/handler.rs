@@ -110,6 +110,9 @@ fn ours() -> libc::sigaction {
     // System calls that are interrupted go on. On the alternate stack, where a thread has one: its own may be tiny, as those that other languages give their
     // tasks are.
     ours.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART | libc::SA_ONSTACK;
+    // One at a time: that stack is small, and on CPUs with wide registers there is no room on it for three that interrupt each other.
+    // SAFETY: a set to be filled.
+    unsafe { libc::sigfillset(&mut ours.sa_mask) };
     ours
 }
 

@@ -608,7 +608,6 @@ unsafe fn wake_by_ref<F: Future, S: Schedule>(data: *const ()) {
     unsafe {
         let header = NonNull::new_unchecked(data.cast::<Header>().cast_mut());
         if header.as_ref().state.wake_by_ref() {
-            header.as_ref().seen.woken();
             schedule::<F, S>(header);
         }
     }

@@ -9,8 +9,10 @@ use blitz_io::time::timeout;
 use blitz_io::{Builder, Runtime, spawn};
 use std::collections::HashSet;
 use std::future::Future;
+use std::io::{BufRead, BufReader};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
+use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, mpsc};
 use std::task::{Context, Poll, Waker};
 use std::thread;
@@ -109,4 +111,21 @@ where
 /// Polls a future once, with a waker that does nothing.
 pub fn poll_once<F: Future + ?Sized>(future: Pin<&mut F>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(Waker::noop()))
+}
+
+/// Runs the calling test, called `test`, once more in a process of its own, in which `variable` is set. Returns the first line with `words` that it writes to the standard error; then it is killed.
+pub fn line_of_child(test: &str, variable: &str, words: &str) -> Option<String> {
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", test, "--nocapture"])
+        .env(variable, "1")
+        .stderr(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let errors = BufReader::new(child.stderr.take().unwrap());
+    let mut lines = errors.lines().map_while(Result::ok);
+    let told = lines.find(|line| line.contains(words));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    told
 }

@@ -186,7 +186,7 @@ proptest! {
     ) {
         let clock = Clock::new(true);
         clock.pause();
-        let (mut driver, handle) = driver::new(clock.clone()).unwrap();
+        let (mut driver, handle) = driver::new(clock.clone(), true).unwrap();
         let start = clock.nanos();
         let mut sleeps: Vec<_> = millis
             .iter()
@@ -219,7 +219,7 @@ proptest! {
     fn sleeps_are_never_early_on_a_running_clock(
         micros in prop::collection::vec(1..12_000u64, 1..200),
     ) {
-        let (mut driver, handle) = driver::new(Clock::new(true)).unwrap();
+        let (mut driver, handle) = driver::new(Clock::new(true), true).unwrap();
         let before = crate::context::bare_driver::enter(handle.clone());
         let mut sleeps: Vec<_> = micros
             .iter()
@@ -320,7 +320,7 @@ fn bug_24_a_cancelled_timer_is_out_of_the_wheel_at_once() {
 
 #[test]
 fn bug_25_a_timer_can_be_dropped_while_it_fires() {
-    let (mut driver, handle) = driver::new(Clock::new(true)).unwrap();
+    let (mut driver, handle) = driver::new(Clock::new(true), true).unwrap();
     let droppers: Vec<_> = (0..3)
         .map(|seed| {
             let handle = handle.clone();

@@ -103,7 +103,9 @@ impl<R: AsyncRead + ?Sized, N: Number, O: Order> Step<R> for ReadNumber<N, O> {
 
     #[inline]
     fn poll(&mut self, reader: Pin<&mut R>, cx: &mut Context<'_>) -> Poll<io::Result<N>> {
-        ready!(poll_fill(reader, cx, self.bytes.as_mut(), &mut self.filled))?;
+        let early_end = || io::ErrorKind::UnexpectedEof.into();
+        let (bytes, filled) = (self.bytes.as_mut(), &mut self.filled);
+        ready!(poll_fill(reader, cx, bytes, filled, early_end))?;
         Poll::Ready(Ok(O::of(self.bytes)))
     }
 }

@@ -37,18 +37,25 @@ impl<R: AsyncRead + ?Sized> Step<R> for ReadExact<'_> {
 
     #[inline]
     fn poll(&mut self, reader: Pin<&mut R>, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
-        ready!(poll_fill(reader, cx, self.buffer, &mut self.filled))?;
+        ready!(poll_fill(
+            reader,
+            cx,
+            self.buffer,
+            &mut self.filled,
+            early_end
+        ))?;
         Poll::Ready(Ok(self.filled))
     }
 }
 
-/// Reads until the buffer, of which `filled` bytes are, is full.
+/// Reads until the buffer, of which `filled` bytes are, is full. `early_end` makes the error if the reader ends before.
 #[inline]
 pub(super) fn poll_fill<R: AsyncRead + ?Sized>(
     mut reader: Pin<&mut R>,
     cx: &mut Context<'_>,
     buffer: &mut [u8],
     filled: &mut usize,
+    early_end: fn() -> io::Error,
 ) -> Poll<io::Result<()>> {
     while *filled < buffer.len() {
         let mut rest = ReadBuf::new(&mut buffer[*filled..]);
@@ -61,11 +68,9 @@ pub(super) fn poll_fill<R: AsyncRead + ?Sized>(
     Poll::Ready(Ok(()))
 }
 
+/// In tokio's words, which logs and tests of programs know.
 fn early_end() -> io::Error {
-    io::Error::new(
-        io::ErrorKind::UnexpectedEof,
-        "the stream has ended before as much was read as was asked for",
-    )
+    io::Error::new(io::ErrorKind::UnexpectedEof, "early eof")
 }
 
 /// Reads what there is into something that grows or advances.

@@ -1,10 +1,9 @@
-//! The README and the book, as doc tests: every block of Rust code in them is compiled and run.
-//!
-//! Two chapters need more than this crate: the one about async is tested by `blitz-io`, the one about profiles by `blitz-examples`.
+//! The README and the book, as doc tests: every block of Rust code in them is compiled and run. They are here, and not in the crates they
+//! are about, because those are published without the book.
 
 macro_rules! chapters {
     ($($name:ident: $path:literal,)*) => {
-        $(#[doc = include_str!(concat!("../../../", $path))] struct $name;)*
+        $(#[doc = include_str!(concat!("../../", $path))] struct $name;)*
     };
 }
 
@@ -23,7 +22,18 @@ chapters! {
     Control: "docs/guide/control.md",
     Choosing: "docs/guide/choosing.md",
     Performance: "docs/guide/performance.md",
+    Async: "docs/guide/async.md",
+    AsyncToolkit: "docs/guide/async-toolkit.md",
+    FilesProcessesSignals: "docs/guide/files-processes-signals.md",
+    Console: "docs/guide/console.md",
     ComingFromRayon: "docs/coming-from-rayon.md",
+    ComingFromTokio: "docs/coming-from-tokio.md",
     ComingFromBlitzAndLoom: "docs/coming-from-blitz-and-loom.md",
     Cookbook: "docs/cookbook.md",
+}
+
+// The chapter about profiles needs hooks in the engine.
+#[cfg(feature = "tools")]
+chapters! {
+    Seeing: "docs/guide/seeing.md",
 }
