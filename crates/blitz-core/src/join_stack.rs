@@ -225,6 +225,8 @@ pub(crate) struct Place(*mut Slot);
 pub(crate) enum Pushed {
     /// The fork is on the stack and just became public: somebody may want to know.
     Public,
+    /// The fork is alone on the stack, and private, since it is of the kind that [`JoinStack::keep_private`] was told.
+    Kept,
     /// The fork is on the stack, and it is time to look at the clock.
     Beat,
     /// No room: run both halves here.
@@ -251,6 +253,8 @@ struct OwnerLine {
     beat: Cell<u32>,
     /// `CAPACITY + 1` slots (the last one only ever `begins` a context).
     slots: *mut Slot,
+    /// What runs the forks that stay private as long as they are alone.
+    kept: Cell<Option<unsafe fn(*const Job)>>,
     flaws: Flaws<Flaw>,
 }
 
@@ -300,6 +304,7 @@ impl JoinStack {
                 bottom: AtomicPtr::new(ptr::null_mut()),
                 beat: Cell::new(FIRST_BEAT),
                 slots: ptr::null_mut(),
+                kept: Cell::new(None),
                 flaws: Flaws::NONE,
             },
         }
@@ -328,6 +333,7 @@ impl JoinStack {
                 bottom: AtomicPtr::new(slots),
                 beat: Cell::new(FIRST_BEAT),
                 slots,
+                kept: Cell::new(None),
                 flaws,
             },
         }
@@ -395,11 +401,30 @@ impl JoinStack {
         }
         // SAFETY: not at the end, so inside the slots.
         unsafe { self.put(bottom, job) };
+        // SAFETY: the caller's job is alive.
+        if bottom == self.owner.slots && unsafe { self.is_kept(job) } {
+            return Pushed::Kept;
+        }
         let _lock = self.lock();
         // SAFETY: `bottom` is not the end, so one further is at most the end.
         self.set_low(unsafe { bottom.add(1) });
         self.shared.limit.store(self.end(), Ordering::Relaxed);
         Pushed::Public
+    }
+
+    /// From now on, a fork that is the only one and run by this is not made public: it is taken back so soon that it would be for nothing. Whatever is forked above it
+    /// makes it public, and so may a thief, as with any private fork. Returns whether there was such a kind before. Owner only.
+    pub(crate) fn keep_private(&self, execute: Option<unsafe fn(*const Job)>) -> bool {
+        self.owner.kept.replace(execute).is_some()
+    }
+
+    /// # Safety
+    /// `job` is alive.
+    unsafe fn is_kept(&self, job: *const Job) -> bool {
+        // SAFETY: by contract.
+        let execute = unsafe { (*job).execute };
+        let kept = self.owner.kept.get();
+        kept.is_some_and(|kept| kept as usize == execute as usize)
     }
 
     /// Takes the newest fork back. It is at `place`, so `bottom` need not be loaded: a load would have
@@ -887,6 +912,44 @@ mod tests {
         assert!(owner.thief().steal_from_level(2, 2, |_| true).is_none());
         assert_eq!(owner.thief().steal(2, |_| true).unwrap().level, 1);
         let _ = before;
+    }
+
+    #[test]
+    fn a_fork_that_is_kept_private_is_so_only_alone_and_if_it_is_of_that_kind() {
+        unsafe fn other(_job: *const Job) {
+            unreachable!("nobody runs it");
+        }
+        let context = Context::new(ptr::null());
+        let [job, another] = [Job { execute: never }, Job { execute: other }];
+        let stack = JoinStack::new();
+        // SAFETY: here and below: nobody else is here, and jobs and context outlive the stack.
+        unsafe { stack.begin_context(&raw const context, 0) };
+        stack.keep_private(Some(never));
+        let push = |job: &Job| unsafe { stack.push(job) };
+        // SAFETY: as above, and the newest is popped.
+        let pop = |place| unsafe { stack.pop(place) };
+        let (place, pushed) = push(&another);
+        assert_eq!(
+            (pushed, pop(place)),
+            (Some(Pushed::Public), Popped::Retaken)
+        );
+        let (place, pushed) = push(&job);
+        assert_eq!((pushed, pop(place)), (Some(Pushed::Kept), Popped::Ours));
+        // One above it shows both.
+        let (below, pushed) = push(&job);
+        assert_eq!(pushed, Some(Pushed::Kept));
+        assert!(!stack.thief().sees_work() && stack.thief().sees_private());
+        let (above, pushed) = push(&job);
+        assert_eq!(pushed, Some(Pushed::Public));
+        assert!(stack.thief().sees_work() && !stack.thief().sees_private());
+        assert_eq!((pop(above), pop(below)), (Popped::Retaken, Popped::Retaken));
+        // And so does a thief.
+        let (place, pushed) = push(&job);
+        assert_eq!(pushed, Some(Pushed::Kept));
+        assert!(stack.thief().force() && stack.thief().sees_work());
+        assert_eq!(pop(place), Popped::Retaken);
+        stack.keep_private(None);
+        assert_eq!(push(&job).1, Some(Pushed::Public));
     }
 
     /// The simulator follows `rules::Stack`; this follows both.

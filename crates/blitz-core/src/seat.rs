@@ -107,6 +107,8 @@ pub(crate) struct Seat {
     pub(crate) last_beat: Cell<(u64, u32)>,
     /// The call site whose pace `last_beat` is.
     pub(crate) last_site: Cell<usize>,
+    /// When the occupant, or the one before, last began a join with nothing around it, and how many short ones are missing before the next is taken for one.
+    pub(crate) row: Cell<(u64, u32)>,
     /// The companion of the occupant, which holds it as long as this is set, and the index by which it knows the occupant; none while a guest sits here.
     companion: Cell<Option<(ptr::NonNull<dyn Companion>, usize)>>,
     /// It is not the seat of one of the pool's threads (see [`crate::extra`]): the others do not look here for tasks.
@@ -165,6 +167,7 @@ impl Seat {
             running_since: Cell::new(0),
             last_beat: Cell::new((0, FIRST_BEAT)),
             last_site: Cell::new(0),
+            row: Cell::new((0, 0)),
             companion: Cell::new(None),
             is_extra: false,
             rescues: Cell::new(None),

@@ -10,6 +10,7 @@
 //!   decides about forks that become public later.
 //!   A site that was never seen is taken for long: a fork that should have been shared and was not costs
 //!   more than one wake too many.
+//!   Where short joins of one site follow each other closely, they are neither timed nor shown to others: see [`follows_short_ones`].
 //!   One that is too short for a wake, but comes again and again without a pause, is worth one in the end: see [`ends_a_row`].
 //! * **The present.** Every few microseconds worth of forks, and every fork that becomes public later than the first, looks how
 //!   long the thread has been at it. What has already outlasted a wake is likely to go on. This catches
@@ -82,10 +83,33 @@ pub(crate) fn after_push(
     expected: Option<u64>,
     called: Called,
 ) {
+    if pushed == Pushed::Kept && stays_private(seat) {
+        return;
+    }
     without_unwinding("a panic behind a fork", || {
+        let pushed = if pushed == Pushed::Kept {
+            seat.stack.keep_private(None);
+            // SAFETY: the seat is the caller's.
+            unsafe { seat.stack.show() };
+            Pushed::Public
+        } else {
+            pushed
+        };
         console::join_begins(seat, pushed, called);
         look_around(seat, pushed, job, expected);
     });
+}
+
+/// One more of many short joins, as it seems.
+fn stays_private(seat: &Seat) -> bool {
+    let now = ticks();
+    seat.running_since.set(now);
+    may_stay_private(seat) && follows_short_ones(seat, true, now)
+}
+
+/// Not if others want to hear of each join.
+fn may_stay_private(seat: &Seat) -> bool {
+    !seat.has_companion() && !console::is_looked_at()
 }
 
 /// A fork that is known to be long has been pushed beside others that are public already: somebody has to be awake to ask for it.
@@ -115,7 +139,7 @@ fn look_around(seat: &Seat, pushed: Pushed, job: *const Job, expected: Option<u6
             pool.sleep.post()
         }
         Pushed::Beat => pool.sleep.counters(),
-        Pushed::Full => return,
+        Pushed::Kept | Pushed::Full => return,
     };
     // A searching thread sees the fork for free.
     if counters.searching() > 0 || counters.sleeping() == 0 && !pool.has_blocked() {
@@ -151,10 +175,21 @@ fn is_probably_long(seat: &Seat, pushed: Pushed, job: *const Job) -> bool {
     let timed = seat.timed.get().depth;
     // A fork at or below the timed one means that the timed one is gone (its join ended in a panic).
     if pushed == Pushed::Public && (timed == 0 || timed >= depth) {
-        if seat.last_site.replace(site) != site {
+        let again = seat.last_site.replace(site) == site;
+        if !again {
             // Another computation: forget the pace of the last one.
             seat.last_beat.set((now, FIRST_BEAT));
             seat.stack.set_beat(FIRST_BEAT);
+        }
+        // SAFETY: as above.
+        let kind = unsafe { (*job).execute };
+        if depth > 1 {
+            // What has forks inside is better shown at once than with the second of them.
+            if seat.stack.keep_private(None) {
+                seat.row.set((now, TREES));
+            }
+        } else if may_stay_private(seat) && follows_short_ones(seat, again, now) {
+            seat.stack.keep_private(Some(kind));
         }
         seat.timed.set(Timed {
             depth,
@@ -173,6 +208,26 @@ fn is_probably_long(seat: &Seat, pushed: Pushed, job: *const Job) -> bool {
         }
     }
     outlasts_a_wake(now.saturating_sub(seat.running_since.get()))
+}
+
+/// So many joins of a site have to be short, one after the other, before the next ones are taken for short. One that is long among fewer of them is in the site's average.
+const ROW: u32 = 16;
+/// The same for joins that had forks inside.
+const TREES: u32 = 1 << 10;
+
+/// A join with nothing around it begins; `again`: at the same site as the last one. Are it and those before it in a row, each of which began so soon after the one before that it was too short to
+/// be shared? Then nobody need see this one: showing it and taking it back is a third of what an empty join costs. If it is long all the same, a searching thread asks for it, forks inside
+/// of it make it public, and the next one begins too late to be in the row.
+fn follows_short_ones(seat: &Seat, again: bool, now: u64) -> bool {
+    let (last, missing) = seat.row.get();
+    let soon = now.saturating_sub(last) < WORTH_SHARING_US as u64 * ticks_per_us();
+    let missing = if again && soon {
+        missing.saturating_sub(1)
+    } else {
+        missing.max(ROW)
+    };
+    seat.row.set((now, missing));
+    missing == 0
 }
 
 /// Work of so many ticks is too short for a wake. Is it still worth handing over, and one of so many that a wake pays for all of them?

@@ -287,3 +287,29 @@ fn a_thread_whose_seat_is_taken_sleeps_although_there_is_work() {
     let spent = receiver.recv().unwrap() - before;
     assert!(spent < Duration::from_millis(20), "{spent:?} of CPU time");
 }
+
+/// Is one half of a join at this place run by another thread? The same code, whatever the work is: what is remembered of it is about all of it.
+fn is_shared(work: &(dyn Fn() + Sync)) -> bool {
+    let half = || {
+        work();
+        thread::current().id()
+    };
+    let (left, right) = join(half, half);
+    left != right
+}
+
+#[test]
+fn joins_that_were_short_are_shared_once_they_are_long() {
+    let long = || thread::sleep(Duration::from_millis(1));
+    // Joins that follow each other closely are not shown to anybody after some time.
+    let after = |short: usize| {
+        for _ in 0..short {
+            is_shared(&|| ());
+        }
+        is_shared(&long)
+    };
+    after(100_000);
+    assert!((0..1000).any(|_| after(0)));
+    after(100_000);
+    assert!((0..1000).any(|_| after(2)), "some are short, some are long");
+}

@@ -83,6 +83,11 @@ impl Called {
 }
 
 #[inline(always)]
+pub(crate) fn is_looked_at() -> bool {
+    false
+}
+
+#[inline(always)]
 pub(crate) fn join_begins(_seat: &Seat, _pushed: Pushed, _called: Called) {}
 
 #[inline(always)]
