@@ -925,6 +925,7 @@ mod tests {
         // SAFETY: here and below: nobody else is here, and jobs and context outlive the stack.
         unsafe { stack.begin_context(&raw const context, 0) };
         stack.keep_private(Some(never));
+        // SAFETY: as above.
         let push = |job: &Job| unsafe { stack.push(job) };
         // SAFETY: as above, and the newest is popped.
         let pop = |place| unsafe { stack.pop(place) };
