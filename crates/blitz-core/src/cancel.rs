@@ -405,25 +405,11 @@ impl CancelToken {
     /// assert_eq!(stopped.unwrap_err().to_string(), "stopped: its token was cancelled");
     /// ```
     pub fn run<R>(&self, work: impl FnOnce() -> R) -> Result<R, Cancelled> {
-        self.run_in(|| Node::with_token(Some(self.beside_current())), work)
-    }
-
-    /// The same, but detached tasks that `work` spawns are not the token's business.
-    #[doc(hidden)]
-    pub fn run_apart<R>(&self, work: impl FnOnce() -> R) -> Result<R, Cancelled> {
-        self.run_in(|| Node::with_token_of_its_own(self.beside_current()), work)
-    }
-
-    fn run_in<R>(
-        &self,
-        node: impl FnOnce() -> Arc<Node>,
-        work: impl FnOnce() -> R,
-    ) -> Result<R, Cancelled> {
         if let Some(why) = self.why() {
             return Err(why);
         }
         inherited::checkpoint();
-        let node = node();
+        let node = Node::with_token(Some(self.beside_current()));
         let catching = Catching::new();
         let result = catch_unwind(AssertUnwindSafe(|| node.provide(work)));
         drop(catching);
@@ -437,9 +423,25 @@ impl CancelToken {
         }
     }
 
+    /// Runs `work`, which can be stopped with the token that `make` makes, and with one that the caller itself runs under. Detached tasks that it spawns are not that token's business. If the work is stopped,
+    /// it is the caller who catches the unwinding.
+    ///
+    /// The token is made when somebody asks for it, and perhaps never; or by several threads, and then all of those tokens have to say the same. So work that nobody stops costs no allocation.
+    #[doc(hidden)]
+    #[inline]
+    pub fn run_apart<R>(make: &(dyn Fn() -> CancelToken + Sync), work: impl FnOnce() -> R) -> R {
+        inherited::checkpoint();
+        inherited::provide_token(make, work)
+    }
+
     /// A token that is cancelled with this one or the caller's.
     fn beside_current(&self) -> CancelToken {
-        match inherited::current_token() {
+        self.beside(inherited::current_token())
+    }
+
+    /// The same with any.
+    pub(crate) fn beside(&self, outer: Option<&CancelToken>) -> CancelToken {
+        match outer {
             None => self.clone(),
             // Once is enough: tasks that run under a token and spawn their successors under the same would make a chain of it, and those that run under children of the
             // caller's would ask it twice as often with each of them.
@@ -671,45 +673,54 @@ struct Unwinding {
 }
 
 /// As long as this is there, unwinding does not get further than to its owner, who catches it.
-pub(crate) struct Catching {
-    outside: Unwinding,
-    floor: usize,
+pub(crate) struct Catching<'a> {
+    /// The thread's.
+    seat: Option<&'a Seat>,
+    /// If it was unwinding.
+    outside: Option<(Unwinding, usize)>,
 }
 
-impl Catching {
+impl<'a> Catching<'a> {
     pub(crate) fn new() -> Self {
-        let before = std::thread::panicking();
-        let mut floor = Seat::NO_FLOOR;
-        if before {
-            floor = seat::current().map_or(floor, Seat::floor);
-        } else {
-            set_floor(floor);
+        Self::in_seat(seat::current())
+    }
+
+    #[inline]
+    pub(crate) fn in_seat(seat: Option<&'a Seat>) -> Self {
+        // If it was not, it was not further out either, and so nothing there is to be told from what comes.
+        let outside = std::thread::panicking().then(|| {
+            let (before, since) = (true, false);
+            let floor = seat.map_or(Seat::NO_FLOOR, Seat::floor);
+            (UNWINDING.replace(Unwinding { before, since }), floor)
+        });
+        let this = Catching { seat, outside };
+        if outside.is_none() {
+            this.set_floor(Seat::NO_FLOOR);
         }
-        let since = false;
-        Catching {
-            outside: UNWINDING.replace(Unwinding { before, since }),
-            floor,
-        }
+        this
     }
 
     /// For the part of a join that an unwinding has left behind: no destructor has started it.
     pub(crate) fn between_destructors() -> Self {
         let this = Self::new();
-        set_floor(Seat::NO_FLOOR);
+        this.set_floor(Seat::NO_FLOOR);
         this
     }
-}
 
-impl Drop for Catching {
-    fn drop(&mut self) {
-        UNWINDING.set(self.outside);
-        set_floor(self.floor);
+    fn set_floor(&self, floor: usize) {
+        if let Some(seat) = self.seat {
+            seat.set_floor(floor);
+        }
     }
 }
 
-fn set_floor(floor: usize) {
-    if let Some(seat) = seat::current() {
-        seat.set_floor(floor);
+impl Drop for Catching<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some((unwinding, _)) = self.outside {
+            UNWINDING.set(unwinding);
+        }
+        self.set_floor(self.outside.map_or(Seat::NO_FLOOR, |(_, floor)| floor));
     }
 }
 

@@ -26,15 +26,16 @@
 //! What work inherits ([`crate::inherited`]) is found among its ancestors as well: a [`ValueContext`] is in the frame of whoever provides it.
 
 #[cfg(not(loom))]
-use crate::inherited::Node;
-#[cfg(not(loom))]
 use crate::sync::AtomicUsize;
 use crate::sync::{AtomicPtr, Ordering, UnsafeCell};
 use std::ptr;
 
+/// In a frame that waits for whoever finds it.
+#[cfg(not(loom))]
+type Provided = crate::inherited::Provided<'static>;
 /// For models, which only compare addresses.
 #[cfg(loom)]
-type Node = u32;
+type Provided = u32;
 
 /// One level of ancestry. Its address is its identity.
 #[derive(Debug)]
@@ -93,7 +94,7 @@ const VALUE: usize = 2;
 pub(crate) struct ValueContext {
     head: Context,
     /// Read by those who hold work that descends from it, which the frame waits for; so it is written before they get the work, and not again before they are through with it.
-    node: UnsafeCell<*const Node>,
+    provided: UnsafeCell<*const Provided>,
 }
 
 impl ValueContext {
@@ -101,20 +102,20 @@ impl ValueContext {
     pub(crate) fn room() -> Self {
         ValueContext {
             head: Context::new(ptr::null()),
-            node: UnsafeCell::new(ptr::null()),
+            provided: UnsafeCell::new(ptr::null()),
         }
     }
 
-    /// What runs in it runs in `parent`, and inherits `node`. Before anybody else knows of it.
-    pub(crate) fn set(&self, parent: *const Context, node: *const Node) {
+    /// What runs in it runs in `parent`, and inherits `provided`. Before anybody else knows of it.
+    pub(crate) fn set(&self, parent: *const Context, provided: *const Provided) {
         // SAFETY: nobody else knows of it.
-        self.node.with_mut(|place| unsafe { *place = node });
+        self.provided.with_mut(|place| unsafe { *place = provided });
         self.head
             .set_parent(parent.map_addr(|address| address | VALUE));
     }
 
     pub(crate) fn context(&self) -> *const Context {
-        // A pointer to all of it: that is what `node_of` needs.
+        // A pointer to all of it: that is what `provided_to` needs.
         ptr::from_ref(self).cast()
     }
 }
@@ -123,14 +124,15 @@ impl ValueContext {
 ///
 /// # Safety
 /// As for [`descends_from`]. The same goes for what is returned.
-pub(crate) unsafe fn node_of(start: *const Context) -> *const Node {
+#[inline]
+pub(crate) unsafe fn provided_to(start: *const Context) -> *const Provided {
     let mut context = start;
     while !context.is_null() {
         // SAFETY: the context belongs to unfinished work, so it and its ancestors are alive; those that say so are the head of more.
         unsafe {
             if (*context).is_values() {
                 let values = &*context.cast::<ValueContext>();
-                return values.node.with(|node| *node);
+                return values.provided.with(|provided| *provided);
             }
             context = (*context).parent();
         }

@@ -1,8 +1,10 @@
 //! What work inherits from whoever started it: values, a [token](crate::CancelToken) that stops it.
 //!
-//! A thread has one word, a pointer to a `Node` or null. Everything that a piece of work inherits hangs on that node: it is made by whoever provides a
-//! value, for the time of a call, and never changes. A node has everything that was in force before it, too, so no chains of them can grow, however often
+//! A thread has one word, a pointer to something [`Provided`] or null. That is in the frame of whoever provides it, for the time of a call, and never changes. It leads to a `Node`, on which everything
+//! hangs that a piece of work inherits. A node has everything that was in force before it, too, so no chains of them can grow, however often
 //! tasks that inherit something provide more and spawn others.
+//!
+//! Computations of a companion's tasks have a token each that mostly nobody asks for. Their frames have an `OwnToken` instead of a node, which is made when somebody asks: a loop, say.
 //!
 //! # How it gets to other threads
 //! * **Forks, parts of loops, whatever the owner waits for.** A fork says nothing of all this: `join` is as it was. But providing a value begins a
@@ -19,10 +21,11 @@ use crate::cancel::{
     CancelToken, Cancelled, Catching, can_unwind, is_in_destructor, look_at_floor, uncancelled,
     unwind,
 };
-use crate::context::{Context, ValueContext, node_of};
+use crate::context::{Context, ValueContext, provided_to};
 use crate::join_stack::Began;
 use crate::priority::{Priority, step_aside};
 use crate::seat::{self, Seat};
+use crate::sync::locks::OnceLock;
 use crossbeam_utils::CachePadded;
 use std::any::Any;
 use std::cell::Cell;
@@ -37,7 +40,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 static IN_USE: CachePadded<AtomicBool> = CachePadded::new(AtomicBool::new(false));
 
 thread_local! {
-    static WORD: Cell<*const Node> = const { Cell::new(ptr::null()) };
+    static WORD: Cell<*const Provided<'static>> = const { Cell::new(ptr::null()) };
 }
 
 /// See the module's documentation.
@@ -68,6 +71,12 @@ mod span {
             Entered
         }
     }
+
+    impl Entered {
+        pub(super) fn here() -> Self {
+            Entered
+        }
+    }
 }
 
 #[cfg(feature = "tracing")]
@@ -81,6 +90,14 @@ mod span {
             Entered(self.0.clone().map(tracing::Span::entered))
         }
     }
+
+    impl Entered {
+        /// The span of what the calling thread has just begun to run.
+        pub(super) fn here() -> Self {
+            let node = super::current().and_then(super::Provided::without_own_token);
+            node.map_or(Entered(None), |node| node.span.enter())
+        }
+    }
 }
 
 use span::{Entered, Span};
@@ -88,7 +105,7 @@ use span::{Entered, Span};
 impl Node {
     /// Nothing but what the calling code has inherited itself.
     fn here() -> Self {
-        current().cloned().unwrap_or_default()
+        current().map_or_else(Self::default, |all| Node::clone(all.node()))
     }
 
     fn with_value(key: usize, value: Value) -> Arc<Self> {
@@ -117,20 +134,100 @@ impl Node {
         })
     }
 
-    /// For work that this token stops, but not the detached tasks that it spawns.
-    pub(crate) fn with_token_of_its_own(token: CancelToken) -> Arc<Self> {
-        Arc::new(Node {
-            token: Some(token),
-            ..Self::here()
-        })
-    }
-
     /// Runs `work`, which inherits this.
     pub(crate) fn provide<R>(self: &Arc<Self>, work: impl FnOnce() -> R) -> R {
+        Provided::Node(self).to(work)
+    }
+}
+
+/// What the thread's word points to.
+pub(crate) enum Provided<'a> {
+    Node(&'a Arc<Node>),
+    Token(OwnToken<'a>),
+}
+
+/// A token that stops the work, but not the detached tasks that it spawns. It is made when somebody first asks for it, and a node with it.
+pub(crate) struct OwnToken<'a> {
+    /// `Sync`: thieves ask as well.
+    make: &'a (dyn Fn() -> CancelToken + Sync),
+    /// What was in force before.
+    outer: *const Provided<'static>,
+    node: OnceLock<Arc<Node>>,
+}
+
+impl OwnToken<'_> {
+    fn outer(&self) -> Option<&Provided<'_>> {
+        // SAFETY: whoever has set the word keeps what it points to until it sets it back, and this is provided inside of that.
+        unsafe { self.outer.as_ref() }
+    }
+
+    #[cold]
+    fn node(&self) -> &Arc<Node> {
+        if let Some(node) = self.node.get() {
+            return node;
+        }
+        // Threads that ask at the same time may make one each; the first one counts. Nothing is made while others wait, since a fork could leave them waiting.
+        let outer = self.outer().map(|all| &**all.node());
+        let token = (self.make)().beside(outer.and_then(|node| node.token.as_ref()));
+        let node = Node {
+            token: Some(token),
+            ..outer.cloned().unwrap_or_default()
+        };
+        let _ = self.node.set(Arc::new(node));
+        self.node.get().expect("just set")
+    }
+}
+
+impl<'a> Provided<'a> {
+    /// All of it.
+    fn node(&self) -> &Arc<Node> {
+        match self {
+            Provided::Node(node) => node,
+            Provided::Token(own) => own.node(),
+        }
+    }
+
+    /// All but the work's own token, which need not be made for this.
+    fn without_own_token(&self) -> Option<&Arc<Node>> {
+        match self {
+            Provided::Node(node) => Some(node),
+            Provided::Token(own) => own.outer()?.without_own_token(),
+        }
+    }
+
+    /// Is there a token?
+    fn has_token(&self) -> bool {
+        match self {
+            Provided::Node(node) => node.token.is_some(),
+            Provided::Token(_) => true,
+        }
+    }
+
+    /// Provides it to `work`.
+    #[inline(always)]
+    fn to<R>(&self, work: impl FnOnce() -> R) -> R {
         let mut room = MaybeUninit::uninit();
-        let _inside = Inside::begin(&mut room, seat::current(), Arc::as_ptr(self));
+        let _inside = Inside::begin(&mut room, seat::current(), self.as_word());
         work()
     }
+
+    fn as_word(&self) -> *const Provided<'static> {
+        ptr::from_ref(self).cast()
+    }
+}
+
+/// See [`CancelToken::run_apart`].
+#[inline(always)]
+pub(crate) fn provide_token<R>(
+    make: &(dyn Fn() -> CancelToken + Sync),
+    work: impl FnOnce() -> R,
+) -> R {
+    let own = OwnToken {
+        make,
+        outer: WORD.get(),
+        node: OnceLock::new(),
+    };
+    Provided::Token(own).to(work)
 }
 
 /// Runs `work` in a span; everything that is started in it is in the span as well, on whichever thread it runs: forks, parts of loops, and tasks, each for
@@ -155,29 +252,33 @@ pub fn in_span<R>(span: tracing::Span, work: impl FnOnce() -> R) -> R {
     node.provide(work)
 }
 
-/// The calling thread's node.
+/// What the calling thread's word points to.
 #[inline]
-fn current<'a>() -> Option<&'a Node> {
-    // SAFETY: whoever has set the word keeps the node until it sets it back, and the reference is used in calls that return before that.
+fn current<'a>() -> Option<&'a Provided<'a>> {
+    // SAFETY: whoever has set the word keeps what it points to until it sets it back, and the reference is used in calls that return before that.
     unsafe { WORD.get().as_ref() }
 }
 
 /// The token of the code that the calling thread runs.
 #[inline]
 pub(crate) fn current_token<'a>() -> Option<&'a CancelToken> {
-    let token = current()?.token.as_ref()?;
-    (!is_in_destructor()).then_some(token)
+    let all = current()?;
+    if is_in_destructor() {
+        return None;
+    }
+    all.node().token.as_ref()
 }
 
 /// Is there a token, if only for what is not a destructor?
 pub(crate) fn has_token() -> bool {
-    current().is_some_and(|node| node.token.is_some())
+    current().is_some_and(Provided::has_token)
 }
 
 /// The priority of the code that the calling thread runs.
 #[inline]
 pub(crate) fn current_priority() -> Priority {
-    current().map_or(Priority::Latency, |node| node.priority)
+    let node = current().and_then(Provided::without_own_token);
+    node.map_or(Priority::Latency, |node| node.priority)
 }
 
 /// The calling thread, the occupant of `seat`, is between two steps of something long. Does not unwind.
@@ -191,7 +292,7 @@ pub(crate) fn beat(seat: &Seat) {
 /// What was so before a call for whose time the word is set; in the frame of that call, where nothing is written if there is nothing to inherit.
 struct Frame<'a> {
     context: ValueContext,
-    before: *const Node,
+    before: *const Provided<'static>,
     seated: Cell<Option<(&'a Seat, *const Context, Began)>>,
 }
 
@@ -199,23 +300,25 @@ struct Frame<'a> {
 struct Inside<'a>(&'a Frame<'a>);
 
 impl<'a> Inside<'a> {
-    /// The calling thread runs what inherits `node`, which stays alive until this is gone. `seat` is the thread's.
+    /// The calling thread runs what inherits all of this, which stays alive until this is gone. `seat` is the thread's.
     #[cold]
     #[inline(never)]
     fn begin(
         room: &'a mut MaybeUninit<Frame<'a>>,
         seat: Option<&'a Seat>,
-        node: *const Node,
+        all: *const Provided<'static>,
     ) -> Self {
         // Before anybody can find the work that inherits it.
-        IN_USE.store(true, Ordering::Relaxed);
+        if !is_in_use() {
+            IN_USE.store(true, Ordering::Relaxed);
+        }
         let frame: &'a Frame<'a> = room.write(Frame {
             context: ValueContext::room(),
-            before: WORD.replace(node),
+            before: WORD.replace(all),
             seated: Cell::new(None),
         });
         frame.seated.set(seat.map(|seat| {
-            frame.context.set(seat.context(), node);
+            frame.context.set(seat.context(), all);
             // SAFETY: the caller occupies the seat, and ends this where it began.
             let (outer, began) = unsafe { seat.begin_below(frame.context.context()) };
             (seat, outer, began)
@@ -245,10 +348,10 @@ impl Drop for Inside<'_> {
 
 /// What the thread's word was.
 #[must_use = "it has to be set back"]
-pub(crate) struct Arrived {
-    before: *const Node,
-    _span: Option<Entered>,
-    _catching: Catching,
+pub(crate) struct Arrived<'a> {
+    before: *const Provided<'static>,
+    _span: Entered,
+    _catching: Catching<'a>,
 }
 
 /// Has anybody ever provided anything? If not, there is nothing to arrive with.
@@ -258,22 +361,24 @@ pub(crate) fn is_in_use() -> bool {
     IN_USE.load(Ordering::Relaxed)
 }
 
-/// The calling thread is about to run work in `context`, away from the frame that made it: it inherits what that did. The work does not unwind.
+/// The calling thread, the occupant of `seat`, is about to run work in `context`, away from the frame that made it: it inherits what that did. The work does not unwind.
 ///
 /// # Safety
 /// The context belongs to unfinished work, which stays unfinished until [`Arrived::leave`].
-pub(crate) unsafe fn arrive(context: *const Context) -> Arrived {
+#[inline]
+pub(crate) unsafe fn arrive(seat: &Seat, context: *const Context) -> Arrived<'_> {
     // SAFETY: passed on.
-    let before = WORD.replace(unsafe { node_of(context) });
+    let before = WORD.replace(unsafe { provided_to(context) });
     Arrived {
         before,
-        _span: current().map(|node| node.span.enter()),
-        _catching: Catching::new(),
+        _span: Entered::here(),
+        _catching: Catching::in_seat(Some(seat)),
     }
 }
 
-impl Arrived {
+impl Arrived<'_> {
     /// The work is through.
+    #[inline]
     pub(crate) fn leave(self) {
         WORD.set(self.before);
     }
@@ -282,12 +387,12 @@ impl Arrived {
 /// The word of a thread that waits for work that it has handed over, or runs in a seat that it has just taken.
 #[derive(Clone, Copy)]
 pub(crate) struct Word {
-    node: *const Node,
+    all: *const Provided<'static>,
     /// The thread is in a destructor that an unwinding has called: nothing stops what that starts.
     in_destructor: bool,
 }
 
-// SAFETY: a node is made for sharing, and the thread it came from waits.
+// SAFETY: what is provided is made for sharing, and the thread it came from waits.
 unsafe impl Send for Word {}
 // SAFETY: as above.
 unsafe impl Sync for Word {}
@@ -295,10 +400,10 @@ unsafe impl Sync for Word {}
 impl Word {
     #[inline]
     pub(crate) fn here() -> Self {
-        let node = WORD.get();
+        let all = WORD.get();
         Word {
-            node,
-            in_destructor: !node.is_null() && is_in_destructor(),
+            all,
+            in_destructor: !all.is_null() && is_in_destructor(),
         }
     }
 
@@ -309,9 +414,8 @@ impl Word {
     #[inline]
     pub(crate) unsafe fn run<R>(self, seat: &Seat, work: impl FnOnce() -> R) -> R {
         let mut room = MaybeUninit::uninit();
-        let inside =
-            (!self.node.is_null()).then(|| Inside::begin(&mut room, Some(seat), self.node));
-        let _span = inside.as_ref().and_then(|_| Some(current()?.span.enter()));
+        let inside = (!self.all.is_null()).then(|| Inside::begin(&mut room, Some(seat), self.all));
+        let _span = inside.as_ref().map(|_| Entered::here());
         if self.in_destructor {
             return uncancelled(work);
         }
@@ -328,11 +432,10 @@ impl Captured {
     /// For a detached task.
     #[inline]
     pub fn for_detached() -> Self {
-        let this = Self::here();
-        if this.0.is_none() {
-            return this;
+        match current() {
+            None => Captured(None),
+            Some(all) => Self::share(all.without_own_token()).without_own_token(),
         }
-        this.without_own_token()
     }
 
     #[cold]
@@ -352,28 +455,23 @@ impl Captured {
     /// That of the calling code, for a part of it.
     #[inline]
     pub fn here() -> Self {
-        let word = WORD.get();
-        if word.is_null() {
-            return Captured(None);
+        match current() {
+            None => Captured(None),
+            Some(all) => Self::share(Some(all.node())),
         }
-        Self::share(word)
     }
 
     #[cold]
-    fn share(word: *const Node) -> Self {
-        if has_token() && is_in_destructor() {
+    fn share(node: Option<&Arc<Node>>) -> Self {
+        if node.is_some_and(|node| node.token.is_some()) && is_in_destructor() {
             return Captured(Some(Node::with_token(None)));
         }
-        // SAFETY: the word comes from an `Arc` that is alive as long as the word is set.
-        unsafe {
-            Arc::increment_strong_count(word);
-            Captured(Some(Arc::from_raw(word)))
-        }
+        Captured(node.cloned())
     }
 
     /// The priority of a task with this.
     #[inline]
-    pub(crate) fn priority(&self) -> Priority {
+    pub fn priority(&self) -> Priority {
         self.0
             .as_ref()
             .map_or(Priority::Latency, |node| node.priority)
@@ -412,11 +510,9 @@ impl Captured {
     /// Runs `work`, which inherits this.
     #[inline]
     pub fn run<R>(&self, work: impl FnOnce() -> R) -> R {
-        let mut room = MaybeUninit::uninit();
-        let node = self.0.as_ref();
-        let _inside = node.map(|node| Inside::begin(&mut room, seat::current(), Arc::as_ptr(node)));
-        let _span = node.map(|node| node.span.enter());
-        work()
+        let Some(node) = &self.0 else { return work() };
+        let _span = node.span.enter();
+        node.provide(work)
     }
 }
 
@@ -512,7 +608,8 @@ impl<T: Send + Sync + 'static> Inherited<T> {
     /// For callers that are done with it before they return.
     fn find<'a>(&self) -> Option<&'a T> {
         let key = self.key();
-        let (_, value) = current()?.values.iter().find(|(of, _)| *of == key)?;
+        let node = current()?.without_own_token()?;
+        let (_, value) = node.values.iter().find(|(of, _)| *of == key)?;
         // A constant instead of a static may share its address with one of another type.
         value.downcast_ref()
     }

@@ -316,7 +316,7 @@ impl Seat {
     ) -> R {
         // SAFETY: passed on; what is run here is unfinished until it has been.
         unsafe {
-            let inherited = inherited::arrive(context);
+            let inherited = inherited::arrive(self, context);
             let result = self.run_plainly(level, context, work);
             inherited.leave();
             result

@@ -1,7 +1,10 @@
 //! Values that work inherits from whoever started it, on whichever thread it runs.
 #![cfg(not(loom))]
 
-use blitz_core::{Inherited, ThreadPool, ThreadPoolBuilder, in_place_scope, join, scope};
+use blitz_core::{
+    CancelToken, Inherited, ThreadPool, ThreadPoolBuilder, checkpoint, current_token,
+    in_place_scope, is_cancelled, join, scope,
+};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
@@ -207,4 +210,102 @@ fn two_values_do_not_hide_each_other() {
     });
     assert_eq!(seen, (Some(2), Some("x".into())));
     assert!(NAME.with(|name| name.is_none()));
+}
+
+/// Calls `work` with a token that is its own, and returns how often that was made, too.
+fn with_own_token<R>(token: &CancelToken, work: impl FnOnce() -> R) -> (R, usize) {
+    let made = AtomicUsize::new(0);
+    let make = || {
+        made.fetch_add(1, Ordering::SeqCst);
+        token.clone()
+    };
+    let result = CancelToken::run_apart(&make, work);
+    (result, made.into_inner())
+}
+
+#[test]
+fn a_token_of_ones_own_is_made_when_somebody_asks() {
+    pool(2).install(|| {
+        let token = CancelToken::new();
+        let idle = || {
+            let (send, receive) = mpsc::channel();
+            blitz_core::spawn(move || send.send((NUMBER.get(), is_cancelled())).unwrap());
+            let halves = stolen(|| NUMBER.get(), || NUMBER.get());
+            (
+                halves,
+                receive.recv().unwrap(),
+                blitz_core::current_priority(),
+            )
+        };
+        let ((halves, detached, _), made) = NUMBER.set(7, || with_own_token(&token, idle));
+        assert_eq!(
+            (halves, detached, made),
+            ((Some(7), Some(7)), (Some(7), false), 0)
+        );
+        let (asked, made) = with_own_token(&token, || {
+            assert!(!is_cancelled());
+            token.cancel();
+            // A copy outlives the call.
+            (is_cancelled(), current_token())
+        });
+        assert_eq!((asked.0, made), (true, 1));
+        assert!(asked.1.unwrap().is_cancelled());
+        assert!(!is_cancelled() && current_token().is_none());
+    });
+}
+
+#[test]
+fn a_thief_is_stopped_by_a_token_that_nobody_has_asked_for_before() {
+    pool(2).install(|| {
+        let token = CancelToken::new();
+        let sees = || {
+            token.cancel();
+            is_cancelled()
+        };
+        let ((_, seen), made) = with_own_token(&token, || stolen(|| (), sees));
+        assert!(seen && made > 0);
+        let again = || with_own_token(&token, || stolen(|| (), checkpoint));
+        assert!(catch_unwind(AssertUnwindSafe(again)).is_err());
+    });
+}
+
+#[test]
+fn a_token_of_ones_own_is_beside_the_callers_and_not_for_detached_tasks() {
+    pool(2).install(|| {
+        let (outer, own) = (CancelToken::new(), CancelToken::new());
+        let detached = || {
+            let (send, receive) = mpsc::channel();
+            blitz_core::spawn(move || {
+                let sees = (current_token().is_some(), is_cancelled(), NUMBER.get());
+                send.send(sees).unwrap();
+            });
+            receive.recv()
+        };
+        let (seen, _) = with_own_token(&own, || {
+            own.cancel();
+            assert!(is_cancelled());
+            // A value makes a node that has the token, too.
+            let below = NUMBER.set(3, || (is_cancelled(), detached()));
+            (detached(), below)
+        });
+        assert_eq!(
+            seen,
+            (
+                Ok((false, false, None)),
+                (true, Ok((false, false, Some(3))))
+            )
+        );
+        let own = CancelToken::new();
+        let ran = outer.run(|| {
+            let inside = || {
+                let (before, _) = (is_cancelled(), outer.cancel());
+                (before, is_cancelled(), own.is_cancelled(), detached())
+            };
+            with_own_token(&own, inside).0
+        });
+        let (before, after, others, detached) = ran.unwrap();
+        assert_eq!((before, after, others), (false, true, false));
+        // The caller's stops it before it begins.
+        assert!(detached.is_err());
+    });
 }

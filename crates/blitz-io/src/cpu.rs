@@ -76,20 +76,21 @@ pub(crate) enum WhenUnwanted {
     GoesOn,
 }
 
-/// Runs `compute` in the task that polls it; it can be stopped by way of that.
-fn stoppable<T>(unwanted: WhenUnwanted, compute: impl FnOnce() -> T) -> T {
-    // Where nothing unwinds, there is no way to say that there is no result.
-    let Some(task) = task::current_task().filter(|_| !cfg!(panic = "abort")) else {
-        return compute();
-    };
-    let token = CancelToken::watching(move || {
+/// Runs `compute` in `task`, which is being polled; it can be stopped by way of that.
+fn stoppable<T>(task: &Task, unwanted: WhenUnwanted, compute: impl FnOnce() -> T) -> T {
+    let is_unwanted = move |task: &Task| {
         let state = &task.header().state;
-        let unwanted = unwanted == WhenUnwanted::Stops && !state.has_handle();
-        unwanted || state.is_cancelled()
-    });
-    token
-        .run_apart(compute)
-        .unwrap_or_else(|stopped| resume_unwind(Box::new(stopped)))
+        state.is_cancelled() || unwanted == WhenUnwanted::Stops && !state.has_handle()
+    };
+    let token = || {
+        let task = task.clone();
+        CancelToken::watching(move || is_unwanted(&task))
+    };
+    if is_unwanted(task) {
+        let stopped = token().why().expect("nobody wants it again");
+        resume_unwind(Box::new(stopped));
+    }
+    CancelToken::run_apart(&token, compute)
 }
 
 pub(crate) fn spawn_cpu_in<F, T>(
@@ -115,7 +116,12 @@ where
             if !short {
                 theirs.caller_blocks();
             }
-            stoppable(unwanted, || theirs.compute(|| timed(site, work)))
+            let compute = || theirs.compute(|| timed(site, work));
+            task::with_current(|task| match task {
+                // Where nothing unwinds, there is no way to say that there is no result.
+                Some(task) if !cfg!(panic = "abort") => stoppable(task, unwanted, compute),
+                _ => compute(),
+            })
         })
     }));
     // SAFETY: closure and output are `Send` and `'static`.

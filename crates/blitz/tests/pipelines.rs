@@ -767,7 +767,7 @@ fn helpers_hear_of_a_token_that_is_not_for_detached_tasks() {
         let in_vain = Arc::clone(&waited_in_vain);
         let stopped = pool(threads).install(|| {
             // As a `spawn_cpu` runs, whose token is its own.
-            token.run_apart(|| {
+            let work = || {
                 let wait = move |n| {
                     spin(20);
                     if n >= 100 {
@@ -784,7 +784,9 @@ fn helpers_hear_of_a_token_that_is_not_for_detached_tasks() {
                     }
                 };
                 (0..200).par_map(wait).for_each(drop);
-            })
+            };
+            let work = AssertUnwindSafe(|| CancelToken::run_apart(&|| token.clone(), work));
+            catch_unwind(work)
         });
         assert!(stopped.is_err());
         assert_eq!(waited_in_vain.load(SeqCst), 0, "not told");

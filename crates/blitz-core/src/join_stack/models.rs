@@ -6,7 +6,7 @@
 //! is a "Causality violation". Each fork runs exactly once.
 
 use super::*;
-use crate::context::{ValueContext, node_of};
+use crate::context::{ValueContext, provided_to};
 use crate::primitives::fence::model::{set_light_is_free, set_refused, set_switches};
 use crate::primitives::model::{Race, oversleeping_race, race};
 use crate::primitives::parker::Parker;
@@ -616,7 +616,7 @@ fn values(late: bool, flaws: Flaws<Flaw>) {
                         thief.run(&stolen);
                     }
                     // SAFETY: unless it is late, the fork is not through, so its ancestors are there.
-                    let node = unsafe { node_of(stolen.slot.context()) };
+                    let node = unsafe { provided_to(stolen.slot.context()) };
                     assert!(ptr::eq(node, &raw const NODES[0]), "the wrong value");
                     if !late {
                         thief.run(&stolen);

@@ -115,11 +115,11 @@ pub(crate) fn current() -> Option<NonNull<Header>> {
     NonNull::new(CURRENT.get().cast_mut())
 }
 
-/// The same, to keep.
-pub(crate) fn current_task() -> Option<Task> {
-    let header = current()?;
+/// Calls `use_it` with it.
+pub(crate) fn with_current<R>(use_it: impl FnOnce(Option<&Task>) -> R) -> R {
     // What is polled has a reference, which the caller's poll holds.
-    Some(Task::clone(&ManuallyDrop::new(Task(header))))
+    let task = current().map(|header| ManuallyDrop::new(Task(header)));
+    use_it(task.as_deref())
 }
 
 /// Makes a task of `future`: for the list of owned tasks, for a queue, and for the handle.
@@ -500,8 +500,8 @@ unsafe fn complete<F: Future, S: Schedule>(
     header: NonNull<Header>,
     output: Result<F::Output, Failure>,
 ) -> bool {
-    // SAFETY: passed on.
-    unsafe { *cell.stage.get() = Stage::Output(output) };
+    // SAFETY: passed on. What is empty need not be dropped.
+    unsafe { cell.stage.get().write(Stage::Output(output)) };
     let (wanted, has_waker) = cell.header.state.complete();
     if !wanted {
         let _entered = Entered::enter(header);

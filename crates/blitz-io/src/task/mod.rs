@@ -34,7 +34,7 @@ pub(crate) use cell::new_with_flaws;
 #[cfg(all(test, feature = "console", not(loom)))]
 pub(crate) use cell::vtable_for_tests;
 #[cfg_attr(loom, allow(unused_imports))]
-pub(crate) use cell::{Header, Links, Queued, Schedule, Task, VTable, current_task, new};
+pub(crate) use cell::{Header, Links, Queued, Schedule, Task, VTable, new, with_current};
 #[cfg(not(loom))]
 pub use coop::{consume_budget, unconstrained};
 pub(crate) use error::Failure;
