@@ -17,6 +17,16 @@ pub mod vec_deque;
 mod as_vec;
 mod walk;
 
+use std::panic::UnwindSafe;
+
+// Those that own their items: what a panic leaves behind in an item is the item's business, as with a vector. The standard library's iterators, which are inside, have pointers to the items, and so are
+// unwind safe only if shared references to these are.
+impl<K: UnwindSafe, V: UnwindSafe> UnwindSafe for btree_map::IntoIter<K, V> {}
+impl<T: UnwindSafe> UnwindSafe for btree_set::IntoIter<T> {}
+impl<K: UnwindSafe, V: UnwindSafe> UnwindSafe for hash_map::IntoIter<K, V> {}
+impl<T: UnwindSafe> UnwindSafe for hash_set::IntoIter<T> {}
+impl<T: UnwindSafe> UnwindSafe for linked_list::IntoIter<T> {}
+
 /// Implements `ParallelIterator` for an iterator that has a sequential one of known length in its field `inner`.
 ///
 /// It is no `IndexedParallelIterator`: to start at an index, a walk must come by all items before it. The module it is used in

@@ -1,12 +1,14 @@
 //! Collections by value, by reference, by exclusive reference and drained, against their sequential iteration.
 
+use super::{binary_heap, btree_map, btree_set, hash_map, hash_set, linked_list, vec_deque};
 use crate::ThreadPoolBuilder;
 use crate::iter::plumbing::{Consumer, Folder, Reducer};
 use crate::prelude::*;
 use crate::slice::tests::{SIZES, check_every_split};
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, LinkedList, VecDeque};
 use std::fmt::Debug;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, UnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 use std::thread::ThreadId;
@@ -290,4 +292,19 @@ fn few_dear_items_run_at_the_same_time() {
             meeting.wait();
         })
     });
+}
+
+/// It compiles.
+#[test]
+fn iterators_that_own_their_items_are_unwind_safe_if_these_are() {
+    fn check<T: UnwindSafe>() {}
+    /// What is unwind safe, but not behind a reference.
+    type Item = Cell<u8>;
+    check::<btree_map::IntoIter<Item, Item>>();
+    check::<btree_set::IntoIter<Item>>();
+    check::<hash_map::IntoIter<Item, Item>>();
+    check::<hash_set::IntoIter<Item>>();
+    check::<linked_list::IntoIter<Item>>();
+    check::<binary_heap::IntoIter<Item>>();
+    check::<vec_deque::IntoIter<Item>>();
 }
