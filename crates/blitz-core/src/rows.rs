@@ -19,6 +19,12 @@ impl<T> Rows<T> {
         &self.block
     }
 
+    /// Has anything been added since?
+    #[inline]
+    pub fn is_longer(&self) -> bool {
+        self.more.get().is_some()
+    }
+
     /// What has been added since.
     pub fn rest(&self) -> impl Iterator<Item = &T> + Clone {
         self.blocks().skip(1).flat_map(|rows| rows.block.iter())

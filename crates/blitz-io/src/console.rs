@@ -217,7 +217,7 @@ impl RuntimeView {
 
     /// For each worker and then for relief threads: what it polls, if it does.
     pub fn polling(&self) -> impl Iterator<Item = Option<Polling>> {
-        self.0.cores().map(|core| {
+        self.0.cores_with_index().map(|(_, core)| {
             let progress = core.progress();
             let (place, task, said) = core.now.get()?;
             (progress & 1 == 1).then(|| Polling {

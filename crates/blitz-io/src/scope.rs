@@ -200,6 +200,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
             output: Arc::clone(&output),
             _part: Part::new(&self.parts),
         };
+        self.shared.assert_of_this_process();
         // The task may outlive this call, but not the scope: see the beginning of the file. Its own output is `()`.
         let task: JoinHandle<()> = JoinHandle::new(self.shared.spawn(Place::here(), future));
         self.parts.remember(task.abort_handle());

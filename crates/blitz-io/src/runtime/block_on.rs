@@ -133,7 +133,8 @@ fn drive<F: Future>(shared: &Arc<Shared>, mut polled: Polled<'_, F>) -> F::Outpu
     loop {
         // Tasks first: the future has just been polled, and one that only yields is meant to let them run, each once. The same if it is a task that wakes it and
         // yields.
-        let ran = shared.run_slice_beside(0, &polled.main.woken);
+        let woken = || polled.main.woken.load(Ordering::Relaxed);
+        let ran = shared.run_slice_beside(0, woken);
         if let Some(output) = polled.poll_if_woken() {
             return output;
         }

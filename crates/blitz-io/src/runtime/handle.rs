@@ -86,6 +86,7 @@ impl Handle {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
+        self.shared.assert_of_this_process();
         JoinHandle::new(self.shared.spawn(place, future))
     }
 

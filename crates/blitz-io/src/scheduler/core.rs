@@ -135,8 +135,6 @@ pub(crate) fn add(count: &AtomicU64, more: u64) -> u64 {
 
 /// How a push went.
 pub(crate) enum Pushed {
-    /// The owner will get to it soon; others need not know.
-    InSlot,
     /// Somebody else could take it.
     InRing,
     /// There is nobody else.
@@ -265,25 +263,17 @@ impl Core {
         }
     }
 
-    /// A task that the running one has woken or spawned: runs next; what was to run next goes to the ring.
-    ///
-    /// # Safety
-    /// The caller is the owner.
+    /// A task that the running one has woken or spawned: runs next. Returns what is to run after the others instead: what was to run next, or in a line, the task.
     #[inline]
-    pub(crate) unsafe fn push_next(&self, task: Queued) -> Pushed {
-        if let Ready::Line(line) = &self.ready {
-            // SAFETY: passed on.
-            unsafe { line.push(task) };
-            return Pushed::InLine;
+    pub(crate) fn push_next(&self, task: Queued) -> Option<Queued> {
+        if let Ready::Line(_) = &self.ready {
+            return Some(task);
         }
         // SeqCst: a sleeper's last look at the slot comes after its announcement, ours before our look at the
         // sleepers (`PoolHandle::notify`).
         let before = self.slot.swap(task.into_raw().cast_mut(), Ordering::SeqCst);
-        if before.is_null() {
-            return Pushed::InSlot;
-        }
-        // SAFETY: the slot held an entry, which is ours now; the rest is passed on.
-        unsafe { self.push_last(Queued::from_raw(before)) }
+        // SAFETY: whoever swaps an entry out owns it.
+        (!before.is_null()).then(|| unsafe { Queued::from_raw(before) })
     }
 
     /// A task that is to run after the others.
@@ -377,6 +367,7 @@ impl Core {
     ///
     /// # Safety
     /// The caller is the owner of `self`, and not of `victim`.
+    #[inline]
     pub(crate) unsafe fn steal_from(&self, victim: &Core) -> Option<Queued> {
         let (Ready::Ring(theirs), Ready::Ring(mine)) = (&victim.ready, &self.ready) else {
             return None;

@@ -13,9 +13,11 @@ use crate::place::Place;
 use crate::runtime::Identity;
 use crate::runtime::metrics::PollTimes;
 use crate::task::behind::Behind;
-use crate::task::{LocalTasks, Queued, Schedule, Task, inheriting};
+use crate::task::inheriting::Inheriting;
+use crate::task::{self, LocalTasks, Queued, Schedule, Task};
+use blitz_core::Priority;
 use blitz_core::companion::sleep_elsewhere;
-use blitz_core::{Priority, current_priority};
+use blitz_core::inherited::Captured;
 use std::cell::Cell;
 use std::future::Future;
 use std::ops::Deref;
@@ -79,40 +81,49 @@ impl Shared {
         self.is_alone
     }
 
+    /// The caller has made sure that it is of this process.
     pub(crate) fn spawn<F>(self: &Arc<Self>, place: Place, future: F) -> Task
     where
         F: Future + Send,
         F::Output: Send,
     {
-        self.assert_of_this_process();
-        if current_priority() == Priority::Background && self.pool().is_some() {
-            return self.spawn_behind(place, future);
+        let inherited = Captured::for_detached();
+        if !inherited.is_nothing() {
+            return self.spawn_inheriting(place, inherited, future);
         }
         // SAFETY: both are `Send`; that they live long enough is the caller's business.
-        let (listed, queued, handle) = unsafe { inheriting::new(place, future, Arc::clone(self)) };
+        let (listed, queued, handle) = unsafe { task::new(place, future, Arc::clone(self)) };
         if self.admit(listed) {
-            match self.my_core() {
-                Some((core, _)) => self.push_own(core, queued),
-                None => self.inject(queued),
-            }
+            self.schedule_task(queued);
         }
         handle
     }
 
-    /// As [`Shared::spawn`], for a background task.
+    /// As [`Shared::spawn`], for a task that inherits something.
     #[cold]
-    fn spawn_behind<F>(self: &Arc<Self>, place: Place, future: F) -> Task
+    fn spawn_inheriting<F>(self: &Arc<Self>, place: Place, inherited: Captured, future: F) -> Task
     where
         F: Future + Send,
         F::Output: Send,
     {
-        let behind = Behind(Arc::clone(self));
-        // SAFETY: as in `spawn`.
-        let (listed, queued, handle) = unsafe { inheriting::new_inheriting(place, future, behind) };
-        if self.admit(listed) {
-            Behind::queue(self, queued);
+        let is_behind = inherited.priority() == Priority::Background && self.pool().is_some();
+        let future = Inheriting::new(inherited, future);
+        // SAFETY: as in `spawn`. A box is polled and dropped where its future may be.
+        unsafe {
+            if is_behind {
+                let behind = Behind(Arc::clone(self));
+                let (listed, queued, handle) = task::new(place, future, behind);
+                if self.admit(listed) {
+                    Behind::queue(self, queued);
+                }
+                return handle;
+            }
+            let (listed, queued, handle) = task::new(place, future, Arc::clone(self));
+            if self.admit(listed) {
+                self.schedule_task(queued);
+            }
+            handle
         }
-        handle
     }
 
     /// Adds a new task to the list. `false`: the runtime has ended, and the task with it.

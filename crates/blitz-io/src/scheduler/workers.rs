@@ -30,7 +30,7 @@ use crossbeam_utils::CachePadded;
 use std::cell::Cell;
 use std::io;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 /// Tasks in a slice, and its length; the engine's work gets its turn afterwards.
@@ -41,9 +41,6 @@ const CLOCK_INTERVAL: u32 = 16;
 const DRIVER_INTERVAL: u32 = 64;
 /// Tasks between two looks at the driver if there is always just one: it yields, perhaps until something happens there.
 const LONELY_INTERVAL: u32 = 4;
-
-/// Who wants to go on beside a worker's slice.
-static NOBODY: AtomicBool = AtomicBool::new(false);
 
 /// See the module's documentation. One for each pool that runs tasks.
 pub(crate) struct Scheduler {
@@ -338,11 +335,6 @@ impl Scheduler {
         &self.cores[index]
     }
 
-    /// Those that somebody owns, or may own soon.
-    pub(crate) fn cores(&self) -> impl Iterator<Item = &Core> {
-        self.cores_with_index().map(|(_, core)| core)
-    }
-
     /// Those of relief threads.
     pub(crate) fn relief_cores(&self) -> impl Iterator<Item = &Core> {
         let in_use = self.cores_in_use.load(Ordering::SeqCst);
@@ -350,8 +342,8 @@ impl Scheduler {
         reliefs.iter().map(|core| &**core)
     }
 
-    /// As [`Scheduler::cores`], with their indices.
-    pub(super) fn cores_with_index(&self) -> impl Iterator<Item = (usize, &Core)> {
+    /// Those that somebody owns, or may own soon, with their indices.
+    pub(crate) fn cores_with_index(&self) -> impl Iterator<Item = (usize, &Core)> {
         let in_use = self.cores_in_use.load(Ordering::SeqCst);
         let first = self.cores.first();
         let later = (first.len()..).zip(self.cores.rest());
@@ -421,15 +413,16 @@ impl Scheduler {
             // Nobody would know of it until the computation ends.
             return self.inject(task);
         }
-        // SAFETY: this thread owns the core.
-        let pushed = unsafe { core.push_next(task) };
-        self.pushed(core, pushed);
+        match core.push_next(task) {
+            None => self.leaves_lying(core),
+            Some(other) => self.push_behind(core, other),
+        }
     }
 
-    #[inline]
-    fn pushed(&self, core: &Core, pushed: Pushed) {
-        match pushed {
-            Pushed::InSlot => self.leaves_lying(core),
+    /// The same for one that is to run after the others.
+    fn push_behind(&self, core: &Core, task: Queued) {
+        // SAFETY: this thread owns the core.
+        match unsafe { core.push_last(task) } {
             Pushed::InRing if !self.stealing || !core.asks_for_help() => self.leaves_lying(core),
             Pushed::InRing => self.notify(),
             Pushed::InLine => {}
@@ -469,7 +462,6 @@ impl Scheduler {
                 }
             }
             Pushed::Overflow(tasks) => self.overflows(core, tasks),
-            Pushed::InSlot => {}
         }
     }
 
@@ -521,12 +513,21 @@ impl Scheduler {
 
     /// Is there a task that anybody could run?
     pub(crate) fn has_ready_task(&self) -> bool {
-        self.injector.len() > 0 || self.cores().any(Core::has_work)
+        self.injector.len() > 0 || self.any_core(Core::has_work)
+    }
+
+    /// Whether one of [them](Self::cores_with_index) is such, for those who ask all the time: mostly there is one block.
+    #[inline]
+    fn any_core(&self, is_it: impl Fn(&Core) -> bool) -> bool {
+        let in_use = self.cores_in_use.load(Ordering::SeqCst);
+        let is_it = |core: &CachePadded<Core>| is_it(core);
+        self.cores.first()[..in_use].iter().any(is_it)
+            || self.cores.is_longer() && self.cores.rest().any(is_it)
     }
 
     /// Does a task wait for a worker, or somebody for the driver, which nobody watches, or a computation for workers that may be stuck in tasks?
     pub(super) fn is_waited_for(&self) -> bool {
-        let stuck = || self.cores().any(Core::is_in_slice);
+        let stuck = || self.any_core(Core::is_in_slice);
         self.has_ready_task()
             || self.driver.needs_attendant()
             || self.pool().is_some_and(PoolHandle::has_queued_task) && stuck()
@@ -549,15 +550,16 @@ impl Scheduler {
 
     /// Runs tasks on the core `index` for a while. `false`: there was none.
     pub(crate) fn run_slice(&self, index: usize) -> bool {
-        self.run_slice_beside(index, &NOBODY)
+        self.run_slice_beside(index, || false)
     }
 
-    /// As [`run_slice`](Self::run_slice), beside somebody who wants to go on when `wanted` is set: tasks that are ready then come first, each of them once. Those that
+    /// As [`run_slice`](Self::run_slice), beside somebody who wants to go on when `wanted` says so: tasks that are ready then come first, each of them once. Those that
     /// go on and on have to let the other one go on between two turns.
-    pub(crate) fn run_slice_beside(&self, index: usize, wanted: &AtomicBool) -> bool {
+    pub(crate) fn run_slice_beside(&self, index: usize, wanted: impl Fn() -> bool) -> bool {
         let mut most = SLICE_TASKS;
         let mut counted = false;
         let core = self.core(index);
+        let is_relief = self.is_relief(index);
         // Tasks' runtimes come and go; afterwards the thread is where it was.
         let _outside = context::Outside::remember();
         let start = ticks();
@@ -571,7 +573,7 @@ impl Scheduler {
         core.outlook.slice_begins(start, core.len());
         core.fed.set(false);
         loop {
-            if !counted && wanted.load(Ordering::Relaxed) {
+            if wanted() && !counted {
                 counted = true;
                 let ready = u32::try_from(core.ready() + self.injector.len());
                 most = most.min(polled.saturating_add(ready.unwrap_or(SLICE_TASKS)));
@@ -608,7 +610,7 @@ impl Scheduler {
             }
             core.now.polls(task.task().header());
             task.run();
-            if self.is_relief(index) && self.my_core().is_none() {
+            if is_relief && self.my_core().is_none() {
                 // The relief thread has blocked in there, and the core is another one's now.
                 return true;
             }
@@ -679,7 +681,7 @@ impl Scheduler {
 
     /// # Safety
     /// The core is the calling thread's.
-    #[inline]
+    #[inline(always)]
     unsafe fn next(&self, core: &Core, index: usize) -> Option<Queued> {
         let tick = core.tick();
         // SAFETY: passed on.
@@ -693,9 +695,18 @@ impl Scheduler {
                     return Some(task);
                 }
             }
-            core.pop()
-                .or_else(|| self.take_injected(core))
-                .or_else(|| self.steal(core, index))
+            core.pop().or_else(|| self.next_of_others(core, index))
+        }
+    }
+
+    /// # Safety
+    /// The core is the calling thread's.
+    #[inline(never)]
+    unsafe fn next_of_others(&self, core: &Core, index: usize) -> Option<Queued> {
+        // SAFETY: passed on.
+        unsafe {
+            let injected = self.take_injected(core);
+            injected.or_else(|| self.steal(core, index))
         }
     }
 
@@ -755,14 +766,18 @@ impl Scheduler {
         let cores = cores.max(index + 1).min(first_block);
         // SAFETY: passed on.
         let first = unsafe { core.random_below(cores) };
-        let later = self.cores.rest().enumerate();
-        (0..cores)
-            .map(|offset| (first + offset) % cores)
-            .map(|victim| (victim, self.core(victim)))
-            .chain(later.map(|(victim, core)| (first_block + victim, &**core)))
-            .filter(|&(victim, core)| victim != index && self.may_steal(index, core))
+        let steal = |victim: usize, other: &Core| {
+            let may = victim != index && other.has_work() && self.may_steal(index, other);
             // SAFETY: passed on.
-            .find_map(|(_, victim)| unsafe { core.steal_from(victim) })
+            may.then(|| unsafe { core.steal_from(other) }).flatten()
+        };
+        let mut victims = (first..cores).chain(0..first);
+        let stolen = victims.find_map(|victim| steal(victim, self.core(victim)));
+        if stolen.is_some() || !self.cores.is_longer() {
+            return stolen;
+        }
+        let mut later = (first_block..).zip(self.cores.rest());
+        later.find_map(|(victim, other)| steal(victim, other))
     }
 
     /// May the owner of core `index` take the tasks of another?
@@ -976,7 +991,7 @@ impl Companion for Scheduler {
 
     fn task_waits(&self) {
         // Workers that compute get to it, or leave it lying when they run a task next; unless all of them block in what they compute, while others, which do not, are stuck in tasks.
-        if self.my_core().is_none() || self.cores().any(Core::is_in_slice) {
+        if self.my_core().is_none() || self.any_core(Core::is_in_slice) {
             self.watch.keep(self);
         }
     }

@@ -31,36 +31,13 @@ where
     }
 }
 
-/// The same for those who know that there is something to inherit.
-///
-/// # Safety
-/// As there.
-pub(crate) unsafe fn new_inheriting<F, S>(
-    place: Place,
-    future: F,
-    scheduler: S,
-) -> (Task, Queued, Task)
-where
-    F: Future,
-    S: Schedule,
-{
-    // SAFETY: passed on. A box is polled and dropped where its future may be.
-    unsafe {
-        cell::new(
-            place,
-            Inheriting::new(Captured::for_detached(), future),
-            scheduler,
-        )
-    }
-}
-
-struct Inheriting<'a, T> {
+pub(crate) struct Inheriting<'a, T> {
     inherited: Captured,
     future: Pin<Box<dyn Future<Output = T> + 'a>>,
 }
 
 impl<'a, T> Inheriting<'a, T> {
-    fn new(inherited: Captured, future: impl Future<Output = T> + 'a) -> Self {
+    pub(crate) fn new(inherited: Captured, future: impl Future<Output = T> + 'a) -> Self {
         let future = Box::pin(future);
         Inheriting { inherited, future }
     }
