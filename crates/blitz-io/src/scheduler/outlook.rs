@@ -97,6 +97,12 @@ impl Outlook {
         }
     }
 
+    /// It has been through with all tasks, and goes on with new ones in the same slice: it has been busy since `now`.
+    #[inline]
+    pub(crate) fn is_through(&self, now: u64) {
+        self.busy_since.set(now);
+    }
+
     /// A slice ends, with `waiting` tasks left for this worker or anybody. Should somebody be woken for them?
     #[inline]
     pub(crate) fn slice_ends(&self, now: u64, waiting: usize) -> bool {
@@ -201,6 +207,17 @@ mod tests {
             outlook.slice_begins(slice * busy / 10, 5);
             assert!(!outlook.slice_ends((slice + 1) * busy / 10, 0));
         }
+    }
+
+    #[test]
+    fn a_worker_that_has_been_through_with_its_tasks_has_not_been_busy_before() {
+        let outlook = outlook_on(10);
+        let busy = BUSY_US * ticks_per_us();
+        outlook.slice_begins(busy, 5);
+        outlook.is_through(8 * busy);
+        assert!(!outlook.slice_ends(8 * busy + busy / 2, 5));
+        outlook.slice_begins(9 * busy, 5);
+        assert!(outlook.slice_ends(10 * busy, 5), "it counts from then on");
     }
 
     #[test]

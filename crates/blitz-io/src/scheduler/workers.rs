@@ -657,6 +657,9 @@ impl Scheduler {
             found
         };
         core.looks.set(looks);
+        if found {
+            core.outlook.is_through(ticks());
+        }
         found
     }
 
