@@ -30,6 +30,8 @@ const MAX_IN_A_ROW: u32 = 3;
 const TARGET_NS: u64 = 1_000_000;
 const INTERVAL: std::ops::RangeInclusive<u64> = 8..=255;
 const FIRST_GUESS_NS: u64 = 50_000;
+/// A worker that has not been through with its tasks for longer may have too many, or some that always yield.
+const SOON_US: u64 = 2_000;
 
 /// An entry of the ring.
 #[derive(Clone, Copy)]
@@ -64,6 +66,10 @@ pub(crate) struct Core {
     pub(crate) fed: Cell<bool>,
     /// Whether the owner looks at the driver when it is through with its tasks.
     pub(crate) looks: Cell<Looks>,
+    /// Whether the owner came late when the driver last woke it (see `outlook`).
+    pub(crate) late: Cell<bool>,
+    /// When the owner was last through with all of its tasks, in ticks.
+    through_at: AtomicU64,
     /// When the owner last woke up, in ticks.
     awake_since: Cell<u64>,
     /// When the owner last beat, in ticks. Written by the owner.
@@ -154,6 +160,8 @@ impl Core {
             in_a_row: Cell::new(0),
             computes: Cell::new(false),
             looks: Cell::default(),
+            late: Cell::new(false),
+            through_at: AtomicU64::new(0),
             awake_since: Cell::new(0),
             last_beat: AtomicU64::new(0),
             relief_seen: Cell::new((0, 0)),
@@ -419,6 +427,23 @@ impl Core {
     pub(crate) fn asks_for_help(&self) -> bool {
         let in_slot = usize::from(!self.slot.load(Ordering::Relaxed).is_null());
         self.outlook.asks_for_help(self.len() + in_slot)
+    }
+
+    /// The owner has slept in the driver, and is awake.
+    pub(crate) fn leaves_driver(&self) {
+        self.late.set(self.outlook.comes_late(self.ready()));
+    }
+
+    /// The owner is through with all of its tasks, and looks for others.
+    pub(crate) fn is_through(&self, now: u64) {
+        self.outlook.is_through(now);
+        self.through_at.store(now, Ordering::Relaxed);
+    }
+
+    /// Was it, a short while ago? Then it will soon be again.
+    pub(crate) fn is_soon_through(&self, now: u64) -> bool {
+        let through_at = self.through_at.load(Ordering::Relaxed);
+        now.saturating_sub(through_at) < SOON_US * ticks_per_us()
     }
 
     /// `polled` tasks took `elapsed_ns` together.

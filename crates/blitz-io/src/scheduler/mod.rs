@@ -7,6 +7,8 @@ mod driver_seat;
 #[cfg(all(test, loom))]
 mod end_models;
 mod injector;
+#[cfg(all(test, loom))]
+mod leave_models;
 #[cfg(not(loom))]
 mod lending;
 #[cfg(not(loom))]

@@ -634,6 +634,9 @@ impl Scheduler {
             core.outlook.stretch_ends(polls, before, clock, core.len());
         }
         let waiting = core.len() + self.injector.len();
+        if waiting == 0 {
+            core.is_through(clock);
+        }
         if core.outlook.slice_ends(clock, waiting) {
             self.notify();
         }
@@ -659,7 +662,24 @@ impl Scheduler {
             found
         };
         core.looks.set(looks);
+        if found {
+            core.is_through(ticks());
+        }
         found
+    }
+
+    /// The calling thread is about to sleep: does it leave the driver to somebody who still serves, since it came late the last time (see `outlook`)?
+    ///
+    /// Not all do: who serves stops doing so before it announces its sleep, and whoever announces it later sees that.
+    fn caller_leaves_driver(&self) -> bool {
+        let late = self.my_core().is_some_and(|(core, _)| core.late.get());
+        late && self.stealing && {
+            let now = ticks();
+            let mut workers = self.cores_with_index();
+            workers.any(|(index, core)| {
+                !self.is_relief(index) && core.is_serving() && core.is_soon_through(now)
+            })
+        }
     }
 
     /// The calling thread is about to run a task, while computations wait, perhaps for just this thread. Unless the poll takes long, it soon gets to them.
@@ -916,11 +936,16 @@ impl Companion for Scheduler {
     }
 
     fn attend(&self, _index: usize) -> bool {
+        if self.caller_leaves_driver() {
+            // It may take long until the other one is there.
+            self.watch.keep(self);
+            return false;
+        }
         self.driver.try_enter()
     }
 
     fn wants_attendant(&self) -> bool {
-        self.driver.needs_attendant()
+        self.driver.needs_attendant() && !self.caller_leaves_driver()
     }
 
     fn falls_asleep(&self, worker: usize) {
@@ -935,7 +960,11 @@ impl Companion for Scheduler {
 
     fn block(&self, _index: usize) -> bool {
         // SAFETY: `attend` returned `true` to this thread.
-        unsafe { self.driver.block() }
+        let woken = unsafe { self.driver.block() };
+        if let Some((core, _)) = self.my_core() {
+            core.leaves_driver();
+        }
+        woken
     }
 
     fn unattend(&self, _index: usize) {
@@ -994,5 +1023,53 @@ impl Companion for Scheduler {
         if self.my_core().is_none() || self.any_core(Core::is_in_slice) {
             self.watch.keep(self);
         }
+    }
+}
+
+#[cfg(all(test, unix, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::time;
+    use std::task::{Context, Waker};
+    use std::time::Duration;
+
+    #[test]
+    fn a_worker_that_came_late_leaves_the_driver_to_one_that_is_soon_through() {
+        let driver = driver::new(driver::Clock::new(false), false).unwrap();
+        let reserves = Reserves {
+            stealing: true,
+            ..Reserves::NONE
+        };
+        let scheduler = Scheduler::new(2, reserves, 0, driver, Hooks::default());
+        // Somebody waits for the driver.
+        let handle = scheduler.driver.handle().clone();
+        let driver_before = context::bare_driver::enter(handle);
+        let mut sleep = Box::pin(time::sleep(Duration::from_secs(3600)));
+        let context = &mut Context::from_waker(Waker::noop());
+        assert!(sleep.as_mut().poll(context).is_pending());
+        let before = scheduler.enter_worker(0);
+        let [late, other] = [scheduler.core(0), scheduler.core(1)];
+        let attends = || {
+            let attends = scheduler.attend(0);
+            if attends {
+                scheduler.unattend(0);
+            }
+            // Else it would come back at once, again and again.
+            assert_eq!(scheduler.wants_attendant(), attends);
+            attends
+        };
+        other.set_serving(true);
+        other.is_through(ticks());
+        assert!(attends(), "it did not come late");
+        late.late.set(true);
+        assert!(!attends());
+        other.set_serving(false);
+        assert!(attends(), "nobody else serves");
+        other.set_serving(true);
+        other.is_through(ticks().saturating_sub(1_000_000 * ticks_per_us()));
+        assert!(attends(), "the other one always has tasks");
+        drop(sleep);
+        Scheduler::leave_worker(before);
+        context::bare_driver::leave(driver_before);
     }
 }
