@@ -297,7 +297,12 @@ fn hand_over(pool: &Pool, op: Op<'_>) {
         true
     };
     without_unwinding("a panic while work is in others' hands", || {
+        // Whoever has to be woken first may need this CPU.
+        let soon = pool.sleep.counters().searching() > 0;
         pool.inject(Ticket::queued(&ticket));
+        if soon {
+            spin(pool, &work.wait());
+        }
         block_helping(pool, &work.wait(), parker, &mut take_back);
     });
     ticket.keep();
@@ -460,6 +465,7 @@ pub(crate) fn block_on(awaited: &dyn Awaited, parker: &Parker) {
 
 /// Blocks a thread without a seat until tasks in `pool` are over; if nobody gets to them, it runs them.
 pub(crate) fn wait_outside(pool: &Pool, awaited: &dyn Awaited, parker: &Parker) {
+    spin(pool, awaited);
     block_helping(pool, awaited, parker, &mut |pool| {
         let beside = Beside::enter(pool);
         // SAFETY: the seat is ours.
@@ -489,7 +495,6 @@ fn block_helping(
 ) {
     if !awaited.is_done() {
         fork::assert_may_wait(pool.generation);
-        spin(pool, awaited);
     }
     if !pool.guests {
         return block_on(awaited, parker);

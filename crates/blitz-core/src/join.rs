@@ -397,17 +397,16 @@ where
                 let body = unsafe { this.take_body() };
                 body(FnContext::new(this.moved))
             }
-            slow => {
-                // SAFETY: as above; `slow` is what `pop` just said.
-                match unsafe { finish_slow(this.stack, slow, this.fork, within, before_wait) } {
-                    Some(result) => result.unwrap_or_else(|payload| cancel::resume(payload)),
-                    None => {
-                        // SAFETY: as for `Ours`.
-                        let body = unsafe { this.take_body() };
-                        // SAFETY: the stack is a seat's: the unseated one takes no pushes.
-                        unsafe { run_retaken(this.stack, this.moved, body) }
-                    }
-                }
+            Popped::Retaken => {
+                // SAFETY: as for `Ours`.
+                let body = unsafe { this.take_body() };
+                // SAFETY: the stack is a seat's: the unseated one takes no pushes.
+                unsafe { run_retaken(this.stack, this.moved, body) }
+            }
+            Popped::Stolen => {
+                // SAFETY: as above; that is what `pop` just said.
+                let result = unsafe { await_thief(this.stack, this.fork, within, before_wait) };
+                result.unwrap_or_else(|payload| cancel::resume(payload))
             }
         }
     }
@@ -430,25 +429,21 @@ where
     result
 }
 
-/// The fork was public: `Some` with the thief's result, or `None` if it is ours after all.
+/// A thief has the fork: its result.
 ///
 /// # Safety
-/// `stack` is the calling thread's seat's, and `popped` is what its `pop` of `fork` just returned.
+/// `stack` is the calling thread's seat's, and its `pop` of `fork` has just returned [`Popped::Stolen`].
 #[cold]
 #[inline(never)]
-unsafe fn finish_slow<B, RB>(
+unsafe fn await_thief<B, RB>(
     stack: *const JoinStack,
-    popped: Popped,
     fork: &Fork<B, RB>,
     within: Within,
     before_wait: impl Fn(),
-) -> Option<Result<RB, Box<dyn Any + Send>>> {
-    if popped != Popped::Stolen {
-        return None;
-    }
-    // SAFETY: by contract.
+) -> Result<RB, Box<dyn Any + Send>> {
+    // SAFETY: by contract; a stack that takes pushes is a seat's.
     unsafe {
-        let seat = Seat::from_stack(stack)?;
+        let seat = Seat::from_stack(stack).expect("something was pushed");
         // Until the thief is done, this frame must not end.
         let prepared = catch_unwind(AssertUnwindSafe(before_wait));
         wait_for_half(seat, within);
@@ -457,7 +452,7 @@ unsafe fn finish_slow<B, RB>(
         wake::after_join(seat, depth, true);
         // The slot is done, so the thief has written the result and is not coming back.
         let result = (*fork.result.get()).assume_init_read();
-        Some(prepared.and(result))
+        prepared.and(result)
     }
 }
 
@@ -485,17 +480,15 @@ where
     let finish = || {
         // SAFETY: by contract.
         unsafe {
-            let popped = (*stack).pop(place);
-            match finish_slow(stack, popped, fork, Within::NOTHING, || ()) {
-                Some(result) => drop(result),
-                None => {
-                    // Not before we know that no thief has it: what the closure owns may be gone by then.
-                    let body = ManuallyDrop::into_inner(std::ptr::read(fork.body.get()));
-                    // If `a` has not panicked but was stopped, `b` is not begun.
-                    if !cancel::is_cancelled() {
-                        drop(body(FnContext::new(false)));
-                    }
-                }
+            if (*stack).pop(place) == Popped::Stolen {
+                drop(await_thief(stack, fork, Within::NOTHING, || ()));
+                return;
+            }
+            // Not before we know that no thief has it: what the closure owns may be gone by then.
+            let body = ManuallyDrop::into_inner(std::ptr::read(fork.body.get()));
+            // If `a` has not panicked but was stopped, `b` is not begun.
+            if !cancel::is_cancelled() {
+                drop(body(FnContext::new(false)));
             }
         }
     };
