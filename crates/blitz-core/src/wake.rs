@@ -107,9 +107,11 @@ fn stays_private(seat: &Seat) -> bool {
     may_stay_private(seat) && follows_short_ones(seat, true, now)
 }
 
-/// Not if others want to hear of each join.
+/// Not if somebody looks for work, who would take a long one among them, or others want to hear of each join.
 fn may_stay_private(seat: &Seat) -> bool {
-    !seat.has_companion() && !console::is_looked_at()
+    !seat.has_companion()
+        && !console::is_looked_at()
+        && seat.pool().sleep.counters().searching() == 0
 }
 
 /// A fork that is known to be long has been pushed beside others that are public already: somebody has to be awake to ask for it.
@@ -216,7 +218,7 @@ const ROW: u32 = 16;
 const TREES: u32 = 1 << 10;
 
 /// A join with nothing around it begins; `again`: at the same site as the last one. Are it and those before it in a row, each of which began so soon after the one before that it was too short to
-/// be shared? Then nobody need see this one: showing it and taking it back is a third of what an empty join costs. If it is long all the same, a searching thread asks for it, forks inside
+/// be shared? Then nobody need see this one: showing it and taking it back is a third of what an empty join costs. If it is long all the same, whoever comes to look for work asks for it, forks inside
 /// of it make it public, and the next one begins too late to be in the row.
 fn follows_short_ones(seat: &Seat, again: bool, now: u64) -> bool {
     let (last, missing) = seat.row.get();
@@ -298,4 +300,24 @@ pub(crate) fn record(site: usize, ticks: u64) {
         past / 2 + took / 2
     };
     entry.store(next.max(1), Ordering::Relaxed);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seat;
+
+    #[test]
+    fn no_fork_is_kept_from_a_thread_that_looks_for_one() {
+        let pool = crate::ThreadPoolBuilder::new().num_threads(1).build();
+        pool.unwrap().install(|| {
+            let seat = seat::current().unwrap();
+            let sleep = &seat.pool().sleep;
+            assert!(may_stay_private(seat));
+            sleep.start_searching();
+            assert!(!may_stay_private(seat));
+            sleep.stop_searching();
+            assert!(may_stay_private(seat));
+        });
+    }
 }
