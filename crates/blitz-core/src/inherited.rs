@@ -1,6 +1,6 @@
 //! What work inherits from whoever started it: values, a [token](crate::CancelToken) that stops it.
 //!
-//! A thread has one word, a pointer to something [`Provided`] or null. That is in the frame of whoever provides it, for the time of a call, and never changes. It leads to a `Node`, on which everything
+//! A thread has one word, a pointer to something `Provided` or null. That is in the frame of whoever provides it, for the time of a call, and never changes. It leads to a `Node`, on which everything
 //! hangs that a piece of work inherits. A node has everything that was in force before it, too, so no chains of them can grow, however often
 //! tasks that inherit something provide more and spawn others.
 //!
