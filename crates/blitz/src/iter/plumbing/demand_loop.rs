@@ -595,6 +595,13 @@ fn fork<P, C>(
     local.take_in(left, right, reducer, spare);
 }
 
+/// Are `len` items run at once, where a part would have `part`? What is left after the part would be shorter than `min`, or than half a part.
+///
+/// Both may be the largest number there is: items that took no time on a coarse clock make a part of any length, and users choose `min`.
+fn is_all(len: usize, part: usize, min: usize) -> bool {
+    len < part.saturating_add(min.max(part / 2))
+}
+
 /// Runs what is expected to be one block. If it turns out to be more, the rest is offered.
 #[inline(never)]
 fn block<P, C>(
@@ -610,7 +617,7 @@ fn block<P, C>(
     let pace = &local.pace;
     loop {
         let part = evened(pace.next_part(len)).max(bounds.min);
-        if len < part + bounds.min.max(part / 2) {
+        if is_all(len, part, bounds.min) {
             let parts = Parts::of(len, bounds.min);
             local.feed_all(parts, producer, consumer);
             return pace.note(len as f32);
@@ -843,6 +850,17 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_part_of_any_length_is_compared_with_what_there_is() {
+        assert!(!is_all(150, 100, 1));
+        assert!(is_all(149, 100, 1));
+        assert!(is_all(150, 100, 51));
+        for huge in [usize::MAX, usize::MAX - 7, usize::MAX / 3 * 2 + 1] {
+            assert!(is_all(1000, huge, 1), "a part of {huge}");
+            assert!(is_all(1000, huge, huge), "a minimum of {huge}");
+        }
+    }
 
     #[test]
     fn long_loops_are_cut_where_cache_lines_end() {
