@@ -955,3 +955,13 @@ fn a_loop_over_tiny_items_ends_with_the_source() {
         assert_eq!(next, len + 1, "asked after its end");
     }
 }
+
+#[test]
+fn pieces_that_must_be_longer_than_any_loop_are_one_piece() {
+    for min in [usize::MAX / 2 + 1, usize::MAX] {
+        let items: Vec<String> = (0..100).map(|n| n.to_string()).collect();
+        let same = items.clone();
+        let seen: Vec<String> = items.into_par_iter().with_min_len(min).into_seq().collect();
+        assert_eq!(seen, same, "with_min_len({min})");
+    }
+}

@@ -195,8 +195,10 @@ where
     }
 
     fn cut(self: Box<Self>, len: usize) -> (Rest<'p, C::Result>, Option<Rest<'p, C::Result>>) {
-        let len = len.max(self.producer.min_len());
-        if self.len < len + self.producer.min_len().max(1) {
+        let min = self.producer.min_len().max(1);
+        let len = len.max(min);
+        // Users choose the minimum: two of them may be more than there are numbers.
+        if self.len < len.saturating_add(min) {
             return (self, None);
         }
         let (left_items, right_items) = self.producer.split_at(len);
