@@ -131,7 +131,8 @@ impl ThreadBuilder {
     }
 }
 
-/// Whoever was to run the thread has given it up: nobody waits for its start or its end.
+/// The thread's part in the pool has ended, or whoever was to run it has given it up: nobody waits for its start or its end. This is the only place that says so: as soon as it is said, the seat may
+/// get its next thread, and a second word would be taken for that one's.
 impl Drop for ThreadBuilder {
     fn drop(&mut self) {
         #[cfg(windows)]

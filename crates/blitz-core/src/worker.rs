@@ -95,7 +95,6 @@ pub(crate) fn run(pool: &Arc<Pool>, index: usize) {
         }
     }
     seat::leave(before);
-    pool.stopped[index].set();
 }
 
 struct Worker<'a> {

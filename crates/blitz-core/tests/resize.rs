@@ -85,6 +85,46 @@ fn threads_that_are_too_many_end_and_new_ones_are_set_up() {
 }
 
 #[test]
+fn a_seat_gets_its_next_thread_when_the_last_one_has_left() {
+    const MOST: usize = 4;
+    let here: Arc<[AtomicUsize; MOST]> = Arc::default();
+    let two_at_once = Arc::new(AtomicBool::new(false));
+    let (come, go) = (Arc::clone(&here), Arc::clone(&here));
+    let seen = Arc::clone(&two_at_once);
+    let pool = ThreadPoolBuilder::new()
+        .num_threads(1)
+        .start_handler(move |index| {
+            if come[index].fetch_add(1, Ordering::SeqCst) > 0 {
+                seen.store(true, Ordering::SeqCst);
+            }
+        })
+        .exit_handler(move |index| {
+            thread::yield_now();
+            go[index].fetch_sub(1, Ordering::SeqCst);
+        })
+        .build()
+        .unwrap();
+    // Threads lose their CPU anywhere, also on their last steps.
+    let stop = AtomicBool::new(false);
+    thread::scope(|others| {
+        for _ in 0..4 {
+            others.spawn(|| {
+                while !stop.load(Ordering::Relaxed) {
+                    thread::yield_now();
+                }
+            });
+        }
+        for round in 0..3000 {
+            pool.set_num_threads([1, MOST, 2, 3][round % 4]).unwrap();
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    pool.shutdown();
+    assert!(!two_at_once.load(Ordering::SeqCst));
+    assert!(here.iter().all(|here| here.load(Ordering::SeqCst) == 0));
+}
+
+#[test]
 fn a_new_thread_takes_part() {
     let pool = pool(1);
     pool.set_num_threads(2).unwrap();
