@@ -67,14 +67,13 @@ impl Pool {
             let seats = self.seats.iter().zip(self.stopped.iter()).take(threads);
             let leaving = seats
                 .filter(|(seat, _)| seat.is_retired())
-                .map(|(_, stopped)| stopped)
-                .find(|stopped| !stopped.is_set());
-            let Some(leaving) = leaving else {
+                .find_map(|(_, stopped)| Some((stopped, stopped.this_thread()?)));
+            let Some((stopped, leaving)) = leaving else {
                 return shape;
             };
             drop(shape);
-            // Its exit handler may wait for a task of the caller's pool.
-            sleep_elsewhere(|| leaving.wait());
+            // Its exit handler may wait for a task of the caller's pool. And whoever else changes the number may be faster: then there is another thread in the seat by now.
+            sleep_elsewhere(|| stopped.wait_for_this(leaving));
         }
     }
 

@@ -1,14 +1,21 @@
 //! A latch that plain blocking threads wait on: thread start, thread end.
 
 use crate::sync::locks::{Condvar, Mutex};
-use std::sync::PoisonError;
+use std::sync::{MutexGuard, PoisonError};
 use std::time::Instant;
 
 /// Set once for each thread, waited for by anybody, without spinning.
 #[derive(Debug, Default)]
 pub(crate) struct ThreadLatch {
-    set: Mutex<bool>,
+    state: Mutex<State>,
     changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    set: bool,
+    /// For how many threads it has been before this one.
+    resets: u64,
 }
 
 impl ThreadLatch {
@@ -16,39 +23,61 @@ impl ThreadLatch {
         Self::default()
     }
 
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub(crate) fn set(&self) {
-        *self.set.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.lock().set = true;
         self.changed.notify_all();
     }
 
-    /// For another thread.
+    /// For another thread. Nobody waits in [`wait`](Self::wait): that would be for the other one.
     pub(crate) fn reset(&self) {
-        *self.set.lock().unwrap_or_else(PoisonError::into_inner) = false;
+        let mut state = self.lock();
+        state.set = false;
+        state.resets += 1;
+        drop(state);
+        self.changed.notify_all();
     }
 
     pub(crate) fn is_set(&self) -> bool {
-        *self.set.lock().unwrap_or_else(PoisonError::into_inner)
+        self.lock().set
     }
 
     pub(crate) fn wait(&self) {
-        let mut set = self.set.lock().unwrap_or_else(PoisonError::into_inner);
-        while !*set {
-            set = self
-                .changed
-                .wait(set)
-                .unwrap_or_else(PoisonError::into_inner);
-        }
+        self.wait_within(None);
     }
 
     /// Waits no longer than until `deadline`, if there is one. `false`: not set by then.
     pub(crate) fn wait_within(&self, deadline: Option<Instant>) -> bool {
+        let state = self.lock();
         let Some(deadline) = deadline else {
-            self.wait();
+            self.wait_while(state, |state| !state.set);
             return true;
         };
         let left = deadline.saturating_duration_since(Instant::now());
-        let set = self.set.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited = self.changed.wait_timeout_while(set, left, |set| !*set);
-        *waited.unwrap_or_else(PoisonError::into_inner).0
+        let waited = self
+            .changed
+            .wait_timeout_while(state, left, |state| !state.set);
+        waited.unwrap_or_else(PoisonError::into_inner).0.set
+    }
+
+    /// Nothing, if it is set; else what to give to [`wait_for_this`](Self::wait_for_this).
+    pub(crate) fn this_thread(&self) -> Option<u64> {
+        let state = self.lock();
+        (!state.set).then_some(state.resets)
+    }
+
+    /// Waits until it has been set for that thread, whether or not it is for another one by now.
+    pub(crate) fn wait_for_this(&self, thread: u64) {
+        self.wait_while(self.lock(), |state| !state.set && state.resets == thread);
+    }
+
+    fn wait_while(&self, mut state: MutexGuard<'_, State>, what: impl Fn(&State) -> bool) {
+        while what(&state) {
+            let woken = self.changed.wait(state);
+            state = woken.unwrap_or_else(PoisonError::into_inner);
+        }
     }
 }

@@ -125,6 +125,30 @@ fn a_seat_gets_its_next_thread_when_the_last_one_has_left() {
 }
 
 #[test]
+fn several_threads_may_change_the_size_at_once() {
+    let pool = ThreadPoolBuilder::new()
+        .num_threads(2)
+        .exit_handler(|_| thread::yield_now())
+        .build()
+        .unwrap();
+    let pool = Arc::new(pool);
+    let (tell, heard) = mpsc::channel();
+    for _ in 0..3 {
+        let (pool, tell) = (Arc::clone(&pool), tell.clone());
+        thread::spawn(move || {
+            for round in 0..500 {
+                pool.set_num_threads(1 + round % 3).unwrap();
+            }
+            tell.send(()).unwrap();
+        });
+    }
+    // Not joined: they may wait for ever.
+    (0..3).for_each(|_| heard.recv_timeout(LONG / 5).unwrap());
+    pool.set_num_threads(2).unwrap();
+    assert_eq!(pool.broadcast(|thread| thread.index()), [0, 1]);
+}
+
+#[test]
 fn a_new_thread_takes_part() {
     let pool = pool(1);
     pool.set_num_threads(2).unwrap();
