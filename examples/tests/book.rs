@@ -7,6 +7,9 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+#[path = "book/walks.rs"]
+mod walks;
+
 /// The root of the repository.
 fn root() -> PathBuf {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR"));
