@@ -7,6 +7,8 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+#[path = "book/figures.rs"]
+mod figures;
 #[path = "book/walks.rs"]
 mod walks;
 
