@@ -4,7 +4,7 @@
 //! another file of the same name, or in a comment, does not count.
 
 use super::{quoted, read, root};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The file that a walk means: in the engine, in a crate, or in the repository.
 fn file(named: &str) -> Option<PathBuf> {
@@ -14,7 +14,7 @@ fn file(named: &str) -> Option<PathBuf> {
 }
 
 /// A file's code, without its comments.
-fn code(path: &PathBuf) -> String {
+fn code(path: &Path) -> String {
     let text = read(path);
     let lines = text.lines().map(str::trim_start);
     lines
