@@ -67,6 +67,16 @@ impl<T> JoinHandle<T> {
     }
 
     /// Is the task through, with or without an output?
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// let task = blitz_io::spawn(async { 42 });
+    /// while !task.is_finished() {
+    ///     blitz_io::task::yield_now().await;
+    /// }
+    /// assert_eq!(task.await.unwrap(), 42);
+    /// # });
+    /// ```
     pub fn is_finished(&self) -> bool {
         self.task.header().state.is_complete()
     }

@@ -194,6 +194,20 @@ impl<T: 'static> JoinSet<T> {
     }
 
     /// The next task that is through, or `None` if the set is empty. Cancel-safe: nothing is lost if this future is dropped.
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// let mut tasks = blitz_io::task::JoinSet::new();
+    /// for n in 1..=3 {
+    ///     tasks.spawn(async move { n });
+    /// }
+    /// let mut sum = 0;
+    /// while let Some(n) = tasks.join_next().await {
+    ///     sum += n.unwrap();
+    /// }
+    /// assert_eq!(sum, 6);
+    /// # });
+    /// ```
     pub async fn join_next(&mut self) -> Option<Result<T, JoinError>> {
         poll_fn(|cx| self.poll_join_next(cx)).await
     }
@@ -257,6 +271,15 @@ impl<T: 'static> JoinSet<T> {
     }
 
     /// Asks all tasks to end. They stay in the set until they are joined.
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// let mut tasks = blitz_io::task::JoinSet::new();
+    /// tasks.spawn(std::future::pending::<()>());
+    /// tasks.abort_all();
+    /// assert!(tasks.join_next().await.unwrap().unwrap_err().is_cancelled());
+    /// # });
+    /// ```
     pub fn abort_all(&mut self) {
         self.handles.iter().for_each(|(_, handle)| handle.abort());
     }
@@ -271,6 +294,16 @@ impl<T: 'static> JoinSet<T> {
     ///
     /// # Panics
     /// If a task panicked, with its panic; also if one was aborted.
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// let mut tasks = blitz_io::task::JoinSet::new();
+    /// for n in 1..=3 {
+    ///     tasks.spawn(async move { n });
+    /// }
+    /// assert_eq!(tasks.join_all().await.iter().sum::<i32>(), 6);
+    /// # });
+    /// ```
     pub async fn join_all(mut self) -> Vec<T> {
         let mut outputs = Vec::with_capacity(self.len());
         while let Some(joined) = self.join_next().await {
