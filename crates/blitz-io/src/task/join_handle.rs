@@ -82,6 +82,15 @@ impl<T> JoinHandle<T> {
     }
 
     /// A handle that can only abort, and does not keep the output.
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// let task = blitz_io::spawn(std::future::pending::<()>());
+    /// let other = task.abort_handle();
+    /// other.abort();
+    /// assert!(task.await.unwrap_err().is_cancelled());
+    /// # });
+    /// ```
     pub fn abort_handle(&self) -> AbortHandle {
         AbortHandle {
             task: Task::clone(&self.task),

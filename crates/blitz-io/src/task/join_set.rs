@@ -83,6 +83,11 @@ impl Wake for Member {
 
 impl<T> JoinSet<T> {
     /// An empty set.
+    ///
+    /// ```
+    /// let tasks = blitz_io::task::JoinSet::<u32>::new();
+    /// assert!(tasks.is_empty());
+    /// ```
     pub fn new() -> Self {
         JoinSet {
             handles: Slab::new(),
@@ -91,6 +96,14 @@ impl<T> JoinSet<T> {
     }
 
     /// How many tasks have not been joined yet.
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// let mut tasks = blitz_io::task::JoinSet::new();
+    /// tasks.spawn(async { 1 });
+    /// assert_eq!(tasks.len(), 1);
+    /// # });
+    /// ```
     pub fn len(&self) -> usize {
         self.handles.len()
     }
@@ -106,6 +119,14 @@ impl<T: 'static> JoinSet<T> {
     ///
     /// # Panics
     /// Outside of a runtime.
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// let mut tasks = blitz_io::task::JoinSet::new();
+    /// tasks.spawn(async { 6 * 7 });
+    /// assert_eq!(tasks.join_next().await.unwrap().unwrap(), 42);
+    /// # });
+    /// ```
     #[track_caller]
     pub fn spawn<F>(&mut self, future: F) -> AbortHandle
     where
@@ -155,6 +176,14 @@ impl<T: 'static> JoinSet<T> {
     ///
     /// # Panics
     /// Outside of a runtime.
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// let mut tasks = blitz_io::task::JoinSet::new();
+    /// tasks.spawn_blocking(|| 6 * 7);
+    /// assert_eq!(tasks.join_next().await.unwrap().unwrap(), 42);
+    /// # });
+    /// ```
     #[track_caller]
     pub fn spawn_blocking<F>(&mut self, work: F) -> AbortHandle
     where
@@ -218,6 +247,14 @@ impl<T: 'static> JoinSet<T> {
     }
 
     /// As [`JoinSet::join_next`], without waiting.
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// let mut tasks = blitz_io::task::JoinSet::new();
+    /// tasks.spawn(std::future::pending::<()>());
+    /// assert!(tasks.try_join_next().is_none(), "it runs for ever");
+    /// # });
+    /// ```
     pub fn try_join_next(&mut self) -> Option<Result<T, JoinError>> {
         without_id(self.try_join_next_with_id())
     }
@@ -285,6 +322,15 @@ impl<T: 'static> JoinSet<T> {
     }
 
     /// Aborts all tasks and waits until they are gone.
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// let mut tasks = blitz_io::task::JoinSet::new();
+    /// tasks.spawn(std::future::pending::<()>());
+    /// tasks.shutdown().await;
+    /// assert!(tasks.is_empty());
+    /// # });
+    /// ```
     pub async fn shutdown(&mut self) {
         self.abort_all();
         while self.join_next().await.is_some() {}
