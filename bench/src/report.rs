@@ -2,6 +2,7 @@
 
 use crate::args::Format;
 use crate::usage::Usage;
+use blitz_core::text::{human, json_string};
 
 /// The name of the arm every `ratio_seq` is relative to.
 pub const SEQ: &str = "seq";
@@ -73,27 +74,6 @@ pub fn render(rows: &[Row], format: Format, pinned: bool) -> String {
     }
 }
 
-/// A string as a JSON literal.
-pub fn json_string(text: &str) -> String {
-    let mut literal = String::with_capacity(text.len() + 2);
-    literal.push('"');
-    for character in text.chars() {
-        match character {
-            '"' => literal.push_str("\\\""),
-            '\\' => literal.push_str("\\\\"),
-            '\n' => literal.push_str("\\n"),
-            '\r' => literal.push_str("\\r"),
-            '\t' => literal.push_str("\\t"),
-            control if (control as u32) < 0x20 => {
-                literal.push_str(&format!("\\u{:04x}", control as u32));
-            }
-            other => literal.push(other),
-        }
-    }
-    literal.push('"');
-    literal
-}
-
 /// A number as JSON; JSON has no infinities, so those become `null`.
 pub fn json_number(value: Option<f64>, decimals: usize) -> String {
     match value {
@@ -163,16 +143,6 @@ fn json_row(rows: &[Row], row: &Row, suffix: &str) -> String {
     text
 }
 
-/// A time with a unit that keeps it short.
-pub fn human_time(ns: f64) -> String {
-    match ns {
-        ns if ns < 1e3 => format!("{ns:.1} ns"),
-        ns if ns < 1e6 => format!("{:.2} us", ns / 1e3),
-        ns if ns < 1e9 => format!("{:.2} ms", ns / 1e6),
-        ns => format!("{:.2} s", ns / 1e9),
-    }
-}
-
 pub(crate) fn human_ratio(value: Option<f64>) -> String {
     match value {
         Some(value) if value >= 100.0 => format!("{value:.0}"),
@@ -220,7 +190,7 @@ fn table(rows: &[Row], pinned: bool) -> String {
                 String::new()
             },
             row.lib.clone(),
-            human_time(row.ns),
+            human(row.ns),
             human_ratio(ratio(rows, row, SEQ, |row| Some(row.ns))),
             human_ratio(ratio(rows, row, RAYON, |row| Some(row.ns))),
             format!("{:.0}%", row.spread * 100.0),
@@ -229,7 +199,7 @@ fn table(rows: &[Row], pinned: bool) -> String {
             let cpu = |row: &Row| row.usage.map(|usage| usage.cpu_us as f64);
             match row.usage {
                 Some(usage) => cells.extend([
-                    human_time(usage.cpu_us as f64 * 1e3),
+                    human(usage.cpu_us as f64 * 1e3),
                     human_ratio(ratio(rows, row, SEQ, cpu)),
                     human_ratio(ratio(rows, row, RAYON, cpu)),
                     usage.voluntary.to_string(),
@@ -239,7 +209,7 @@ fn table(rows: &[Row], pinned: bool) -> String {
             }
         }
         if with_unpinned {
-            cells.push(row.unpinned.map_or("-".to_string(), human_time));
+            cells.push(row.unpinned.map_or("-".to_string(), human));
         }
         lines.push(Some(cells));
         previous = Some(row);
@@ -353,16 +323,6 @@ mod tests {
     }
 
     #[test]
-    fn json_strings_escape_quotes_backslashes_and_control_characters() {
-        assert_eq!(json_string("a\"b\\c"), r#""a\"b\\c""#);
-        assert_eq!(
-            json_string("line\nnext\ttab\u{1}"),
-            r#""line\nnext\ttab\u0001""#
-        );
-        assert_eq!(json_string("n-queens é"), "\"n-queens é\"");
-    }
-
-    #[test]
     fn a_json_row_has_the_agreed_fields_in_order() {
         let rows = [row("seq", 100.0), row("blitz", 250.0), row("rayon", 1000.0)];
         let text = json(&rows, true);
@@ -433,13 +393,5 @@ mod tests {
             .collect();
         assert_eq!(ends.len(), 2);
         assert_eq!(ends[0], ends[1]);
-    }
-
-    #[test]
-    fn times_choose_a_readable_unit() {
-        assert_eq!(human_time(8.5), "8.5 ns");
-        assert_eq!(human_time(13_784.0), "13.78 us");
-        assert_eq!(human_time(29_000_000.0), "29.00 ms");
-        assert_eq!(human_time(2.5e9), "2.50 s");
     }
 }

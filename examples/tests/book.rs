@@ -1,11 +1,16 @@
 //! The book, the README and the map speak about files, pages and tests that exist.
 //!
-//! A page about a protocol names its races and the test that covers each. A test that has been renamed since leaves a claim without
-//! a proof behind, which nobody notices by reading. So the pages are read here, and what they name is looked up in the sources.
+//! A page about a protocol names its races and the test that covers each. A test that has been renamed since leaves a claim behind that nothing
+//! checks, which nobody notices by reading. So the pages are read here, and what they name is looked up in the sources.
 
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+#[path = "book/figures.rs"]
+mod figures;
+#[path = "book/walks.rs"]
+mod walks;
 
 /// The root of the repository.
 fn root() -> PathBuf {

@@ -1,7 +1,8 @@
 //! Groups of bars: the one shape in which the tour shows figures, in the terminal and in the report.
 
 use crate::terminal::{Ink, Terminal};
-use blitz_bench::report::{RAYON, Row, SEQ, human_time, peer};
+use blitz_bench::report::{RAYON, Row, SEQ, peer};
+use blitz_core::text::human;
 
 /// Bars that belong together, scaled per group: what counts is who is faster, not that ten million elements take longer
 /// than ten.
@@ -58,7 +59,7 @@ pub fn shown_name(lib: &str) -> &str {
 impl Chart {
     /// The times of one bench, a group per size.
     pub fn of_times(title: &str, rows: &[Row], bench: &str, label: impl Fn(u64) -> String) -> Self {
-        let figure = |row: &Row| (row.ns, human_time(row.ns));
+        let figure = |row: &Row| (row.ns, human(row.ns));
         Self::of(title, rows, bench, label, figure)
     }
 

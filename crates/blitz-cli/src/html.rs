@@ -1,9 +1,10 @@
 //! The tour's report: one self-contained page. No script, no network, light or dark as the reader's system is.
 
 use crate::machine::{Machine, today};
-use crate::svg::{self, escape};
+use crate::svg;
 use crate::tour::promises::Promise;
 use crate::tour::section::Section;
+use blitz_core::text::escape;
 
 const STYLE: &str = "\
 :root{color-scheme:light dark;--page:#fbfaf8;--card:#fff;--text:#1c1d22;--soft:#5c6070;--edge:#e2e0da;\

@@ -4,7 +4,8 @@
 
 use crate::second;
 use crate::words::{SimulateOptions, Subject};
-use blitz_simulate::page::{Curve, human, plot};
+use blitz_core::text::human;
+use blitz_simulate::page::{Curve, plot};
 use blitz_simulate::{
     Cascade, Machine, Outcome, Program, Waiting, mean_speedup, measure, simulate,
 };
@@ -114,8 +115,8 @@ fn compare(
     let parallelism = work as f64 / span as f64;
     println!(
         "{name}: {} of work, a span of {}, parallelism {parallelism:.1}\n",
-        human(work),
-        human(span)
+        human(work as f64),
+        human(span as f64)
     );
     let anything = Machine {
         waiting: Waiting::Anything,
@@ -146,7 +147,7 @@ fn compare(
             ours.forced,
             ours.parks,
             100.0 * (anything / speedup - 1.0),
-            human(ours.counters.waited_ns),
+            human(ours.counters.waited_ns as f64),
         );
         for (row, value) in rows.iter_mut().zip([limit, speedup, anything, free, two]) {
             row.push(value);
@@ -217,8 +218,8 @@ fn check(example: &str, machine: &Machine, measured: &str) -> Result<(), String>
         let elapsed = middle(|outcome| outcome.elapsed_ns);
         println!(
             "{threads:>8} {:>11} {:>11} {:>7.3} | {:>18} {steals:>9} | {:>17} {wakes:>9}",
-            human(elapsed),
-            human(ns),
+            human(elapsed as f64),
+            human(ns as f64),
             elapsed as f64 / ns.max(1) as f64,
             middle(|outcome| outcome.steals),
             middle(|outcome| outcome.wakes),

@@ -4,21 +4,7 @@
 //! labels. Colours are classes; the page's style sheet decides about light and dark.
 
 use crate::chart::{Chart, class_of, shown_name};
-
-/// Makes text safe inside of HTML and SVG.
-pub fn escape(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '"' => safe.push_str("&quot;"),
-            other => safe.push(other),
-        }
-    }
-    safe
-}
+use blitz_core::text::escape;
 
 /// A chart of bars.
 pub fn bars(chart: &Chart) -> String {

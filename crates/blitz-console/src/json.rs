@@ -1,5 +1,6 @@
 //! As much JSON as the page needs: written by hand, and read back by `blitz top` and the tests.
 
+use blitz_core::text::write_json_string as text;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -95,21 +96,6 @@ fn number(out: &mut String, value: f64) {
     } else {
         let _ = write!(out, "{value:.3}");
     }
-}
-
-fn text(out: &mut String, value: &str) {
-    out.push('"');
-    for letter in value.chars() {
-        match letter {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            letter if letter < ' ' || letter == '\u{2028}' || letter == '\u{2029}' => {
-                let _ = write!(out, "\\u{:04x}", letter as u32);
-            }
-            letter => out.push(letter),
-        }
-    }
-    out.push('"');
 }
 
 /// Something that was read.

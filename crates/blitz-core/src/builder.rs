@@ -187,6 +187,11 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
     ///
     /// If some threads have been started and another cannot, these end. They have ended when this returns, unless they are the user's
     /// ([`spawn_handler`](Self::spawn_handler)) or run the user's [`start_handler`](Self::start_handler), which may wait for the others.
+    ///
+    /// ```
+    /// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// assert_eq!(pool.install(|| 6 * 7), 42);
+    /// ```
     pub fn build(self) -> Result<ThreadPool, ThreadPoolBuildError> {
         self.build_pool(false).map(ThreadPool::new)
     }
@@ -511,6 +516,11 @@ impl<S> ThreadPoolBuilder<S> {
 
     /// How many threads. 0 (the default) asks the environment (`BLITZ_NUM_THREADS`, `RAYON_NUM_THREADS`),
     /// then the CPUs the process may use.
+    ///
+    /// ```
+    /// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+    /// assert_eq!(pool.current_num_threads(), 3);
+    /// ```
     pub fn num_threads(mut self, num_threads: usize) -> Self {
         self.num_threads = num_threads;
         self
@@ -518,6 +528,11 @@ impl<S> ThreadPoolBuilder<S> {
 
     /// Makes the calling thread the pool's thread 0, for good. It takes part whenever it waits for something
     /// of the pool, or yields.
+    ///
+    /// ```
+    /// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(2).use_current_thread().build().unwrap();
+    /// assert_eq!(pool.current_thread_index(), Some(0));
+    /// ```
     pub fn use_current_thread(mut self) -> Self {
         self.use_current_thread = true;
         self
@@ -525,6 +540,18 @@ impl<S> ThreadPoolBuilder<S> {
 
     /// Called with the panics that have nobody else to go to: in detached tasks, and in the other handlers.
     /// Without it, such a panic aborts the process; so does a panic in the handler.
+    ///
+    /// ```
+    /// use std::sync::mpsc;
+    /// let (sender, receiver) = mpsc::channel();
+    /// let pool = blitz_core::ThreadPoolBuilder::new()
+    ///     .num_threads(1)
+    ///     .panic_handler(move |_payload| sender.send("a task has panicked").unwrap())
+    ///     .build()
+    ///     .unwrap();
+    /// pool.spawn(|| panic!("oh"));
+    /// assert_eq!(receiver.recv(), Ok("a task has panicked"));
+    /// ```
     pub fn panic_handler<H>(mut self, panic_handler: H) -> Self
     where
         H: Fn(Box<dyn Any + Send>) + Send + Sync + 'static,
@@ -536,6 +563,11 @@ impl<S> ThreadPoolBuilder<S> {
     /// The threads' stack size in bytes.
     ///
     /// In the global pool, this means that calls from outside are handed over: see [`caller_participates`](Self::caller_participates).
+    ///
+    /// ```
+    /// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(1).stack_size(8 << 20).build().unwrap();
+    /// pool.install(|| { let _large = [0_u8; 4 << 20]; });
+    /// ```
     pub fn stack_size(mut self, stack_size: usize) -> Self {
         self.stack_size = Some(stack_size);
         self
@@ -553,6 +585,17 @@ impl<S> ThreadPoolBuilder<S> {
     ///
     /// A thread that stands in for another, while threads of the pool wait for another pool or are in [`block_in_place`](crate::block_in_place), is set up in the same way: then
     /// the handler is called once more with the same index, as is the exit handler when that thread ends.
+    ///
+    /// ```
+    /// use std::sync::mpsc;
+    /// let (sender, receiver) = mpsc::channel();
+    /// let pool = blitz_core::ThreadPoolBuilder::new()
+    ///     .num_threads(1)
+    ///     .start_handler(move |index| sender.send(index).unwrap())
+    ///     .build()
+    ///     .unwrap();
+    /// assert_eq!(receiver.recv(), Ok(0));
+    /// ```
     pub fn start_handler<H>(mut self, start_handler: H) -> Self
     where
         H: Fn(usize) + Send + Sync + 'static,
@@ -562,6 +605,18 @@ impl<S> ThreadPoolBuilder<S> {
     }
 
     /// Called on each thread, with its index, as the last thing.
+    ///
+    /// ```
+    /// use std::sync::mpsc;
+    /// let (sender, receiver) = mpsc::channel();
+    /// let pool = blitz_core::ThreadPoolBuilder::new()
+    ///     .num_threads(1)
+    ///     .exit_handler(move |index| sender.send(index).unwrap())
+    ///     .build()
+    ///     .unwrap();
+    /// pool.shutdown();
+    /// assert_eq!(receiver.recv(), Ok(0));
+    /// ```
     pub fn exit_handler<H>(mut self, exit_handler: H) -> Self
     where
         H: Fn(usize) + Send + Sync + 'static,

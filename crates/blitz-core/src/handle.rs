@@ -185,12 +185,31 @@ macro_rules! handle_methods {
         ///
         /// A caller inside of a pool helps with the task and its descendants. Others block; if the pool admits guests and nobody gets to the task for a
         /// while (all threads may wait for a lock that the caller holds), they run it.
+        ///
+        /// ```
+        /// let answer = blitz_core::spawn_handle(|| 6 * 7);
+        /// assert_eq!(answer.join().unwrap(), 42);
+        ///
+        /// let panic = blitz_core::spawn_handle(|| panic!("no answer"));
+        /// assert!(panic.join().is_err());
+        /// ```
         pub fn join(self) -> thread::Result<T> {
             self.shared.wait();
             self.shared.take().unwrap_or_else(|| gone())
         }
 
         /// The result if the task has ended, without waiting. `None` also after it has been taken.
+        ///
+        /// ```
+        /// let mut answer = blitz_core::spawn_handle(|| 6 * 7);
+        /// let result = loop {
+        ///     // Something else, meanwhile.
+        ///     if let Some(result) = answer.try_join() {
+        ///         break result;
+        ///     }
+        /// };
+        /// assert_eq!(result.unwrap(), 42);
+        /// ```
         pub fn try_join(&mut self) -> Option<thread::Result<T>> {
             if self.is_finished() {
                 self.shared.take()
@@ -200,6 +219,14 @@ macro_rules! handle_methods {
         }
 
         /// Has the task ended?
+        ///
+        /// ```
+        /// let answer = blitz_core::spawn_handle(|| 6 * 7);
+        /// while !answer.is_finished() {
+        ///     std::thread::yield_now();
+        /// }
+        /// assert_eq!(answer.join().unwrap(), 42);
+        /// ```
         pub fn is_finished(&self) -> bool {
             self.shared.is_done()
         }

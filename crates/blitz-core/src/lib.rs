@@ -107,8 +107,6 @@ mod hooks;
 pub mod inherited;
 #[cfg(not(loom))]
 mod join;
-#[cfg(all(any(feature = "profile", feature = "trace"), not(loom)))]
-mod json;
 #[cfg(not(loom))]
 mod macros;
 #[cfg(not(loom))]
@@ -141,6 +139,9 @@ mod spawn;
 mod stats;
 #[cfg(not(loom))]
 mod task;
+#[cfg(not(loom))]
+#[doc(hidden)]
+pub mod text;
 #[cfg(not(loom))]
 mod thread_attributes;
 mod thread_latch;

@@ -76,17 +76,17 @@ pub(crate) enum Flaw {
     AttendsLate,
 }
 
-/// Where one thread sleeps.
+/// One thread, as far as its sleep goes.
 #[derive(Debug)]
-struct Bed {
+struct Sleeper {
     /// What it blocks on.
     state: AtomicU32,
     #[cfg(not(loom))]
     called_at: wake_cost::CalledAt,
 }
 
-fn awake() -> CachePadded<Bed> {
-    CachePadded::new(Bed {
+fn awake() -> CachePadded<Sleeper> {
+    CachePadded::new(Sleeper {
         state: AtomicU32::new(AWAKE),
         #[cfg(not(loom))]
         called_at: wake_cost::CalledAt::default(),
@@ -98,7 +98,7 @@ fn awake() -> CachePadded<Bed> {
 pub(crate) struct Sleep {
     counters: CachePadded<AtomicCounters>,
     /// One for each thread.
-    beds: Rows<CachePadded<Bed>>,
+    sleepers: Rows<CachePadded<Sleeper>>,
     /// How many threads there are to be; some of them may not have ended yet.
     threads: AtomicUsize,
     /// Those in state ASLEEP that nobody has claimed.
@@ -151,7 +151,7 @@ impl Sleep {
     pub(crate) fn with_flaws(threads: usize, flaws: Flaws<Flaw>) -> Self {
         Sleep {
             counters: CachePadded::new(AtomicCounters::new()),
-            beds: (0..threads).map(|_| awake()).collect(),
+            sleepers: (0..threads).map(|_| awake()).collect(),
             threads: AtomicUsize::new(threads),
             parked: CachePadded::new(Parked::new(threads)),
             attendant: CachePadded::new(AtomicU32::new(0)),
@@ -189,8 +189,8 @@ impl Sleep {
 
     /// The pool is to have so many threads. For one caller at a time, before the threads are there.
     pub(crate) fn resize(&self, threads: usize) {
-        self.beds.grow_to(threads, |_| awake());
-        self.parked.grow_to(self.beds.len());
+        self.sleepers.grow_to(threads, |_| awake());
+        self.parked.grow_to(self.sleepers.len());
         self.threads.store(threads, Ordering::Relaxed);
     }
 
@@ -260,8 +260,8 @@ impl Sleep {
         mut has_work: impl FnMut() -> bool,
         mut wait: impl FnMut(&AtomicU32) -> bool,
     ) -> bool {
-        let bed = &self.beds[thread];
-        let state = &bed.state;
+        let sleeper = &self.sleepers[thread];
+        let state = &sleeper.state;
         let least = if leaves_crowd { self.crowd() + 1 } else { 0 };
         if self.flaws.has(Flaw::AsleepBeforeCounted) {
             state.store(ASLEEP, Ordering::Relaxed);
@@ -291,7 +291,7 @@ impl Sleep {
             }
         }
         #[cfg(not(loom))]
-        bed.called_at.answered();
+        sleeper.called_at.answered();
         true
     }
 
@@ -312,7 +312,7 @@ impl Sleep {
     ) -> Option<usize> {
         // The attendant last: whatever it is woken for, somebody else would have to take its place.
         let attendant = self.attendant.load(Ordering::Relaxed) as usize;
-        let others = self.parked.from(first % self.beds.len());
+        let others = self.parked.from(first % self.sleepers.len());
         let others = others.filter(|thread| thread + 1 != attendant);
         others
             .chain(attendant.checked_sub(1))
@@ -328,7 +328,7 @@ impl Sleep {
     /// Wakes this thread if it sleeps for want of work.
     pub(crate) fn wake_thread(&self, thread: usize) -> bool {
         #[cfg(not(loom))]
-        self.beds[thread].called_at.now();
+        self.sleepers[thread].called_at.now();
         let claimed = self.claim(thread);
         if claimed {
             #[cfg(not(loom))]
@@ -343,7 +343,7 @@ impl Sleep {
     pub(crate) fn wake_all(&self) {
         // P2: the news that ends the sleep before the look at who sleeps.
         fence(Ordering::SeqCst);
-        for thread in 0..self.beds.len() {
+        for thread in 0..self.sleepers.len() {
             self.wake_thread(thread);
         }
     }
@@ -353,7 +353,7 @@ impl Sleep {
     fn claim(&self, thread: usize) -> bool {
         let claimed = self.parked.claim(thread);
         if claimed {
-            self.beds[thread].state.store(AWAKE, Ordering::Release);
+            self.sleepers[thread].state.store(AWAKE, Ordering::Release);
             self.counters.sub_sleeping();
         }
         claimed
@@ -364,18 +364,18 @@ impl Sleep {
     pub(crate) fn pretend_asleep(&self, thread: usize) {
         let announced = self.announce_sleepy();
         assert!(self.counters.try_add_sleeping(announced, 0));
-        self.beds[thread].state.store(ASLEEP, Ordering::Relaxed);
+        self.sleepers[thread].state.store(ASLEEP, Ordering::Relaxed);
         self.parked.add(thread);
     }
 
     /// Does it sleep for want of work, and has nobody woken it?
     #[inline]
     pub(crate) fn is_asleep(&self, thread: usize) -> bool {
-        self.beds[thread].state.load(Ordering::Relaxed) == ASLEEP
+        self.sleepers[thread].state.load(Ordering::Relaxed) == ASLEEP
     }
 
     fn word(&self, thread: usize) -> *const AtomicU32 {
-        &raw const self.beds[thread].state
+        &raw const self.sleepers[thread].state
     }
 }
 

@@ -134,6 +134,11 @@ impl ThreadPool {
     }
 
     /// [`broadcast`](crate::broadcast) in this pool.
+    ///
+    /// ```
+    /// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// assert_eq!(pool.broadcast(|thread| 10 * thread.index()), [0, 10]);
+    /// ```
     pub fn broadcast<OP, R>(&self, op: OP) -> Vec<R>
     where
         OP: Fn(BroadcastContext<'_>) -> R + Sync,
@@ -143,6 +148,11 @@ impl ThreadPool {
     }
 
     /// How many threads this pool has.
+    ///
+    /// ```
+    /// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// assert_eq!(pool.current_num_threads(), 2);
+    /// ```
     #[inline]
     pub fn current_num_threads(&self) -> usize {
         self.pool().num_threads()
@@ -176,17 +186,33 @@ impl ThreadPool {
     }
 
     /// The calling thread's index in this pool, if it is in it.
+    ///
+    /// ```
+    /// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// assert_eq!(pool.current_thread_index(), None);
+    /// pool.install(|| assert!(pool.current_thread_index().is_some()));
+    /// ```
     #[inline]
     pub fn current_thread_index(&self) -> Option<usize> {
         self.pool().current_seat()?.thread_index()
     }
 
     /// Does the calling thread, if it is in this pool, have tasks that it has not begun?
+    ///
+    /// ```
+    /// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// assert_eq!(pool.current_thread_has_pending_tasks(), None);
+    /// ```
     pub fn current_thread_has_pending_tasks(&self) -> Option<bool> {
         self.pool().current_seat().map(|seat| seat.offers_work())
     }
 
     /// [`join`](crate::join()) in this pool.
+    ///
+    /// ```
+    /// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// assert_eq!(pool.join(|| 1 + 1, || "two"), (2, "two"));
+    /// ```
     #[cfg_attr(feature = "sites", track_caller)]
     pub fn join<A, B, RA, RB>(&self, oper_a: A, oper_b: B) -> (RA, RB)
     where
@@ -200,6 +226,17 @@ impl ThreadPool {
     }
 
     /// [`scope`](crate::scope) in this pool.
+    ///
+    /// ```
+    /// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// let mut halves = [0, 0];
+    /// let [left, right] = &mut halves;
+    /// pool.scope(|s| {
+    ///     s.spawn(|_| *left = 1);
+    ///     s.spawn(|_| *right = 2);
+    /// });
+    /// assert_eq!(halves, [1, 2]);
+    /// ```
     #[cfg_attr(feature = "sites", track_caller)]
     pub fn scope<'scope, OP, R>(&self, op: OP) -> R
     where
@@ -211,6 +248,19 @@ impl ThreadPool {
     }
 
     /// [`scope_fifo`](crate::scope_fifo) in this pool.
+    ///
+    /// ```
+    /// use std::sync::Mutex;
+    /// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    /// let order = Mutex::new(Vec::new());
+    /// let note = &order;
+    /// pool.scope_fifo(|s| {
+    ///     for n in 0..3 {
+    ///         s.spawn_fifo(move |_| note.lock().unwrap().push(n));
+    ///     }
+    /// });
+    /// assert_eq!(order.into_inner().unwrap(), [0, 1, 2]);
+    /// ```
     #[cfg_attr(feature = "sites", track_caller)]
     pub fn scope_fifo<'scope, OP, R>(&self, op: OP) -> R
     where
@@ -222,6 +272,17 @@ impl ThreadPool {
     }
 
     /// [`in_place_scope`](crate::in_place_scope), with tasks that run in this pool.
+    ///
+    /// ```
+    /// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// let here = std::thread::current().id();
+    /// let mut answer = 0;
+    /// pool.in_place_scope(|s| {
+    ///     s.spawn(|_| answer = 42);
+    ///     assert_eq!(std::thread::current().id(), here);
+    /// });
+    /// assert_eq!(answer, 42);
+    /// ```
     #[cfg_attr(feature = "sites", track_caller)]
     pub fn in_place_scope<'scope, OP, R>(&self, op: OP) -> R
     where
@@ -231,6 +292,13 @@ impl ThreadPool {
     }
 
     /// [`in_place_scope_fifo`](crate::in_place_scope_fifo), with tasks that run in this pool.
+    ///
+    /// ```
+    /// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// let mut answer = 0;
+    /// pool.in_place_scope_fifo(|s| s.spawn_fifo(|_| answer = 42));
+    /// assert_eq!(answer, 42);
+    /// ```
     #[cfg_attr(feature = "sites", track_caller)]
     pub fn in_place_scope_fifo<'scope, OP, R>(&self, op: OP) -> R
     where
@@ -240,6 +308,14 @@ impl ThreadPool {
     }
 
     /// [`spawn`](crate::spawn) in this pool.
+    ///
+    /// ```
+    /// use std::sync::mpsc;
+    /// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// let (sender, receiver) = mpsc::channel();
+    /// pool.spawn(move || sender.send(6 * 7).unwrap());
+    /// assert_eq!(receiver.recv(), Ok(42));
+    /// ```
     pub fn spawn<OP>(&self, op: OP)
     where
         OP: FnOnce() + Send + 'static,
@@ -251,6 +327,12 @@ impl ThreadPool {
     ///
     /// # Errors
     /// With the closure, if there are too many tasks.
+    ///
+    /// ```
+    /// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// assert!(pool.try_spawn(|| println!("there was room")).is_ok());
+    /// pool.wait_idle();
+    /// ```
     pub fn try_spawn<OP>(&self, op: OP) -> Result<(), Full<OP>>
     where
         OP: FnOnce() + Send + 'static,
@@ -259,6 +341,18 @@ impl ThreadPool {
     }
 
     /// [`spawn_fifo`](crate::spawn_fifo) in this pool.
+    ///
+    /// ```
+    /// use std::sync::mpsc;
+    /// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    /// let (sender, receiver) = mpsc::channel();
+    /// for n in 0..3 {
+    ///     let sender = sender.clone();
+    ///     pool.spawn_fifo(move || sender.send(n).unwrap());
+    /// }
+    /// drop(sender);
+    /// assert_eq!(receiver.into_iter().collect::<Vec<_>>(), [0, 1, 2]);
+    /// ```
     pub fn spawn_fifo<OP>(&self, op: OP)
     where
         OP: FnOnce() + Send + 'static,
@@ -282,6 +376,16 @@ impl ThreadPool {
     }
 
     /// [`spawn_broadcast`](crate::spawn_broadcast) in this pool.
+    ///
+    /// ```
+    /// use std::sync::mpsc;
+    /// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// let (sender, receiver) = mpsc::channel();
+    /// pool.spawn_broadcast(move |thread| sender.send(thread.index()).unwrap());
+    /// let mut indices = [receiver.recv().unwrap(), receiver.recv().unwrap()];
+    /// indices.sort();
+    /// assert_eq!(indices, [0, 1]);
+    /// ```
     pub fn spawn_broadcast<OP>(&self, op: OP)
     where
         OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static,
@@ -290,12 +394,23 @@ impl ThreadPool {
     }
 
     /// [`yield_now`](crate::yield_now), if the calling thread is in this pool.
+    ///
+    /// ```
+    /// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// assert_eq!(pool.yield_now(), None);
+    /// assert!(pool.install(|| pool.yield_now()).is_some());
+    /// ```
     pub fn yield_now(&self) -> Option<Yield> {
         self.pool().current_seat().map(|_| ())?;
         yield_now()
     }
 
     /// [`yield_local`](crate::yield_local), if the calling thread is in this pool.
+    ///
+    /// ```
+    /// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// assert_eq!(pool.yield_local(), None);
+    /// ```
     pub fn yield_local(&self) -> Option<Yield> {
         self.pool().current_seat().map(|_| ())?;
         yield_local()
@@ -346,6 +461,12 @@ impl ThreadPool {
     }
 
     /// Starts counting from zero.
+    ///
+    /// ```
+    /// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// pool.spawn_handle(|| ()).join().unwrap();
+    /// pool.reset_stats();
+    /// ```
     pub fn reset_stats(&self) {
         self.pool().reset_stats();
     }
@@ -521,6 +642,10 @@ pub fn current_thread_index() -> Option<usize> {
 }
 
 /// Does the calling thread have tasks that it has not begun? `None` if it is in no pool.
+///
+/// ```
+/// assert_eq!(blitz_core::current_thread_has_pending_tasks(), None);
+/// ```
 pub fn current_thread_has_pending_tasks() -> Option<bool> {
     seat::current().map(|seat| seat.offers_work())
 }

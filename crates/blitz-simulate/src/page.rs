@@ -4,6 +4,7 @@
 use crate::machine::{Machine, Waiting};
 use crate::program::{Program, Step};
 use crate::world::mean_speedup;
+use blitz_core::text::{escape, human};
 use std::fmt::Write;
 
 const STYLE: &str = "
@@ -28,11 +29,11 @@ pub fn html(title: &str, program: &Program, machine: &Machine, table: Option<&st
     let mut body = format!(
         "<h1>{}</h1>\n<p>{} of work, a span of {}: parallelism {:.1}. Recorded with {} threads, in {}.</p>\n",
         escape(title),
-        human(work),
-        human(span),
+        human(work as f64),
+        human(span as f64),
         work as f64 / span as f64,
         program.threads,
-        human(program.elapsed_ns),
+        human(program.elapsed_ns as f64),
     );
     body.push_str("<h2>What to expect of more cores</h2>\n");
     body.push_str(&speedups(program, machine, span));
@@ -172,9 +173,9 @@ fn places(program: &Program, shape: &crate::program::Shape, work: u64, span: u64
             text,
             "<tr><td>{}</td><td>{}</td><td>{:.1} %</td><td>{}</td><td>{:.1} %</td></tr>",
             escape(&program.places[place]),
-            human(on_span),
+            human(on_span as f64),
             100.0 * on_span as f64 / span as f64,
-            human(of_work),
+            human(of_work as f64),
             100.0 * of_work as f64 / work.max(1) as f64,
         );
     }
@@ -297,27 +298,10 @@ fn picture(program: &Program) -> String {
             bar.row * 12,
             width.max(0.3),
             escape(&program.places[bar.place]),
-            human(bar.end - bar.begin),
-            human(bar.work),
+            human((bar.end - bar.begin) as f64),
+            human(bar.work as f64),
         );
     }
     svg.push_str("</svg></div>\n");
     svg
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-}
-
-/// A time with a unit that keeps it short.
-pub fn human(ns: u64) -> String {
-    let time = ns as f64;
-    match time {
-        time if time < 1e3 => format!("{time:.0} ns"),
-        time if time < 1e6 => format!("{:.2} us", time / 1e3),
-        time if time < 1e9 => format!("{:.2} ms", time / 1e6),
-        time => format!("{:.2} s", time / 1e9),
-    }
 }

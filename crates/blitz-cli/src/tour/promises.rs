@@ -3,7 +3,8 @@
 use crate::chart::times;
 use crate::terminal::{Ink, print, terminal, wrap};
 use crate::tour::section::{find, sizes};
-use blitz_bench::report::{Row, SEQ, human_time};
+use blitz_bench::report::{Row, SEQ};
+use blitz_core::text::human;
 
 /// A promise and how it fared.
 #[derive(Clone, Debug)]
@@ -61,10 +62,10 @@ pub fn never_slower(loops: &[Row], bench: &str) -> Promise {
         None => "no figures".to_string(),
         Some((size, excess, seq)) => format!(
             "loops over 1 to 10M elements: at worst {} above plain code (n = {size}, plain {}); at best {} its time. rayon: up to {} above.",
-            human_time(excess.max(0.0)),
-            human_time(seq),
+            human(excess.max(0.0)),
+            human(seq),
             times(best),
-            human_time(rayon_worst.max(0.0)),
+            human(rayon_worst.max(0.0)),
         ),
     };
     Promise {
@@ -122,11 +123,11 @@ pub fn one_pool(mixed: &[Row], offload: Option<(f64, f64)>) -> Promise {
             format!(
                 "an echo server beside two computations: 99 of 100 answers within {} (tokio with rayon: {}), at {:.2} of their computations a \
                  second. A computation of 1 us, sent away by a task and awaited: {} ({}).",
-                human_time(p99.0),
-                human_time(p99.1),
+                human(p99.0),
+                human(p99.1),
                 job.1 / job.0,
-                human_time(offload.0),
-                human_time(offload.1),
+                human(offload.0),
+                human(offload.1),
             ),
         ),
         _ => (None, "no figures".into()),

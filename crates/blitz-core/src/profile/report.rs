@@ -2,7 +2,7 @@
 
 use super::plot;
 use super::strand::{Origin, Reached, Role};
-use crate::json::json_string;
+use crate::text::{human, json_string};
 use std::fmt;
 use std::time::Duration;
 
@@ -255,15 +255,5 @@ pub(super) fn describe(origin: Origin) -> String {
     match origin.site {
         Some(site) => format!("{role} at {}", site.location()),
         None => role.to_string(),
-    }
-}
-
-/// A time with a unit that keeps it short.
-pub(super) fn human(ns: f64) -> String {
-    match ns {
-        ns if ns < 1e3 => format!("{ns:.0} ns"),
-        ns if ns < 1e6 => format!("{:.2} us", ns / 1e3),
-        ns if ns < 1e9 => format!("{:.2} ms", ns / 1e6),
-        ns => format!("{:.2} s", ns / 1e9),
     }
 }

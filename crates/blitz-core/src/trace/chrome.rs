@@ -1,6 +1,6 @@
 //! The trace in the format that Chrome's tracing page and Perfetto read: a list of events as JSON.
 
-use crate::json::json_string;
+use crate::text::json_string;
 
 use super::timeline::{Kind, Phase, Trace};
 

@@ -1,6 +1,7 @@
 //! The trace as a picture: a lane per thread, states as bars, events as marks.
 
 use super::timeline::{Kind, Phase, Timeline, Trace};
+use crate::text::escape;
 use std::time::Duration;
 
 const WIDTH: f64 = 960.0;
@@ -35,7 +36,7 @@ pub(super) fn picture(trace: &Trace) -> String {
         body.push_str(&format!(
             "<text x=\"0\" y=\"{}\">{}</text>\n",
             y + 18.0,
-            escaped(&name)
+            escape(&name)
         ));
         body.push_str(&lane(thread, y, scale));
     }
@@ -130,8 +131,4 @@ fn lane(thread: &Timeline, y: f64, scale: Scale) -> String {
         }
     }
     bars + &marks
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;")
 }

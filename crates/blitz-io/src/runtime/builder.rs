@@ -88,12 +88,23 @@ impl Builder {
     }
 
     /// A runtime on a pool of threads, which run both tasks and parallel computations: the global pool, or one of its own (see [`Builder`]).
+    ///
+    /// ```
+    /// let runtime = blitz_io::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
+    /// assert_eq!(runtime.block_on(async { 6 * 7 }), 42);
+    /// ```
     pub fn new_multi_thread() -> Self {
         Self::new(false)
     }
 
     /// A runtime that runs its tasks on the thread that calls [`Runtime::block_on`], while it does. Parallel computations
     /// go to the global pool.
+    ///
+    /// ```
+    /// let runtime = blitz_io::runtime::Builder::new_current_thread().build().unwrap();
+    /// let here = std::thread::current().id();
+    /// assert_eq!(runtime.block_on(async { std::thread::current().id() }), here);
+    /// ```
     pub fn new_current_thread() -> Self {
         Self::new(true)
     }
@@ -103,6 +114,11 @@ impl Builder {
     ///
     /// # Panics
     /// If it is 0.
+    ///
+    /// ```
+    /// let runtime = blitz_io::runtime::Builder::new_multi_thread().worker_threads(3).build().unwrap();
+    /// assert_eq!(runtime.metrics().num_workers(), 3);
+    /// ```
     #[track_caller]
     pub fn worker_threads(&mut self, threads: usize) -> &mut Self {
         assert!(

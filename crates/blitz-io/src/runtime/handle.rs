@@ -23,6 +23,12 @@ impl Handle {
     ///
     /// # Panics
     /// If it runs in none.
+    ///
+    /// ```
+    /// # let runtime = blitz_io::Runtime::new().unwrap();
+    /// let handle = runtime.block_on(async { blitz_io::runtime::Handle::current() });
+    /// assert_eq!(handle.block_on(async { 6 * 7 }), 42);
+    /// ```
     #[track_caller]
     pub fn current() -> Self {
         context::with(|shared| Handle {
@@ -34,6 +40,10 @@ impl Handle {
     ///
     /// # Errors
     /// If it runs in none.
+    ///
+    /// ```
+    /// assert!(blitz_io::runtime::Handle::try_current().is_err(), "there is no runtime here");
+    /// ```
     pub fn try_current() -> Result<Self, TryCurrentError> {
         let current = context::current().map(|shared| Handle { shared });
         current.ok_or(TryCurrentError(()))
@@ -70,6 +80,14 @@ impl Handle {
     }
 
     /// Runs a future as a task; see [`spawn`](crate::spawn).
+    ///
+    /// ```
+    /// let runtime = blitz_io::Runtime::new().unwrap();
+    /// let handle = runtime.handle().clone();
+    /// // From a thread of its own, say.
+    /// let task = handle.spawn(async { 6 * 7 });
+    /// assert_eq!(runtime.block_on(task).unwrap(), 42);
+    /// ```
     #[track_caller]
     pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
     where
@@ -125,6 +143,14 @@ impl Handle {
     }
 
     /// Makes this the calling thread's runtime until the guard is dropped, so that sockets and timers can be made.
+    ///
+    /// ```
+    /// let runtime = blitz_io::Runtime::new().unwrap();
+    /// let handle = runtime.handle().clone();
+    /// let _inside = handle.enter();
+    /// let task = blitz_io::spawn(async { 6 * 7 });
+    /// assert_eq!(runtime.block_on(task).unwrap(), 42);
+    /// ```
     pub fn enter(&self) -> EnterGuard<'_> {
         EnterGuard {
             _entered: context::enter(Arc::clone(&self.shared)),

@@ -87,12 +87,23 @@ impl Runtime {
     }
 
     /// As [`Handle::block_on`].
+    ///
+    /// ```
+    /// let runtime = blitz_io::Runtime::new().unwrap();
+    /// assert_eq!(runtime.block_on(async { 6 * 7 }), 42);
+    /// ```
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         self.handle.block_on(future)
     }
 
     /// As [`Handle::spawn`].
+    ///
+    /// ```
+    /// let runtime = blitz_io::Runtime::new().unwrap();
+    /// let task = runtime.spawn(async { 6 * 7 });
+    /// assert_eq!(runtime.block_on(task).unwrap(), 42);
+    /// ```
     #[track_caller]
     pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
     where
@@ -103,6 +114,12 @@ impl Runtime {
     }
 
     /// As [`Handle::spawn_blocking`].
+    ///
+    /// ```
+    /// let runtime = blitz_io::Runtime::new().unwrap();
+    /// let read = runtime.spawn_blocking(|| std::fs::read_to_string("/no/such/file").is_err());
+    /// assert!(runtime.block_on(read).unwrap());
+    /// ```
     #[track_caller]
     pub fn spawn_blocking<F, R>(&self, work: F) -> JoinHandle<R>
     where

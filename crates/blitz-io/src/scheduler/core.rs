@@ -12,7 +12,7 @@
 use super::injector::refuse;
 use super::lending::Lending;
 use super::line::Line;
-use super::outlook::Outlook;
+use super::load_estimate::LoadEstimate;
 use super::ring::{CAPACITY, Full, Ring};
 use crate::looks::Looks;
 use crate::place::Now;
@@ -66,7 +66,7 @@ pub(crate) struct Core {
     pub(crate) fed: Cell<bool>,
     /// Whether the owner looks at the driver when it is through with its tasks.
     pub(crate) looks: Cell<Looks>,
-    /// Whether the owner came late when the driver last woke it (see `outlook`).
+    /// Whether the owner came late when the driver last woke it (see `load_estimate`).
     pub(crate) late: Cell<bool>,
     /// When the owner was last through with all of its tasks, in ticks.
     through_at: AtomicU64,
@@ -83,7 +83,7 @@ pub(crate) struct Core {
     interval: Cell<u32>,
     average_ns: Cell<u64>,
     random: Cell<u64>,
-    pub(crate) outlook: Outlook,
+    pub(crate) load: LoadEstimate,
     pub(crate) counts: Counts,
     pub(crate) now: Now,
 }
@@ -170,7 +170,7 @@ impl Core {
             interval: Cell::new(0),
             average_ns: Cell::new(FIRST_GUESS_NS),
             random: Cell::new(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1),
-            outlook: Outlook::new(),
+            load: LoadEstimate::new(),
             counts: Counts::default(),
             now: Now::new(),
         };
@@ -426,17 +426,17 @@ impl Core {
     #[inline]
     pub(crate) fn asks_for_help(&self) -> bool {
         let in_slot = usize::from(!self.slot.load(Ordering::Relaxed).is_null());
-        self.outlook.asks_for_help(self.len() + in_slot)
+        self.load.asks_for_help(self.len() + in_slot)
     }
 
     /// The owner has slept in the driver, and is awake.
     pub(crate) fn leaves_driver(&self) {
-        self.late.set(self.outlook.comes_late(self.ready()));
+        self.late.set(self.load.comes_late(self.ready()));
     }
 
     /// The owner is through with all of its tasks, and looks for others.
     pub(crate) fn is_through(&self, now: u64) {
-        self.outlook.is_through(now);
+        self.load.is_through(now);
         self.through_at.store(now, Ordering::Relaxed);
     }
 
@@ -448,7 +448,7 @@ impl Core {
 
     /// `polled` tasks took `elapsed_ns` together.
     pub(crate) fn learn(&self, polled: u64, elapsed_ns: u64) {
-        self.outlook.learn(polled, elapsed_ns);
+        self.load.learn(polled, elapsed_ns);
         if let Some(sample) = elapsed_ns.checked_div(polled) {
             // Nine parts old, one part new.
             let next = (self.average_ns.get() * 9 + sample) / 10;

@@ -14,7 +14,7 @@ mod lending;
 #[cfg(not(loom))]
 mod line;
 #[cfg(not(loom))]
-mod outlook;
+mod load_estimate;
 mod owned;
 #[cfg(not(loom))]
 mod refusal;
@@ -27,10 +27,10 @@ mod seat_word;
 mod shared;
 #[cfg(not(loom))]
 mod urgency;
-#[cfg_attr(loom, allow(dead_code))]
-mod vigil;
 #[cfg(not(loom))]
 mod watch;
+#[cfg_attr(loom, allow(dead_code))]
+mod watch_switch;
 #[cfg(not(loom))]
 mod workers;
 

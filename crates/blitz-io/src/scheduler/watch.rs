@@ -1,6 +1,6 @@
 //! Who notices that a worker is stuck: a watcher.
 //!
-//! A worker tells nobody of a task that it will get to soon itself: one in its slot, a few in its ring (see `outlook`); and one that comes out of the driver
+//! A worker tells nobody of a task that it will get to soon itself: one in its slot, a few in its ring (see `load_estimate`); and one that comes out of the driver
 //! sends nobody else there: it will soon be back. Both are wrong if what it runs next blocks the thread, or computes for long, and does not say so: `std`'s
 //! channels and locks know nothing of us. A task that waits in such a way for one that it has just spawned would wait for ever, and so would others for their timers and sockets.
 //!
@@ -8,11 +8,11 @@
 //! as at the last look, with tasks behind it, or nobody has moved, and tasks or the driver wait, others are told, or the relief thread is asked, as if
 //! the worker had said that it blocks. The pool is told, too, that the worker is absent: computations that nobody else takes get another thread. If nobody can be had, the watcher itself looks after the driver. If it is the relief thread that is still in the same poll, another one takes its place.
 //!
-//! When nothing has moved, nothing lies there, and the driver is attended or nobody needs it, the watcher rests, until somebody leaves something again (see `vigil`): it costs nothing while the
+//! When nothing has moved, nothing lies there, and the driver is attended or nobody needs it, the watcher rests, until somebody leaves something again (see `watch_switch`): it costs nothing while the
 //! runtime is idle, and no more than a load where tasks are pushed.
 
 use super::refusal::Refusal;
-use super::vigil::Vigil;
+use super::watch_switch::WatchSwitch;
 use super::workers::Scheduler;
 use blitz_core::companion::{PoolHandle, ThreadHandle, start_thread};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,7 +25,7 @@ const SHORTEST: Duration = Duration::from_millis(1);
 const LONGEST: Duration = Duration::from_millis(8);
 
 pub(crate) struct Watch {
-    vigil: Vigil,
+    switch: WatchSwitch,
     stopping: AtomicBool,
     refusal: Refusal,
     thread: Mutex<Option<ThreadHandle>>,
@@ -35,8 +35,8 @@ impl Watch {
     /// Not enabled, nobody is watched.
     pub(crate) fn new(enabled: bool) -> Self {
         Watch {
-            // One that is kept for ever is never begun.
-            vigil: Vigil::new(!enabled),
+            // One that is on for ever is never turned on.
+            switch: WatchSwitch::new(!enabled),
             stopping: AtomicBool::new(false),
             refusal: Refusal::default(),
             thread: Mutex::new(None),
@@ -46,14 +46,14 @@ impl Watch {
     /// The caller leaves a task lying, or the driver, or has queued a task that nobody may get to.
     #[inline]
     pub(crate) fn keep(&self, scheduler: &Scheduler) {
-        if self.vigil.is_missed() {
+        if self.switch.is_off() {
             self.begin(scheduler);
         }
     }
 
     #[cold]
     fn begin(&self, scheduler: &Scheduler) {
-        if self.is_stopping() || self.refusal.is_recent() || !self.vigil.begin() {
+        if self.is_stopping() || self.refusal.is_recent() || !self.switch.turn_on() {
             return;
         }
         let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
@@ -69,7 +69,7 @@ impl Watch {
                     // No memory for a thread: somebody tries again, but not at every push.
                     Err(_) => {
                         self.refusal.note();
-                        self.vigil.give_up();
+                        self.switch.turn_off();
                     }
                 }
             }
@@ -79,7 +79,7 @@ impl Watch {
     fn main(&self, scheduler: &Scheduler) {
         let mut seen = Vec::new();
         while !self.is_stopping() {
-            if self.vigil.is_kept() {
+            if self.switch.is_on() {
                 self.watch(scheduler, &mut seen);
             } else {
                 std::thread::park();
@@ -133,7 +133,7 @@ impl Watch {
                 (2 * pause).min(LONGEST)
             };
             was_stuck = stuck;
-            if !moved && !stuck && self.vigil.end(|| scheduler.is_waited_for()) {
+            if !moved && !stuck && self.switch.turn_off_unless(|| scheduler.is_waited_for()) {
                 return;
             }
         }

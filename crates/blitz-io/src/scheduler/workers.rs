@@ -433,7 +433,7 @@ impl Scheduler {
     /// These do not fit into the core's ring.
     #[cold]
     fn overflows(&self, core: &Core, tasks: Vec<Queued>) {
-        core.outlook.asked();
+        core.load.asked();
         refuse(self.injector.push_batch(tasks).err().unwrap_or_default());
         self.notify();
     }
@@ -570,7 +570,7 @@ impl Scheduler {
         // does not serve is stuck.
         core.set_serving(true);
         core.slice_begins();
-        core.outlook.slice_begins(start, core.len());
+        core.load.slice_begins(start, core.len());
         core.fed.set(false);
         loop {
             if wanted() && !counted {
@@ -591,7 +591,7 @@ impl Scheduler {
             if polled == 0 {
                 self.leaves_computations(index);
                 let queued = self.injector.len();
-                if core.outlook.asks_for_help(core.len() + queued) {
+                if core.load.asks_for_help(core.len() + queued) {
                     // We are about to be busy, and there is more.
                     self.notify();
                 } else if queued > 0 {
@@ -617,7 +617,7 @@ impl Scheduler {
             polled += 1;
             if polled % CLOCK_INTERVAL == 0 {
                 let before = std::mem::replace(&mut clock, ticks());
-                core.outlook
+                core.load
                     .stretch_ends(CLOCK_INTERVAL, before, clock, core.len());
                 if clock > end {
                     break;
@@ -631,13 +631,13 @@ impl Scheduler {
         if polled % CLOCK_INTERVAL != 0 {
             let before = std::mem::replace(&mut clock, ticks());
             let polls = polled % CLOCK_INTERVAL;
-            core.outlook.stretch_ends(polls, before, clock, core.len());
+            core.load.stretch_ends(polls, before, clock, core.len());
         }
         let waiting = core.len() + self.injector.len();
         if waiting == 0 {
             core.is_through(clock);
         }
-        if core.outlook.slice_ends(clock, waiting) {
+        if core.load.slice_ends(clock, waiting) {
             self.notify();
         }
         core::add(&core.counts.polled, u64::from(polled));
@@ -668,7 +668,7 @@ impl Scheduler {
         found
     }
 
-    /// The calling thread is about to sleep: does it leave the driver to somebody who still serves, since it came late the last time (see `outlook`)?
+    /// The calling thread is about to sleep: does it leave the driver to somebody who still serves, since it came late the last time (see `load_estimate`)?
     ///
     /// Not all do: who serves stops doing so before it announces its sleep, and whoever announces it later sees that.
     fn caller_leaves_driver(&self) -> bool {

@@ -92,6 +92,19 @@ impl Barrier {
     ///
     /// # Cancel safety
     /// A future that is dropped before the round is complete does not count any more.
+    ///
+    /// ```
+    /// use blitz_io::sync::Barrier;
+    /// use std::sync::Arc;
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// let barrier = Arc::new(Barrier::new(2));
+    /// let other = Arc::clone(&barrier);
+    /// let task = blitz_io::spawn(async move { other.wait().await.is_leader() });
+    /// let leads = barrier.wait().await.is_leader();
+    /// // One of the two.
+    /// assert_ne!(leads, task.await.unwrap());
+    /// # });
+    /// ```
     #[inline]
     pub fn wait(&self) -> impl Future<Output = BarrierWaitResult> {
         Wait {

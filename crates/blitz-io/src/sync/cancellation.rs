@@ -90,6 +90,13 @@ impl CancellationToken {
     }
 
     /// Cancels this token and all below it. Whoever waits is woken; a second time nothing happens.
+    ///
+    /// ```
+    /// let stop = blitz_io::sync::CancellationToken::new();
+    /// let child = stop.child_token();
+    /// stop.cancel();
+    /// assert!(child.is_cancelled());
+    /// ```
     pub fn cancel(&self) {
         let Some(key) = self.node.key else {
             return;
@@ -112,6 +119,16 @@ impl CancellationToken {
     ///
     /// # Cancel safety
     /// Dropping the future loses nothing.
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// let stop = blitz_io::sync::CancellationToken::new();
+    /// let other = stop.clone();
+    /// let task = blitz_io::spawn(async move { other.cancelled().await });
+    /// stop.cancel();
+    /// task.await.unwrap();
+    /// # });
+    /// ```
     pub fn cancelled(&self) -> WaitForCancellationFuture<'_> {
         WaitForCancellationFuture {
             wait: Wait::new(Of(&*self.node)),
@@ -250,6 +267,13 @@ pub struct DropGuardRef<'a> {
 
 impl DropGuard {
     /// The token, which is not cancelled after all.
+    ///
+    /// ```
+    /// let stop = blitz_io::sync::CancellationToken::new();
+    /// let guard = stop.clone().drop_guard();
+    /// guard.disarm();
+    /// assert!(!stop.is_cancelled());
+    /// ```
     pub fn disarm(mut self) -> CancellationToken {
         self.token.take().expect("there until it is disarmed")
     }

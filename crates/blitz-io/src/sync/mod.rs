@@ -41,6 +41,7 @@ mod notify;
 mod once_cell;
 pub mod oneshot;
 pub(crate) mod permits;
+mod place;
 #[cfg(not(loom))]
 mod rwlock;
 #[cfg(not(loom))]

@@ -153,6 +153,11 @@ impl<T> Mutex<T> {
     }
 
     /// The value.
+    ///
+    /// ```
+    /// let count = blitz_io::sync::Mutex::new(1);
+    /// assert_eq!(count.into_inner(), 1);
+    /// ```
     pub fn into_inner(self) -> T {
         self.value.into_inner()
     }
@@ -163,6 +168,15 @@ impl<T: ?Sized> Mutex<T> {
     ///
     /// # Cancel safety
     /// A future that is dropped loses its place in the line, and nothing else.
+    ///
+    /// ```
+    /// use blitz_io::sync::Mutex;
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// let count = Mutex::new(1);
+    /// *count.lock().await += 1;
+    /// assert_eq!(*count.lock().await, 2);
+    /// # });
+    /// ```
     #[inline]
     pub fn lock(&self) -> impl Future<Output = MutexGuard<'_, T>> {
         self.permits.acquire(1).then(|_never_closed| self.guard())
@@ -172,6 +186,14 @@ impl<T: ?Sized> Mutex<T> {
     ///
     /// # Errors
     /// If somebody has it.
+    ///
+    /// ```
+    /// use blitz_io::sync::Mutex;
+    /// let count = Mutex::new(1);
+    /// let held = count.try_lock().unwrap();
+    /// assert!(count.try_lock().is_err());
+    /// # drop(held);
+    /// ```
     #[inline]
     pub fn try_lock(&self) -> Result<MutexGuard<'_, T>, TryLockError> {
         self.try_take()?;
@@ -240,6 +262,12 @@ impl<T: ?Sized> Mutex<T> {
     }
 
     /// The value: whoever has the mutex to itself needs no lock.
+    ///
+    /// ```
+    /// let mut count = blitz_io::sync::Mutex::new(1);
+    /// *count.get_mut() += 1;
+    /// assert_eq!(count.into_inner(), 2);
+    /// ```
     pub fn get_mut(&mut self) -> &mut T {
         self.value.get_mut()
     }

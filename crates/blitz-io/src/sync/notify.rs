@@ -136,6 +136,16 @@ impl Notify {
     }
 
     /// Notifies the task that has waited longest; if nobody waits, the next one that does goes on at once. Such notifications do not add up.
+    ///
+    /// ```
+    /// use blitz_io::sync::Notify;
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// let news = Notify::new();
+    /// // Nobody waits: the next who does goes on at once.
+    /// news.notify_one();
+    /// news.notified().await;
+    /// # });
+    /// ```
     #[inline]
     pub fn notify_one(&self) {
         self.notify(End::First);

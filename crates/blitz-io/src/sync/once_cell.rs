@@ -7,7 +7,8 @@
 mod models;
 
 use super::permits::{Permits, Refused};
-use crate::primitives::{UnsafeCell, const_fn};
+use super::place::{Place, Said, cell};
+use crate::primitives::const_fn;
 use std::error::Error;
 use std::fmt;
 use std::mem::MaybeUninit;
@@ -31,14 +32,20 @@ use std::mem::MaybeUninit;
 /// ```
 pub struct OnceCell<T> {
     /// One permit: nobody writes. None: somebody does. Closed: there is a value.
-    permits: Permits,
-    value: UnsafeCell<MaybeUninit<T>>,
+    place: Place<T, Permits>,
 }
 
-// SAFETY: a value may come from one thread and be dropped by another.
-unsafe impl<T: Send> Send for OnceCell<T> {}
-// SAFETY: it gives shared access, and takes a value, from any thread.
-unsafe impl<T: Send + Sync> Sync for OnceCell<T> {}
+// SAFETY: closing is a release and the look at it an acquire; nobody opens permits that are closed.
+unsafe impl Said for Permits {
+    #[inline]
+    fn is_said(&self) -> bool {
+        self.is_closed()
+    }
+
+    fn unsay(&mut self) {
+        *self = Permits::new(1);
+    }
+}
 
 /// Why a cell was not set. The value comes back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,19 +86,17 @@ impl<'a, T> Writing<'a, T> {
     fn finish(self, value: T) -> &'a T {
         let cell = self.0;
         std::mem::forget(self);
-        cell.value.with_mut(|place| {
-            // SAFETY: nobody reads before it is closed, and nobody else has the permit.
-            unsafe { (*place).write(value) };
-        });
-        cell.permits.close();
+        // SAFETY: nobody else has the permit, and it is not closed.
+        unsafe { cell.place.write(value) };
+        cell.place.said.close();
         // SAFETY: just written.
-        unsafe { cell.get_unchecked() }
+        unsafe { cell.place.get_unchecked() }
     }
 }
 
 impl<T> Drop for Writing<'_, T> {
     fn drop(&mut self) {
-        self.0.permits.release(1);
+        self.0.place.said.release(1);
     }
 }
 
@@ -100,8 +105,7 @@ impl<T> OnceCell<T> {
         /// An empty cell.
         pub const fn new() -> Self {
             Self {
-                permits: Permits::new(1),
-                value: UnsafeCell::new(MaybeUninit::uninit()),
+                place: Place::new(Permits::new(1), MaybeUninit::uninit()),
             }
         }
     }
@@ -117,52 +121,14 @@ impl<T> OnceCell<T> {
         /// A cell with a value.
         pub const fn const_new_with(value: T) -> Self {
             Self {
-                permits: Permits::closed(),
-                value: UnsafeCell::new(MaybeUninit::new(value)),
+                place: Place::new(Permits::closed(), MaybeUninit::new(value)),
             }
         }
     }
 
-    /// A cell with a value, or an empty one.
-    pub fn new_with(value: Option<T>) -> Self {
-        match value {
-            Some(value) => Self::const_new_with(value),
-            None => Self::new(),
-        }
-    }
-
-    /// Whether there is a value.
-    #[inline]
-    pub fn initialized(&self) -> bool {
-        self.permits.is_closed()
-    }
-
-    /// The value, if it is there.
-    #[inline]
-    pub fn get(&self) -> Option<&T> {
-        // SAFETY: there is one.
-        self.initialized().then(|| unsafe { self.get_unchecked() })
-    }
-
     /// The value, to change it.
     pub fn get_mut(&mut self) -> Option<&mut T> {
-        if !self.initialized() {
-            return None;
-        }
-        // SAFETY: there is one, and the cell is ours.
-        Some(
-            self.value
-                .with_mut(|place| unsafe { (*place).assume_init_mut() }),
-        )
-    }
-
-    /// # Safety
-    /// The cell is initialised, and that has happened before.
-    #[inline]
-    unsafe fn get_unchecked(&self) -> &T {
-        // SAFETY: given; it is never written again while the cell is shared.
-        self.value
-            .with(|place| unsafe { (*place).assume_init_ref() })
+        self.place.get_mut()
     }
 
     /// Sets the value.
@@ -178,7 +144,7 @@ impl<T> OnceCell<T> {
     /// ```
     #[inline]
     pub fn set(&self, value: T) -> Result<(), SetError<T>> {
-        match self.permits.try_acquire(1) {
+        match self.place.said.try_acquire(1) {
             Ok(()) => {
                 Writing(self).finish(value);
                 Ok(())
@@ -194,6 +160,14 @@ impl<T> OnceCell<T> {
     ///
     /// # Cancel safety
     /// If this is dropped while `init`'s future runs, that is dropped as well, and the next who waits calls its own `init`.
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// let cell = blitz_io::sync::OnceCell::new();
+    /// assert_eq!(*cell.get_or_init(|| async { 6 * 7 }).await, 42);
+    /// assert_eq!(*cell.get_or_init(|| async { unreachable!() }).await, 42);
+    /// # });
+    /// ```
     #[inline]
     pub async fn get_or_init<F, Fut>(&self, init: F) -> &T
     where
@@ -238,73 +212,23 @@ impl<T> OnceCell<T> {
 
     /// Waits for the right to write, or for somebody else's value.
     async fn write(&self) -> Result<Writing<'_, T>, &T> {
-        match self.permits.acquire(1).await {
+        match self.place.said.acquire(1).await {
             Ok(()) => Ok(Writing(self)),
             // SAFETY: closed means that there is one.
-            Err(_closed) => Err(unsafe { self.get_unchecked() }),
+            Err(_closed) => Err(unsafe { self.place.get_unchecked() }),
         }
-    }
-
-    /// The value.
-    pub fn into_inner(mut self) -> Option<T> {
-        self.take()
     }
 
     /// Takes the value out: the cell is empty then.
+    ///
+    /// ```
+    /// let mut cell = blitz_io::sync::OnceCell::new_with(Some(1));
+    /// assert_eq!(cell.take(), Some(1));
+    /// assert_eq!(cell.get(), None);
+    /// ```
     pub fn take(&mut self) -> Option<T> {
-        if !self.initialized() {
-            return None;
-        }
-        self.permits = Permits::new(1);
-        // SAFETY: there is one, and from now on nobody believes so.
-        Some(
-            self.value
-                .with(|place| unsafe { (*place).assume_init_read() }),
-        )
+        self.place.take()
     }
 }
 
-impl<T> Drop for OnceCell<T> {
-    #[inline]
-    fn drop(&mut self) {
-        if self.initialized() {
-            // SAFETY: there is one, and nobody uses the cell any more.
-            self.value
-                .with_mut(|place| unsafe { (*place).assume_init_drop() });
-        }
-    }
-}
-
-impl<T> Default for OnceCell<T> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl<T> From<T> for OnceCell<T> {
-    fn from(value: T) -> Self {
-        Self::const_new_with(value)
-    }
-}
-
-impl<T: Clone> Clone for OnceCell<T> {
-    fn clone(&self) -> Self {
-        Self::new_with(self.get().cloned())
-    }
-}
-
-impl<T: PartialEq> PartialEq for OnceCell<T> {
-    fn eq(&self, other: &Self) -> bool {
-        self.get() == other.get()
-    }
-}
-
-impl<T: Eq> Eq for OnceCell<T> {}
-
-impl<T: fmt::Debug> fmt::Debug for OnceCell<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OnceCell")
-            .field("value", &self.get())
-            .finish()
-    }
-}
+cell!(OnceCell);

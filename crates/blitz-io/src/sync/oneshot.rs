@@ -202,6 +202,12 @@ impl<T> Sender<T> {
     }
 
     /// Has the receiver been dropped or closed?
+    ///
+    /// ```
+    /// let (sender, receiver) = blitz_io::sync::oneshot::channel::<u32>();
+    /// drop(receiver);
+    /// assert!(sender.is_closed());
+    /// ```
     pub fn is_closed(&self) -> bool {
         self.shared().state.is_done(RECEIVER)
     }
@@ -342,6 +348,13 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     /// See [`TryRecvError`].
+    ///
+    /// ```
+    /// let (sender, mut receiver) = blitz_io::sync::oneshot::channel();
+    /// assert!(receiver.try_recv().is_err());
+    /// sender.send(1).unwrap();
+    /// assert_eq!(receiver.try_recv(), Ok(1));
+    /// ```
     #[inline]
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
         if let Some(value) = self.take() {

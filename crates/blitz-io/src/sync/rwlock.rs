@@ -231,6 +231,15 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// # Cancel safety
     /// A future that is dropped loses its place in the line, and nothing else.
+    ///
+    /// ```
+    /// use blitz_io::sync::RwLock;
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// let numbers = RwLock::new(vec![1]);
+    /// let (one, two) = (numbers.read().await, numbers.read().await);
+    /// assert_eq!(*one, *two);
+    /// # });
+    /// ```
     #[inline]
     pub fn read(&self) -> impl Future<Output = RwLockReadGuard<'_, T>> {
         self.take(1).then(|_never_closed| self.reader())
@@ -240,6 +249,13 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// # Errors
     /// If a writer has the lock or waits for it.
+    ///
+    /// ```
+    /// let lock = blitz_io::sync::RwLock::new(1);
+    /// let changing = lock.try_write().unwrap();
+    /// assert!(lock.try_read().is_err());
+    /// # drop(changing);
+    /// ```
     #[inline]
     pub fn try_read(&self) -> Result<RwLockReadGuard<'_, T>, TryLockError> {
         self.try_take(1)?;
@@ -289,6 +305,15 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// # Cancel safety
     /// A future that is dropped loses its place in the line, and nothing else.
+    ///
+    /// ```
+    /// use blitz_io::sync::RwLock;
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// let numbers = RwLock::new(vec![1]);
+    /// numbers.write().await.push(2);
+    /// assert_eq!(*numbers.read().await, [1, 2]);
+    /// # });
+    /// ```
     #[inline]
     pub fn write(&self) -> impl Future<Output = RwLockWriteGuard<'_, T>> {
         let taking = self.take(self.max_readers);
@@ -299,6 +324,13 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// # Errors
     /// If somebody has it.
+    ///
+    /// ```
+    /// let lock = blitz_io::sync::RwLock::new(1);
+    /// let reading = lock.try_read().unwrap();
+    /// assert!(lock.try_write().is_err());
+    /// # drop(reading);
+    /// ```
     #[inline]
     pub fn try_write(&self) -> Result<RwLockWriteGuard<'_, T>, TryLockError> {
         self.try_take(self.max_readers)?;

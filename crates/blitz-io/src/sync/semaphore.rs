@@ -144,6 +144,12 @@ impl Semaphore {
     ///
     /// # Panics
     /// If there are more than [`MAX_PERMITS`](Self::MAX_PERMITS) then.
+    ///
+    /// ```
+    /// let seats = blitz_io::sync::Semaphore::new(0);
+    /// seats.add_permits(3);
+    /// assert_eq!(seats.available_permits(), 3);
+    /// ```
     #[track_caller]
     pub fn add_permits(&self, n: usize) {
         if n != 0 {
@@ -207,6 +213,17 @@ impl Semaphore {
     ///
     /// # Cancel safety
     /// A future that is dropped loses its place in the line, and nothing else.
+    ///
+    /// ```
+    /// use blitz_io::sync::Semaphore;
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// let seats = Semaphore::new(2);
+    /// let one = seats.acquire().await.unwrap();
+    /// assert_eq!(seats.available_permits(), 1);
+    /// drop(one);
+    /// assert_eq!(seats.available_permits(), 2);
+    /// # });
+    /// ```
     #[inline]
     pub fn acquire(&self) -> impl Future<Output = Result<SemaphorePermit<'_>, AcquireError>> {
         self.acquire_many(1)
@@ -235,6 +252,13 @@ impl Semaphore {
     ///
     /// # Errors
     /// If there is none, or the semaphore is closed.
+    ///
+    /// ```
+    /// let lock = blitz_io::sync::Semaphore::new(1);
+    /// let held = lock.try_acquire().unwrap();
+    /// assert!(lock.try_acquire().is_err());
+    /// # drop(held);
+    /// ```
     #[inline]
     pub fn try_acquire(&self) -> Result<SemaphorePermit<'_>, TryAcquireError> {
         self.try_acquire_many(1)

@@ -7,8 +7,9 @@
 #[cfg(all(test, loom))]
 mod models;
 
+use super::place::{Place, cell};
 use super::until::Until;
-use crate::primitives::{AtomicBool, Ordering, UnsafeCell, const_fn, constant};
+use crate::primitives::{AtomicBool, Ordering, const_fn, constant};
 use crate::waiters::{State, Waiters};
 use blitz_core::checking::Flaws;
 use std::error::Error;
@@ -32,8 +33,7 @@ use std::mem::MaybeUninit;
 /// # });
 /// ```
 pub struct SetOnce<T> {
-    is_set: AtomicBool,
-    value: UnsafeCell<MaybeUninit<T>>,
+    place: Place<T, AtomicBool>,
     /// Those who wait, and the right to set.
     waiters: Waiters<()>,
     flaws: Flaws<Flaw>,
@@ -48,11 +48,6 @@ enum Flaw {
     /// Who waits is let go before there is a value.
     LetsGoTooEarly,
 }
-
-// SAFETY: a value may come from one thread and be dropped by another.
-unsafe impl<T: Send> Send for SetOnce<T> {}
-// SAFETY: it gives shared access, and takes a value, from any thread.
-unsafe impl<T: Send + Sync> Sync for SetOnce<T> {}
 
 /// The cell was set before. Here is the value that came too late.
 #[derive(Debug, PartialEq, Eq)]
@@ -91,48 +86,24 @@ impl<T> SetOnce<T> {
     const_fn! {
         const fn with(is_set: bool, value: MaybeUninit<T>, flaws: Flaws<Flaw>) -> Self {
             Self {
-                is_set: AtomicBool::new(is_set),
-                value: UnsafeCell::new(value),
+                place: Place::new(AtomicBool::new(is_set), value),
                 waiters: constant!(Waiters::new(())),
                 flaws,
             }
         }
     }
 
-    /// A cell with a value, or an empty one.
-    pub fn new_with(value: Option<T>) -> Self {
-        match value {
-            Some(value) => Self::const_new_with(value),
-            None => Self::new(),
-        }
-    }
-
-    /// Whether there is a value.
-    #[inline]
-    pub fn initialized(&self) -> bool {
-        self.is_set.load(Ordering::Acquire)
-    }
-
-    /// The value, if it is there.
-    #[inline]
-    pub fn get(&self) -> Option<&T> {
-        // SAFETY: there is one, and that was said with release.
-        self.initialized().then(|| unsafe { self.get_unchecked() })
-    }
-
-    /// # Safety
-    /// There is a value, and its writing has happened before.
-    #[inline]
-    unsafe fn get_unchecked(&self) -> &T {
-        // SAFETY: given; it is never written again while the cell is shared.
-        self.value
-            .with(|place| unsafe { (*place).assume_init_ref() })
-    }
-
     /// Sets the value, and wakes everybody who waits for it.
     ///
     /// # Errors
     /// The value, if there is one already.
+    ///
+    /// ```
+    /// let cell = blitz_io::sync::SetOnce::new();
+    /// assert!(cell.set(1).is_ok());
+    /// assert_eq!(cell.set(2).unwrap_err().0, 2);
+    /// assert_eq!(cell.get(), Some(&1));
+    /// ```
     pub fn set(&self, value: T) -> Result<(), SetOnceError<T>> {
         if self.initialized() {
             return Err(SetOnceError(value));
@@ -149,11 +120,9 @@ impl<T> SetOnce<T> {
             let Some(value) = value.take() else {
                 return false;
             };
-            self.value.with_mut(|place| {
-                // SAFETY: nobody reads before the word says so, and nobody else writes: this is under the lock, and the first time.
-                unsafe { (*place).write(value) };
-            });
-            self.is_set.store(true, order);
+            // SAFETY: this is under the lock, and the first time.
+            unsafe { self.place.write(value) };
+            self.place.said.store(true, order);
             !self.flaws.has(Flaw::LetsGoTooEarly)
         });
         value.map_or(Ok(()), |late| Err(SetOnceError(late)))
@@ -163,6 +132,18 @@ impl<T> SetOnce<T> {
     ///
     /// # Cancel safety
     /// It may be dropped at any time: nothing is lost.
+    ///
+    /// ```
+    /// use blitz_io::sync::SetOnce;
+    /// use std::sync::Arc;
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// let cell = Arc::new(SetOnce::new());
+    /// let other = Arc::clone(&cell);
+    /// let task = blitz_io::spawn(async move { *other.wait().await });
+    /// cell.set(42).unwrap();
+    /// assert_eq!(task.await.unwrap(), 42);
+    /// # });
+    /// ```
     pub async fn wait(&self) -> &T {
         loop {
             if let Some(value) = self.get() {
@@ -171,62 +152,6 @@ impl<T> SetOnce<T> {
             Until::new(&self.waiters, || self.initialized()).await;
         }
     }
-
-    /// The value.
-    pub fn into_inner(mut self) -> Option<T> {
-        if !self.initialized() {
-            return None;
-        }
-        self.is_set = AtomicBool::new(false);
-        // SAFETY: there is one, and from now on nobody believes so.
-        Some(
-            self.value
-                .with(|place| unsafe { (*place).assume_init_read() }),
-        )
-    }
 }
 
-impl<T> Drop for SetOnce<T> {
-    #[inline]
-    fn drop(&mut self) {
-        if self.initialized() {
-            // SAFETY: there is one, and nobody uses the cell any more.
-            self.value
-                .with_mut(|place| unsafe { (*place).assume_init_drop() });
-        }
-    }
-}
-
-impl<T> Default for SetOnce<T> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl<T> From<T> for SetOnce<T> {
-    fn from(value: T) -> Self {
-        Self::const_new_with(value)
-    }
-}
-
-impl<T: Clone> Clone for SetOnce<T> {
-    fn clone(&self) -> Self {
-        Self::new_with(self.get().cloned())
-    }
-}
-
-impl<T: PartialEq> PartialEq for SetOnce<T> {
-    fn eq(&self, other: &Self) -> bool {
-        self.get() == other.get()
-    }
-}
-
-impl<T: Eq> Eq for SetOnce<T> {}
-
-impl<T: fmt::Debug> fmt::Debug for SetOnce<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SetOnce")
-            .field("value", &self.get())
-            .finish()
-    }
-}
+cell!(SetOnce);

@@ -55,11 +55,26 @@ impl JoinError {
     }
 
     /// Was the task aborted, stopped by a [token](blitz_core::CancelToken), or its runtime shut down?
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// let task = blitz_io::spawn(std::future::pending::<()>());
+    /// task.abort();
+    /// assert!(task.await.unwrap_err().is_cancelled());
+    /// # });
+    /// ```
     pub fn is_cancelled(&self) -> bool {
         self.failure.panic.is_none()
     }
 
     /// Did the task panic?
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// let task = blitz_io::spawn(async { panic!("oh") });
+    /// assert!(task.await.unwrap_err().is_panic());
+    /// # });
+    /// ```
     pub fn is_panic(&self) -> bool {
         self.failure.panic.is_some()
     }
@@ -68,6 +83,14 @@ impl JoinError {
     ///
     /// # Panics
     /// If the task did not panic; see [`JoinError::try_into_panic`].
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// let task = blitz_io::spawn(async { panic!("oh") });
+    /// let payload = task.await.unwrap_err().into_panic();
+    /// assert_eq!(payload.downcast_ref(), Some(&"oh"));
+    /// # });
+    /// ```
     #[track_caller]
     pub fn into_panic(self) -> Box<dyn Any + Send + 'static> {
         self.try_into_panic()

@@ -67,11 +67,30 @@ impl<T> JoinHandle<T> {
     }
 
     /// Is the task through, with or without an output?
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// let task = blitz_io::spawn(async { 42 });
+    /// while !task.is_finished() {
+    ///     blitz_io::task::yield_now().await;
+    /// }
+    /// assert_eq!(task.await.unwrap(), 42);
+    /// # });
+    /// ```
     pub fn is_finished(&self) -> bool {
         self.task.header().state.is_complete()
     }
 
     /// A handle that can only abort, and does not keep the output.
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// let task = blitz_io::spawn(std::future::pending::<()>());
+    /// let other = task.abort_handle();
+    /// other.abort();
+    /// assert!(task.await.unwrap_err().is_cancelled());
+    /// # });
+    /// ```
     pub fn abort_handle(&self) -> AbortHandle {
         AbortHandle {
             task: Task::clone(&self.task),

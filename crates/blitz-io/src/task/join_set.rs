@@ -83,6 +83,11 @@ impl Wake for Member {
 
 impl<T> JoinSet<T> {
     /// An empty set.
+    ///
+    /// ```
+    /// let tasks = blitz_io::task::JoinSet::<u32>::new();
+    /// assert!(tasks.is_empty());
+    /// ```
     pub fn new() -> Self {
         JoinSet {
             handles: Slab::new(),
@@ -91,6 +96,14 @@ impl<T> JoinSet<T> {
     }
 
     /// How many tasks have not been joined yet.
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// let mut tasks = blitz_io::task::JoinSet::new();
+    /// tasks.spawn(async { 1 });
+    /// assert_eq!(tasks.len(), 1);
+    /// # });
+    /// ```
     pub fn len(&self) -> usize {
         self.handles.len()
     }
@@ -106,6 +119,14 @@ impl<T: 'static> JoinSet<T> {
     ///
     /// # Panics
     /// Outside of a runtime.
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// let mut tasks = blitz_io::task::JoinSet::new();
+    /// tasks.spawn(async { 6 * 7 });
+    /// assert_eq!(tasks.join_next().await.unwrap().unwrap(), 42);
+    /// # });
+    /// ```
     #[track_caller]
     pub fn spawn<F>(&mut self, future: F) -> AbortHandle
     where
@@ -155,6 +176,14 @@ impl<T: 'static> JoinSet<T> {
     ///
     /// # Panics
     /// Outside of a runtime.
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// let mut tasks = blitz_io::task::JoinSet::new();
+    /// tasks.spawn_blocking(|| 6 * 7);
+    /// assert_eq!(tasks.join_next().await.unwrap().unwrap(), 42);
+    /// # });
+    /// ```
     #[track_caller]
     pub fn spawn_blocking<F>(&mut self, work: F) -> AbortHandle
     where
@@ -194,6 +223,20 @@ impl<T: 'static> JoinSet<T> {
     }
 
     /// The next task that is through, or `None` if the set is empty. Cancel-safe: nothing is lost if this future is dropped.
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// let mut tasks = blitz_io::task::JoinSet::new();
+    /// for n in 1..=3 {
+    ///     tasks.spawn(async move { n });
+    /// }
+    /// let mut sum = 0;
+    /// while let Some(n) = tasks.join_next().await {
+    ///     sum += n.unwrap();
+    /// }
+    /// assert_eq!(sum, 6);
+    /// # });
+    /// ```
     pub async fn join_next(&mut self) -> Option<Result<T, JoinError>> {
         poll_fn(|cx| self.poll_join_next(cx)).await
     }
@@ -204,6 +247,14 @@ impl<T: 'static> JoinSet<T> {
     }
 
     /// As [`JoinSet::join_next`], without waiting.
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// let mut tasks = blitz_io::task::JoinSet::new();
+    /// tasks.spawn(std::future::pending::<()>());
+    /// assert!(tasks.try_join_next().is_none(), "it runs for ever");
+    /// # });
+    /// ```
     pub fn try_join_next(&mut self) -> Option<Result<T, JoinError>> {
         without_id(self.try_join_next_with_id())
     }
@@ -257,11 +308,29 @@ impl<T: 'static> JoinSet<T> {
     }
 
     /// Asks all tasks to end. They stay in the set until they are joined.
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// let mut tasks = blitz_io::task::JoinSet::new();
+    /// tasks.spawn(std::future::pending::<()>());
+    /// tasks.abort_all();
+    /// assert!(tasks.join_next().await.unwrap().unwrap_err().is_cancelled());
+    /// # });
+    /// ```
     pub fn abort_all(&mut self) {
         self.handles.iter().for_each(|(_, handle)| handle.abort());
     }
 
     /// Aborts all tasks and waits until they are gone.
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// let mut tasks = blitz_io::task::JoinSet::new();
+    /// tasks.spawn(std::future::pending::<()>());
+    /// tasks.shutdown().await;
+    /// assert!(tasks.is_empty());
+    /// # });
+    /// ```
     pub async fn shutdown(&mut self) {
         self.abort_all();
         while self.join_next().await.is_some() {}
@@ -271,6 +340,16 @@ impl<T: 'static> JoinSet<T> {
     ///
     /// # Panics
     /// If a task panicked, with its panic; also if one was aborted.
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// let mut tasks = blitz_io::task::JoinSet::new();
+    /// for n in 1..=3 {
+    ///     tasks.spawn(async move { n });
+    /// }
+    /// assert_eq!(tasks.join_all().await.iter().sum::<i32>(), 6);
+    /// # });
+    /// ```
     pub async fn join_all(mut self) -> Vec<T> {
         let mut outputs = Vec::with_capacity(self.len());
         while let Some(joined) = self.join_next().await {

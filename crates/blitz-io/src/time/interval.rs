@@ -88,6 +88,15 @@ impl Interval {
     /// Waits for the next tick and says when it was due.
     ///
     /// Dropping the future loses no tick.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// let mut every = blitz_io::time::interval(Duration::from_millis(2));
+    /// let first = every.tick().await;
+    /// assert!(every.tick().await >= first + Duration::from_millis(2));
+    /// # });
+    /// ```
     pub async fn tick(&mut self) -> Instant {
         poll_fn(|cx| self.poll_tick(cx)).await
     }

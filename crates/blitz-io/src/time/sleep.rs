@@ -38,6 +38,16 @@ pub fn sleep(duration: Duration) -> Sleep {
 ///
 /// # Panics
 /// If the thread is in no runtime.
+///
+/// ```
+/// use blitz_io::time::Instant;
+/// use std::time::Duration;
+/// # blitz_io::Runtime::new().unwrap().block_on(async {
+/// let end = Instant::now() + Duration::from_millis(2);
+/// blitz_io::time::sleep_until(end).await;
+/// assert!(Instant::now() >= end);
+/// # });
+/// ```
 #[track_caller]
 #[inline(always)] // See `sleep`.
 pub fn sleep_until(deadline: Instant) -> Sleep {

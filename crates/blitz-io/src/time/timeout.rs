@@ -46,6 +46,16 @@ where
 ///
 /// # Panics
 /// If the thread is in no runtime.
+///
+/// ```
+/// use blitz_io::time::Instant;
+/// use std::time::Duration;
+/// # blitz_io::Runtime::new().unwrap().block_on(async {
+/// let end = Instant::now() + Duration::from_millis(2);
+/// let never = std::future::pending::<()>();
+/// assert!(blitz_io::time::timeout_at(end, never).await.is_err());
+/// # });
+/// ```
 #[track_caller]
 #[inline]
 pub fn timeout_at<F>(deadline: Instant, future: F) -> Timeout<F::IntoFuture>

@@ -88,6 +88,17 @@ impl<T> Shared<T> {
 ///
 /// # Panics
 /// If `capacity` is 0 or more than 2^28.
+///
+/// ```
+/// use blitz_io::sync::broadcast;
+/// # blitz_io::Runtime::new().unwrap().block_on(async {
+/// let (sender, mut one) = broadcast::channel(16);
+/// let mut two = sender.subscribe();
+/// sender.send("news").unwrap();
+/// assert_eq!(one.recv().await, Ok("news"));
+/// assert_eq!(two.recv().await, Ok("news"));
+/// # });
+/// ```
 #[track_caller]
 pub fn channel<T: Clone>(capacity: usize) -> (Sender<T>, Receiver<T>) {
     with_flaws(capacity, Flaws::NONE)

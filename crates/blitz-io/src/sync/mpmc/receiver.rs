@@ -40,6 +40,16 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     /// If the channel is closed and all messages have been received.
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// let (sender, receiver) = blitz_io::sync::mpmc::unbounded();
+    /// sender.send(1).await.unwrap();
+    /// assert_eq!(receiver.recv().await, Ok(1));
+    /// drop(sender);
+    /// assert!(receiver.recv().await.is_err());
+    /// # });
+    /// ```
     #[inline]
     pub fn recv(&self) -> Recv<'_, T> {
         Recv {
@@ -52,6 +62,13 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     /// See [`TryRecvError`].
+    ///
+    /// ```
+    /// let (sender, receiver) = blitz_io::sync::mpmc::unbounded();
+    /// assert!(receiver.try_recv().is_err());
+    /// sender.try_send(1).unwrap();
+    /// assert_eq!(receiver.try_recv(), Ok(1));
+    /// ```
     #[inline]
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
         // SAFETY: the queue is for many receivers.

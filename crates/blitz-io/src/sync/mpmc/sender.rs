@@ -20,6 +20,14 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     /// The message, if the channel is closed.
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// let (sender, receiver) = blitz_io::sync::mpmc::bounded(1);
+    /// sender.send(1).await.unwrap();
+    /// assert_eq!(receiver.recv().await, Ok(1));
+    /// # });
+    /// ```
     pub async fn send(&self, message: T) -> Result<(), SendError<T>> {
         self.0.send(message).await.map_err(SendError)
     }
@@ -28,6 +36,12 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     /// The message, if there is no room (or others wait for it), or if the channel is closed.
+    ///
+    /// ```
+    /// let (sender, _receiver) = blitz_io::sync::mpmc::bounded(1);
+    /// assert!(sender.try_send(1).is_ok());
+    /// assert!(sender.try_send(2).is_err(), "there is no room");
+    /// ```
     #[inline]
     pub fn try_send(&self, message: T) -> Result<(), TrySendError<T>> {
         self.0.try_send(message).map_err(|refused| match refused {
@@ -43,6 +57,13 @@ impl<T> Sender<T> {
     ///
     /// # Panics
     /// Inside of a current-thread runtime, whose thread would wait for itself.
+    ///
+    /// ```
+    /// let (sender, receiver) = blitz_io::sync::mpmc::bounded(1);
+    /// let thread = std::thread::spawn(move || sender.send_blocking(1));
+    /// assert_eq!(receiver.recv_blocking(), Ok(1));
+    /// # thread.join().unwrap().unwrap();
+    /// ```
     #[cfg(not(loom))]
     #[track_caller]
     pub fn send_blocking(&self, message: T) -> Result<(), SendError<T>> {

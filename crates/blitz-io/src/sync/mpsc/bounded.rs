@@ -72,6 +72,17 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     /// The message, if the receiver is gone or has been closed.
+    ///
+    /// ```
+    /// use blitz_io::sync::mpsc;
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// let (sender, mut receiver) = mpsc::channel(1);
+    /// sender.send(42).await.unwrap();
+    /// assert_eq!(receiver.recv().await, Some(42));
+    /// drop(receiver);
+    /// assert_eq!(sender.send(43).await.unwrap_err().0, 43);
+    /// # });
+    /// ```
     pub async fn send(&self, message: T) -> Result<(), SendError<T>> {
         self.0.send(message).await.map_err(SendError)
     }
@@ -80,6 +91,13 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     /// The message, if there is no room (or others wait for it), or if the receiver is gone or has been closed.
+    ///
+    /// ```
+    /// use blitz_io::sync::mpsc;
+    /// let (sender, _receiver) = mpsc::channel(1);
+    /// assert!(sender.try_send(1).is_ok());
+    /// assert!(sender.try_send(2).is_err(), "there is no room");
+    /// ```
     #[inline]
     pub fn try_send(&self, message: T) -> Result<(), TrySendError<T>> {
         self.0.try_send(message).map_err(refused)

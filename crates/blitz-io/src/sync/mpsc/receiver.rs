@@ -75,6 +75,14 @@ macro_rules! receiver {
             ///
             /// # Errors
             /// See [`TryRecvError`].
+            ///
+            /// ```
+            /// use blitz_io::sync::mpsc;
+            /// let (sender, mut receiver) = mpsc::channel(1);
+            /// assert!(receiver.try_recv().is_err());
+            /// sender.try_send(1).unwrap();
+            /// assert_eq!(receiver.try_recv(), Ok(1));
+            /// ```
             #[inline]
             pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
                 // SAFETY: the only receiver, borrowed exclusively.
@@ -88,6 +96,14 @@ macro_rules! receiver {
             ///
             /// # Panics
             /// Inside of a current-thread runtime, whose thread would wait for itself.
+            ///
+            /// ```
+            /// use blitz_io::sync::mpsc;
+            /// let (sender, mut receiver) = mpsc::channel(1);
+            /// let thread = std::thread::spawn(move || sender.blocking_send(1));
+            /// assert_eq!(receiver.blocking_recv(), Some(1));
+            /// # thread.join().unwrap().unwrap();
+            /// ```
             #[cfg(not(loom))]
             #[track_caller]
             pub fn blocking_recv(&mut self) -> Option<T> {

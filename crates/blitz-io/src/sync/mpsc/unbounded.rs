@@ -55,6 +55,16 @@ impl<T> UnboundedSender<T> {
     ///
     /// # Errors
     /// The message, if the receiver is gone or has been closed.
+    ///
+    /// ```
+    /// use blitz_io::sync::mpsc;
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// let (sender, mut receiver) = mpsc::unbounded_channel();
+    /// sender.send(1).unwrap();
+    /// sender.send(2).unwrap();
+    /// assert_eq!((receiver.recv().await, receiver.recv().await), (Some(1), Some(2)));
+    /// # });
+    /// ```
     #[inline]
     pub fn send(&self, message: T) -> Result<(), SendError<T>> {
         self.0.try_send(message).map_err(|refused| match refused {

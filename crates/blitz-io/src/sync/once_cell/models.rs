@@ -13,8 +13,7 @@ use std::rc::Rc;
 impl OnceCell<usize> {
     fn with_flaws(flaws: Flaws<Flaw>) -> Rc<Self> {
         Rc::new(Self {
-            permits: Permits::with_flaws(1, flaws),
-            value: UnsafeCell::new(MaybeUninit::uninit()),
+            place: Place::new(Permits::with_flaws(1, flaws), MaybeUninit::uninit()),
         })
     }
 }

@@ -81,6 +81,16 @@ impl<T> Shared<T> {
 }
 
 /// Makes a channel with a first value, which its first receiver has seen already.
+///
+/// ```
+/// use blitz_io::sync::watch;
+/// # blitz_io::Runtime::new().unwrap().block_on(async {
+/// let (sender, mut receiver) = watch::channel(1);
+/// sender.send(2).unwrap();
+/// receiver.changed().await.unwrap();
+/// assert_eq!(*receiver.borrow(), 2);
+/// # });
+/// ```
 pub fn channel<T>(first: T) -> (Sender<T>, Receiver<T>) {
     with_version(first, Version::new())
 }

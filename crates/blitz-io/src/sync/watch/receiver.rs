@@ -37,6 +37,13 @@ impl<T> Receiver<T> {
     }
 
     /// The value, borrowed, and seen.
+    ///
+    /// ```
+    /// let (sender, mut receiver) = blitz_io::sync::watch::channel(1);
+    /// sender.send(2).unwrap();
+    /// assert_eq!(*receiver.borrow_and_update(), 2);
+    /// assert!(!receiver.has_changed().unwrap(), "it has been seen");
+    /// ```
     #[inline]
     pub fn borrow_and_update(&mut self) -> Ref<'_, T> {
         let value = self.shared.read();
@@ -77,6 +84,17 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     /// If all senders are gone and the last value has been seen.
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// let (sender, mut receiver) = blitz_io::sync::watch::channel(1);
+    /// sender.send(2).unwrap();
+    /// receiver.changed().await.unwrap();
+    /// assert_eq!(*receiver.borrow(), 2);
+    /// drop(sender);
+    /// assert!(receiver.changed().await.is_err(), "nobody sends any more");
+    /// # });
+    /// ```
     pub async fn changed(&mut self) -> Result<(), RecvError> {
         self.seen = Changed::new(&self.shared, self.seen).await?;
         Ok(())

@@ -28,6 +28,12 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     /// The value, if there is no receiver; nothing has changed then. See [`send_replace`](Self::send_replace).
+    ///
+    /// ```
+    /// let (sender, receiver) = blitz_io::sync::watch::channel(1);
+    /// sender.send(2).unwrap();
+    /// assert_eq!(*receiver.borrow(), 2);
+    /// ```
     #[inline]
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
         if self.receiver_count() == 0 {
@@ -59,6 +65,12 @@ impl<T> Sender<T> {
     /// Changes the value in place, also if there is no receiver.
     ///
     /// If `change` panics, receivers are not told; the value stays as it left it.
+    ///
+    /// ```
+    /// let (sender, receiver) = blitz_io::sync::watch::channel(vec![1]);
+    /// sender.send_modify(|numbers| numbers.push(2));
+    /// assert_eq!(*receiver.borrow(), [1, 2]);
+    /// ```
     pub fn send_modify<F>(&self, change: F)
     where
         F: FnOnce(&mut T),
@@ -118,6 +130,13 @@ impl<T> Sender<T> {
     }
 
     /// A receiver that has seen the value of this moment.
+    ///
+    /// ```
+    /// let (sender, first) = blitz_io::sync::watch::channel(1);
+    /// let second = sender.subscribe();
+    /// sender.send(2).unwrap();
+    /// assert_eq!((*first.borrow(), *second.borrow()), (2, 2));
+    /// ```
     pub fn subscribe(&self) -> Receiver<T> {
         Receiver::new_of(&self.shared, self.shared.version.now())
     }

@@ -1,11 +1,11 @@
-//! Whether somebody watches: the switch between workers that leave tasks lying and the thread that looks after them.
+//! Whether somebody watches: a switch between workers that leave tasks lying and the thread that looks after them.
 //!
-//! A worker that leaves a task lying without telling anybody (it will get to it soon) makes sure that the vigil is kept: one load, mostly.
-//! The watcher ends the vigil when it has found nothing to watch.
+//! A worker that leaves a task lying without telling anybody (it will get to it soon) makes sure that somebody watches: one load, mostly.
+//! The watcher turns the switch off when it has found nothing to watch.
 //!
 //! # No task is left without a watcher
 //! The worker makes the task visible, then looks at the switch. The watcher turns the switch off, then looks for tasks a last time. With a full
-//! fence between the two steps on both sides, one of them sees what the other did: either the worker begins the vigil anew, or the watcher
+//! fence between the two steps on both sides, one of them sees what the other did: either the worker turns the switch on again, or the watcher
 //! finds the task and goes on. Release and acquire would not do: both could read the old value. Workers come here at every poll and the
 //! watcher ends rarely, so the workers' fence is the light one, and the watcher pays (`blitz_core::primitives::fence`).
 
@@ -26,61 +26,61 @@ pub(super) enum Flaw {
     DoesNotFence,
 }
 
-pub(super) struct Vigil {
-    kept: AtomicBool,
+pub(super) struct WatchSwitch {
+    on: AtomicBool,
     flaws: Flaws<Flaw>,
 }
 
-impl Vigil {
-    pub(super) fn new(kept: bool) -> Self {
-        Self::with_flaws(kept, Flaws::NONE)
+impl WatchSwitch {
+    pub(super) fn new(on: bool) -> Self {
+        Self::with_flaws(on, Flaws::NONE)
     }
 
-    fn with_flaws(kept: bool, flaws: Flaws<Flaw>) -> Self {
-        Vigil {
-            kept: AtomicBool::new(kept),
+    fn with_flaws(on: bool, flaws: Flaws<Flaw>) -> Self {
+        WatchSwitch {
+            on: AtomicBool::new(on),
             flaws,
         }
     }
 
-    pub(super) fn is_kept(&self) -> bool {
-        self.kept.load(Ordering::SeqCst)
+    pub(super) fn is_on(&self) -> bool {
+        self.on.load(Ordering::SeqCst)
     }
 
     /// The caller has left a task lying. `true`: nobody watches.
     #[inline]
-    pub(super) fn is_missed(&self) -> bool {
+    pub(super) fn is_off(&self) -> bool {
         if !self.flaws.has(Flaw::DoesNotFence) {
             fence::light();
         }
-        !self.kept.load(Ordering::Relaxed)
+        !self.on.load(Ordering::Relaxed)
     }
 
     /// Turns the switch on. `true`: it was off, and the watcher has to be told.
-    pub(super) fn begin(&self) -> bool {
-        !self.kept.swap(true, Ordering::SeqCst)
+    pub(super) fn turn_on(&self) -> bool {
+        !self.on.swap(true, Ordering::SeqCst)
     }
 
     /// Turns the switch off: there is no watcher.
-    pub(super) fn give_up(&self) {
-        self.kept.store(false, Ordering::SeqCst);
+    pub(super) fn turn_off(&self) {
+        self.on.store(false, Ordering::SeqCst);
     }
 
     /// Turns the switch off, unless tasks are still lying there. For the watcher.
-    pub(super) fn end(&self, tasks_lie: impl Fn() -> bool) -> bool {
+    pub(super) fn turn_off_unless(&self, tasks_lie: impl Fn() -> bool) -> bool {
         if self.flaws.has(Flaw::LooksTooEarly) {
             let go_on = tasks_lie();
-            self.kept.store(go_on, Ordering::SeqCst);
+            self.on.store(go_on, Ordering::SeqCst);
             return !go_on;
         }
-        self.kept.store(false, Ordering::SeqCst);
+        self.on.store(false, Ordering::SeqCst);
         // Where the kernel refuses the fence (a process that was sandboxed after the start), nobody can tell whether tasks lie there: the
-        // vigil goes on.
+        // watcher goes on.
         if fence::heavy() && !tasks_lie() {
             return true;
         }
         // If somebody else has turned it on meanwhile, the watcher is told for nothing.
-        self.kept.store(true, Ordering::SeqCst);
+        self.on.store(true, Ordering::SeqCst);
         false
     }
 }

@@ -51,7 +51,7 @@ const BRIEF_NS: u64 = 25_000;
 const FIRST_GUESS_NS: u64 = HELP_NS + 1;
 
 /// The owner's alone.
-pub(crate) struct Outlook {
+pub(crate) struct LoadEstimate {
     /// What a poll usually takes.
     usual_ns: Cell<u64>,
     wary: Cell<bool>,
@@ -64,9 +64,9 @@ pub(crate) struct Outlook {
     noted: Cell<(u64, u64)>,
 }
 
-impl Outlook {
+impl LoadEstimate {
     pub(crate) fn new() -> Self {
-        Outlook {
+        LoadEstimate {
             usual_ns: Cell::new(FIRST_GUESS_NS),
             wary: Cell::new(false),
             wary_until: Cell::new(0),
@@ -190,112 +190,115 @@ mod tests {
     use super::*;
     use blitz_core::demand::ticks;
 
-    fn outlook_on(usual_ns: u64) -> Outlook {
-        let outlook = Outlook::new();
+    fn estimate_with(usual_ns: u64) -> LoadEstimate {
+        let load = LoadEstimate::new();
         for _ in 0..200 {
-            outlook.learn(10, 10 * usual_ns);
+            load.learn(10, 10 * usual_ns);
         }
-        outlook
+        load
     }
 
     #[test]
     fn help_is_asked_for_when_what_waits_takes_long_enough_to_be_worth_it() {
-        assert!(Outlook::new().asks_for_help(1), "nothing is known yet");
-        let outlook = outlook_on(1_000);
-        assert!(!outlook.asks_for_help(1));
-        assert!(!outlook.asks_for_help(HELP_NS as usize / 1_000 - 10));
-        assert!(outlook.asks_for_help(HELP_NS as usize / 1_000 + 10));
-        assert!(outlook_on(2 * HELP_NS).asks_for_help(1));
+        assert!(LoadEstimate::new().asks_for_help(1), "nothing is known yet");
+        let load = estimate_with(1_000);
+        assert!(!load.asks_for_help(1));
+        assert!(!load.asks_for_help(HELP_NS as usize / 1_000 - 10));
+        assert!(load.asks_for_help(HELP_NS as usize / 1_000 + 10));
+        assert!(estimate_with(2 * HELP_NS).asks_for_help(1));
     }
 
     #[test]
     fn a_worker_that_always_has_tasks_asks_for_help_now_and_then() {
-        let outlook = outlook_on(10);
+        let load = estimate_with(10);
         let busy = BUSY_US * ticks_per_us();
         let mut asked = 0;
         for slice in 1..=100 {
-            outlook.slice_begins(slice * busy / 10, 5);
-            asked += u32::from(outlook.slice_ends((slice + 1) * busy / 10, 5));
+            load.slice_begins(slice * busy / 10, 5);
+            asked += u32::from(load.slice_ends((slice + 1) * busy / 10, 5));
         }
         assert!((8..=10).contains(&asked), "{asked}");
         for slice in 100..=200 {
-            outlook.slice_begins(slice * busy / 10, 5);
-            assert!(!outlook.slice_ends((slice + 1) * busy / 10, 0));
+            load.slice_begins(slice * busy / 10, 5);
+            assert!(!load.slice_ends((slice + 1) * busy / 10, 0));
         }
     }
 
     #[test]
     fn a_worker_that_has_been_through_with_its_tasks_has_not_been_busy_before() {
-        let outlook = outlook_on(10);
+        let load = estimate_with(10);
         let busy = BUSY_US * ticks_per_us();
-        outlook.slice_begins(busy, 5);
-        outlook.is_through(8 * busy);
-        assert!(!outlook.slice_ends(8 * busy + busy / 2, 5));
-        outlook.slice_begins(9 * busy, 5);
-        assert!(outlook.slice_ends(10 * busy, 5), "it counts from then on");
+        load.slice_begins(busy, 5);
+        load.is_through(8 * busy);
+        assert!(!load.slice_ends(8 * busy + busy / 2, 5));
+        load.slice_begins(9 * busy, 5);
+        assert!(load.slice_ends(10 * busy, 5), "it counts from then on");
     }
 
     #[test]
     fn a_worker_comes_late_if_many_short_polls_wait_for_it() {
-        let outlook = outlook_on(1_000);
+        let load = estimate_with(1_000);
         let many = HELP_NS as usize / 1_000 + 10;
-        assert!(!outlook.comes_late(1));
-        assert!(outlook.comes_late(many));
-        assert!(!outlook_on(2 * BRIEF_NS).comes_late(many), "polls are long");
-        assert!(!Outlook::new().comes_late(many), "nothing is known yet");
-        outlook.wary.set(true);
-        assert!(!outlook.comes_late(many), "one of them may be long");
+        assert!(!load.comes_late(1));
+        assert!(load.comes_late(many));
+        assert!(
+            !estimate_with(2 * BRIEF_NS).comes_late(many),
+            "polls are long"
+        );
+        assert!(
+            !LoadEstimate::new().comes_late(many),
+            "nothing is known yet"
+        );
+        load.wary.set(true);
+        assert!(!load.comes_late(many), "one of them may be long");
     }
 
     #[test]
     fn one_slice_that_took_long_says_little_about_the_usual_poll() {
-        let outlook = outlook_on(1_000);
-        outlook.learn(1, 50_000_000);
-        assert!(!outlook.asks_for_help(20));
+        let load = estimate_with(1_000);
+        load.learn(1, 50_000_000);
+        assert!(!load.asks_for_help(20));
     }
 
     #[test]
     fn a_poll_that_takes_long_makes_wary_for_a_while_and_one_that_was_preempted_does_not() {
-        let outlook = outlook_on(1_000);
+        let load = estimate_with(1_000);
         let start = ticks();
-        outlook.slice_begins(start, 3);
+        load.slice_begins(start, 3);
         // It sleeps, as a thread does that has been preempted.
         std::thread::sleep(std::time::Duration::from_millis(5));
-        outlook.stretch_ends(1, start, ticks(), 3);
+        load.stretch_ends(1, start, ticks(), 3);
         #[cfg(unix)]
-        assert!(!outlook.asks_for_help(3));
-        let outlook = outlook_on(1_000);
+        assert!(!load.asks_for_help(3));
+        let load = estimate_with(1_000);
         let start = ticks();
-        outlook.slice_begins(start, 3);
+        load.slice_begins(start, 3);
         let cpu = thread_cpu_us();
         while thread_cpu_us() < cpu + 2 * LONG_US {}
-        outlook.stretch_ends(1, start, ticks(), 0);
-        assert!(!outlook.asks_for_help(3), "nobody has waited");
+        load.stretch_ends(1, start, ticks(), 0);
+        assert!(!load.asks_for_help(3), "nobody has waited");
         let start = ticks();
-        outlook.slice_begins(start, 3);
+        load.slice_begins(start, 3);
         let cpu = thread_cpu_us();
-        assert!(outlook.asks_for_help(HELP_NS as usize));
+        assert!(load.asks_for_help(HELP_NS as usize));
         while thread_cpu_us() < cpu + 2 * LONG_US {}
-        outlook.stretch_ends(1, start, ticks(), HELP_NS as usize);
-        assert!(
-            !outlook.asks_for_help(3),
-            "others knew of those that waited"
-        );
+        load.stretch_ends(1, start, ticks(), HELP_NS as usize);
+        assert!(!load.asks_for_help(3), "others knew of those that waited");
         let start = ticks();
-        outlook.slice_begins(start, 3);
+        load.slice_begins(start, 3);
         let cpu = thread_cpu_us();
         while thread_cpu_us() < cpu + 2 * LONG_US {}
-        outlook.stretch_ends(1, start, ticks(), 3);
-        assert!(outlook.asks_for_help(1));
-        assert!(!outlook.asks_for_help(0), "there is nothing to help with");
-        outlook.slice_begins(ticks() + 2 * WARY_US * ticks_per_us(), 1);
-        assert!(!outlook.asks_for_help(1));
-        let outlook = outlook_on(45_000);
+        load.stretch_ends(1, start, ticks(), 3);
+        assert!(load.asks_for_help(1));
+        assert!(!load.asks_for_help(0), "there is nothing to help with");
+        load.slice_begins(ticks() + 2 * WARY_US * ticks_per_us(), 1);
+        assert!(!load.asks_for_help(1));
+        let load = estimate_with(45_000);
         let start = ticks();
-        outlook.slice_begins(start, 1);
+        load.slice_begins(start, 1);
         let cpu = thread_cpu_us();
         while thread_cpu_us() < cpu + 2 * LONG_US {}
-        outlook.stretch_ends(16, start, ticks(), 1);
-        assert!(!outlook.asks_for_help(1), "they take as long as usual");
+        load.stretch_ends(16, start, ticks(), 1);
+        assert!(!load.asks_for_help(1), "they take as long as usual");
     }
 }

@@ -1,4 +1,4 @@
-//! Loom models of the vigil: a worker leaves a task lying while the watcher is about to rest.
+//! Loom models of the switch: a worker leaves a task lying while the watcher is about to rest.
 
 use super::*;
 use crate::primitives::AtomicUsize;
@@ -7,20 +7,20 @@ use std::rc::Rc;
 
 fn task_against_rest(flaws: Flaws<Flaw>) {
     race::<2, _>(move || {
-        let shared = Rc::new((Vigil::with_flaws(true, flaws), AtomicUsize::new(0)));
+        let shared = Rc::new((WatchSwitch::with_flaws(true, flaws), AtomicUsize::new(0)));
         let (worker, watcher) = (shared.clone(), shared);
         Race::new(|done: Vec<bool>| {
             let (told, rests) = (done[0], done[1]);
             assert!(told || !rests, "a task lies there, and nobody watches");
         })
         .thread(move || {
-            let (vigil, tasks) = &*worker;
+            let (switch, tasks) = &*worker;
             tasks.store(1, Ordering::Relaxed);
-            vigil.is_missed() && vigil.begin()
+            switch.is_off() && switch.turn_on()
         })
         .thread(move || {
-            let (vigil, tasks) = &*watcher;
-            vigil.end(|| tasks.load(Ordering::Relaxed) > 0)
+            let (switch, tasks) = &*watcher;
+            switch.turn_off_unless(|| tasks.load(Ordering::Relaxed) > 0)
         })
     });
 }
