@@ -10,12 +10,42 @@ pub(crate) use on::{Ended, Now, Place, Seen, Tally};
 #[cfg_attr(loom, allow(unused_imports, reason = "loom builds no workers"))]
 pub(crate) use off::{Ended, Now, Place, Seen, Tally};
 
+/// A task's part in a profile of the program that has spawned it: nothing, unless the engine is built with its profiler.
+#[cfg(not(loom))]
+pub(crate) type Strand = blitz_core::companion::Polled;
+
+/// Models have no profiles.
+#[cfg(loom)]
+pub(crate) struct Strand;
+
+#[cfg(loom)]
+impl Strand {
+    pub(crate) fn poll<R>(&self, poll: impl FnOnce() -> R) -> R {
+        poll()
+    }
+
+    pub(crate) fn awaited(&self) {}
+}
+
+/// That of a task that begins.
+#[inline(always)]
+pub(crate) fn strand(place: Place) -> Strand {
+    #[cfg(not(loom))]
+    return Strand::spawned(place.site());
+    #[cfg(loom)]
+    {
+        let _ = place;
+        Strand
+    }
+}
+
 #[cfg(all(feature = "console", not(loom)))]
 pub(crate) mod on {
     use crate::kinds;
     use crate::primitives::AtomicU64;
     use crate::task::{Header, VTable};
     use blitz_core::console::{ForkLock, is_looked_at};
+    use blitz_core::site::Site;
     use std::borrow::Cow;
     use std::collections::HashMap;
     use std::panic::Location;
@@ -58,6 +88,12 @@ pub(crate) mod on {
         #[track_caller]
         pub(crate) fn here() -> Self {
             Place((&raw const *Location::caller()).expose_provenance())
+        }
+
+        /// For a profile.
+        #[inline]
+        pub(crate) fn site(self) -> Site {
+            Site::at(self.line())
         }
 
         /// The same with a name.
@@ -311,13 +347,27 @@ pub(crate) mod on {
 mod off {
     use crate::task::{Header, VTable};
 
+    /// Nothing, but for profiles.
     #[derive(Clone, Copy)]
-    pub(crate) struct Place;
+    pub(crate) struct Place {
+        #[cfg(not(loom))]
+        site: blitz_core::site::Site,
+    }
 
     impl Place {
         #[inline(always)]
+        #[track_caller]
         pub(crate) fn here() -> Self {
-            Place
+            Place {
+                #[cfg(not(loom))]
+                site: blitz_core::site::Site::caller(),
+            }
+        }
+
+        #[cfg(not(loom))]
+        #[inline(always)]
+        pub(crate) fn site(self) -> blitz_core::site::Site {
+            self.site
         }
 
         #[cfg(not(loom))]
