@@ -44,12 +44,12 @@ pub(crate) mod on {
     use crate::kinds;
     use crate::primitives::AtomicU64;
     use crate::task::{Header, VTable};
-    use blitz_core::console::{ForkLock, is_looked_at};
+    use blitz_core::console::{ForkLock, is_looked_at, thread_number};
     use blitz_core::site::Site;
     use std::borrow::Cow;
     use std::collections::HashMap;
     use std::panic::Location;
-    use std::sync::atomic::Ordering;
+    use std::sync::atomic::{AtomicU32, Ordering};
 
     /// Different names that are remembered. Tasks with others are known by their line only: somebody puts numbers into names.
     const NAMES: usize = 1024;
@@ -301,7 +301,11 @@ pub(crate) mod on {
     /// In each worker's core: the task that it polls, if it is in a slice. In one word, which is written with one store for each poll: the number of its kind in the upper sixteen bits, and
     /// its address, of which even systems that use more than 48 bits give no more unless asked.
     #[derive(Default)]
-    pub(crate) struct Now(AtomicU64);
+    pub(crate) struct Now {
+        word: AtomicU64,
+        /// The number by which the system knows the owner, if that is a relief thread; else 0.
+        thread: AtomicU32,
+    }
 
     /// Where the number is.
     const NUMBER_AT: u32 = 48;
@@ -319,19 +323,30 @@ pub(crate) mod on {
             let address = std::ptr::from_ref(task) as u64 & ((1 << NUMBER_AT) - 1);
             let number = u64::from(task.seen.number());
             // Release: whoever looks finds the kind written.
-            self.0
+            self.word
                 .store(number << NUMBER_AT | address, Ordering::Release);
         }
 
         /// The poll has said that it blocks, or computes for long: somebody else serves. For the owner.
         pub(crate) fn says_so(&self) {
-            let word = self.0.load(Ordering::Relaxed);
-            self.0.store(word | SAID, Ordering::Release);
+            let word = self.word.load(Ordering::Relaxed);
+            self.word.store(word | SAID, Ordering::Release);
+        }
+
+        /// The calling thread, a relief thread, owns it from now on.
+        pub(crate) fn relieves(&self) {
+            self.thread.store(thread_number(), Ordering::Relaxed);
+        }
+
+        /// See `relieves`.
+        pub(crate) fn relief_thread(&self) -> Option<u32> {
+            let thread = self.thread.load(Ordering::Relaxed);
+            (thread != 0).then_some(thread)
         }
 
         /// Where the task was spawned that it polls or has polled last, the task's name as a number, and whether the poll has said that it takes long.
         pub(crate) fn get(&self) -> Option<(Place, usize, bool)> {
-            let word = self.0.load(Ordering::Acquire);
+            let word = self.word.load(Ordering::Acquire);
             let number = (word >> NUMBER_AT) as u16;
             (number != 0).then(|| {
                 let address = word & ((1 << NUMBER_AT) - 1) & !SAID;
@@ -442,5 +457,9 @@ mod off {
         #[cfg(not(loom))]
         #[inline(always)]
         pub(crate) fn says_so(&self) {}
+
+        #[cfg(not(loom))]
+        #[inline(always)]
+        pub(crate) fn relieves(&self) {}
     }
 }
