@@ -49,7 +49,7 @@ pub(crate) mod on {
     use std::borrow::Cow;
     use std::collections::HashMap;
     use std::panic::Location;
-    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
     /// Different names that are remembered. Tasks with others are known by their line only: somebody puts numbers into names.
     const NAMES: usize = 1024;
@@ -298,19 +298,20 @@ pub(crate) mod on {
         }
     }
 
-    /// In each worker's core: the task that it polls, if it is in a slice. In one word, which is written with one store for each poll: the number of its kind in the upper sixteen bits, and
-    /// its address, of which even systems that use more than 48 bits give no more unless asked.
+    /// In each worker's core: the task that it polls, if it is in a slice. Two plain stores for each poll of what is at hand: putting both into one word took ten instructions. Whoever looks between the two
+    /// sees the kind of one task with the number of the one before.
     #[derive(Default)]
     pub(crate) struct Now {
-        word: AtomicU64,
+        /// Of its kind, and what else is in that word of the task; 0 if none was polled yet.
+        seen: AtomicU64,
+        /// Its address, which is even, and [`SAID`].
+        task: AtomicUsize,
         /// The number by which the system knows the owner, if that is a relief thread; else 0.
         thread: AtomicU32,
     }
 
-    /// Where the number is.
-    const NUMBER_AT: u32 = 48;
-    /// In the address, which is even: the poll has said that it takes long.
-    const SAID: u64 = 1;
+    /// The poll has said that it takes long.
+    const SAID: usize = 1;
 
     impl Now {
         pub(crate) fn new() -> Self {
@@ -320,17 +321,17 @@ pub(crate) mod on {
         /// For the owner.
         #[inline]
         pub(crate) fn polls(&self, task: &Header) {
-            let address = std::ptr::from_ref(task) as u64 & ((1 << NUMBER_AT) - 1);
-            let number = u64::from(task.seen.number());
             // Release: whoever looks finds the kind written.
-            self.word
-                .store(number << NUMBER_AT | address, Ordering::Release);
+            self.seen
+                .store(task.seen.0.load(Ordering::Relaxed), Ordering::Release);
+            self.task
+                .store(std::ptr::from_ref(task) as usize, Ordering::Relaxed);
         }
 
         /// The poll has said that it blocks, or computes for long: somebody else serves. For the owner.
         pub(crate) fn says_so(&self) {
-            let word = self.word.load(Ordering::Relaxed);
-            self.word.store(word | SAID, Ordering::Release);
+            let task = self.task.load(Ordering::Relaxed);
+            self.task.store(task | SAID, Ordering::Relaxed);
         }
 
         /// The calling thread, a relief thread, owns it from now on.
@@ -346,13 +347,12 @@ pub(crate) mod on {
 
         /// Where the task was spawned that it polls or has polled last, the task's name as a number, and whether the poll has said that it takes long.
         pub(crate) fn get(&self) -> Option<(Place, usize, bool)> {
-            let word = self.word.load(Ordering::Acquire);
-            let number = (word >> NUMBER_AT) as u16;
+            let number = (self.seen.load(Ordering::Acquire) & KIND) as u16;
+            let task = self.task.load(Ordering::Relaxed);
             (number != 0).then(|| {
-                let address = word & ((1 << NUMBER_AT) - 1) & !SAID;
                 // SAFETY: it is a number.
                 let place = unsafe { kinds::kind(number) }.place;
-                (place, address as usize, word & SAID != 0)
+                (place, task & !SAID, task & SAID != 0)
             })
         }
     }

@@ -281,13 +281,17 @@ impl Task {
             return;
         }
         let (drops_output, drops_waker) = self.header().state.drop_interest();
+        if !(drops_output || drops_waker) {
+            return;
+        }
+        let vtable = self.header().vtable();
         // SAFETY: the state says that these are ours.
         unsafe {
             if drops_output {
-                (self.header().vtable().drop_output)(self.0);
+                (vtable.drop_output)(self.0);
             }
             if drops_waker {
-                *(self.header().vtable().join_waker)(self.0) = None;
+                *(vtable.join_waker)(self.0) = None;
             }
         }
     }
