@@ -46,11 +46,11 @@ examples! {
     "nested", "loops inside of a loop", nested;
     "stable", "two hundred thousand strings, sorted in parallel", stable;
     "scan", "running maxima of four million numbers", scan;
-    "collect", "half a million numbers mapped and collected into a vector, in order", collect;
-    "histogram", "a million numbers counted by what they hash to", histogram;
+    "collect", "a hundred thousand numbers mapped and collected into a vector, in order", collect;
+    "histogram", "two hundred thousand numbers counted by what they hash to", histogram;
     "matches", "the places in a text of four million letters where a word stands", matches;
-    "merge", "two sorted lists of half a million numbers each made one, by joins", merge;
-    "product", "two matrices of 256 x 256 multiplied, half of the rows beside the other half", product;
+    "merge", "two sorted lists of a hundred thousand numbers each made one, by joins", merge;
+    "product", "two matrices of 192 x 192 multiplied, half of the rows beside the other half", product;
 }
 
 /// The example with this name, or a message that lists all.

@@ -130,7 +130,7 @@ pub fn scan() -> Outcome {
 }
 
 pub fn collect() -> Outcome {
-    const LEN: u64 = 500_000;
+    const LEN: u64 = 100_000;
     let values: Vec<u64> = (0..LEN).into_par_iter().map(|i| spin(20, i)).collect();
     check(
         values[0] ^ values[values.len() - 1],
@@ -140,11 +140,11 @@ pub fn collect() -> Outcome {
 
 pub fn histogram() -> Outcome {
     static NUMBERS: OnceLock<Vec<u64>> = OnceLock::new();
-    let numbers = NUMBERS.get_or_init(|| (0..1_000_000).collect());
+    let numbers = NUMBERS.get_or_init(|| (0..200_000).collect());
     let bucket = |&number: &u64| (spin(10, number) >> 58) as usize;
     let counts = blitz::ops::par_histogram(numbers, 64, bucket);
     static KNOWN: OnceLock<u64> = OnceLock::new();
-    check(counts.iter().sum::<usize>() as u64, 1_000_000)?;
+    check(counts.iter().sum::<usize>() as u64, 200_000)?;
     check_once(counts[7] as u64, &KNOWN, || {
         numbers.iter().filter(|&number| bucket(number) == 7).count() as u64
     })
@@ -170,7 +170,7 @@ pub fn merge() -> Outcome {
     static LISTS: OnceLock<[Vec<u64>; 2]> = OnceLock::new();
     let [left, right] = LISTS.get_or_init(|| {
         [1, 2].map(|list| {
-            let mut numbers: Vec<u64> = (0..500_000).map(|i| spin(3, 4 * i + list)).collect();
+            let mut numbers: Vec<u64> = (0..100_000).map(|i| spin(3, 4 * i + list)).collect();
             numbers.sort_unstable();
             numbers
         })
@@ -246,7 +246,7 @@ fn merge_into(left: &[u64], right: &[u64], to: &mut [u64]) {
 }
 
 /// Rows and columns of the matrices of `product`.
-const SIDE: usize = 256;
+const SIDE: usize = 192;
 
 /// The product of some rows and a matrix: half of the rows beside the other half, down to four.
 fn multiply(rows: &[f64], factor: &[f64], to: &mut [f64]) {
