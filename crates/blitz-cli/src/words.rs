@@ -533,7 +533,7 @@ fn help_of(sub: &Sub) -> String {
     if usage.contains("EXAMPLE") {
         text.push_str("\nexamples to choose from:\n");
         for example in EXAMPLES {
-            text.push_str(&format!("  {:<8} {}\n", example.name, example.what));
+            text.push_str(&format!("  {:<9} {}\n", example.name, example.what));
         }
     }
     text.push_str(&format!("\nexample:\n  {example}\n"));

@@ -9,6 +9,8 @@ const MEMORY: f64 = 10_000.0;
 /// A poll of this length, in milliseconds, keeps others waiting.
 #[cfg(feature = "hooks")]
 pub(crate) const LONG_POLL: f64 = 10.0;
+/// What a frame calls the thread that runs tasks while all workers compute: none of these is held by a poll there.
+pub(crate) const RELIEF: &str = "relief thread";
 /// Vain wakes per second that are worth a word.
 const MANY_VAIN: f64 = 200.0;
 
@@ -151,10 +153,18 @@ fn long_polls(frame: &Frame) -> Vec<Warning> {
             let name = poll.name.replace(crate::top::is_for_terminals, "?");
             format!("Task “{name}”")
         };
-        let held = if poll.goes_on {
-            "has been in one poll, and held a worker,"
+        let whom = if poll.worker == RELIEF {
+            "the relief thread, which runs tasks while all workers compute,"
         } else {
-            "held a worker in one poll"
+            "a worker"
+        };
+        let held = if poll.goes_on {
+            format!(
+                "has been in one poll, and held {},",
+                whom.trim_end_matches(',')
+            )
+        } else {
+            format!("held {whom} in one poll")
         };
         let behind = match poll.behind {
             0 => String::new(),
@@ -389,6 +399,23 @@ mod tests {
         let mut later = frame(20_000.0, &[0.0]);
         later.polls = first.polls;
         assert_eq!(watch.look_at(&later), []);
+    }
+
+    #[test]
+    fn a_poll_on_the_relief_thread_holds_no_worker() {
+        let mut frame = frame(1000.0, &[0.0]);
+        frame.polls = vec![LongPoll {
+            worker: RELIEF.into(),
+            time: 140.0,
+            seen: 950.0,
+            ..LongPoll::default()
+        }];
+        let warnings = Watch::default().look_at(&frame);
+        assert!(
+            warnings[0].text.contains("held the relief thread"),
+            "{warnings:?}"
+        );
+        assert!(!warnings[0].text.contains("a worker"), "{warnings:?}");
     }
 
     #[test]

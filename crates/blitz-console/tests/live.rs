@@ -416,6 +416,60 @@ fn a_long_poll_is_named_and_warned_of() {
     });
 }
 
+/// Whoever is in such a poll says so itself: a worker, of which there are more than in the beginning, or the relief thread, which nobody takes for a worker that is held.
+#[test]
+fn a_long_poll_is_of_the_thread_that_is_in_it() {
+    use blitz_io::runtime::worker_index;
+    const THREADS: usize = 3;
+    let (_alone, page) = alone();
+    let runtime = runtime("grown");
+    runtime.pool().unwrap().set_num_threads(THREADS).unwrap();
+    let mut events = looked_at(page);
+    let (going, stop) = Going::new();
+    let mut polls = Vec::new();
+    let mut expected = Vec::new();
+    // The last one finds all workers in a poll.
+    for name in ["one", "two", "three", "four"] {
+        let (tell, told) = std::sync::mpsc::channel();
+        let stop = Arc::clone(&stop);
+        let rude = async move {
+            tell.send(worker_index()).unwrap();
+            while stop.load(Ordering::Relaxed) {
+                std::hint::spin_loop();
+            }
+        };
+        let task = Builder::new().name(name);
+        polls.push(task.spawn_on(rude, runtime.handle()).unwrap());
+        let worker = told.recv_timeout(Duration::from_secs(60)).unwrap();
+        expected.push(worker.map_or("relief thread".into(), |index| format!("worker {index}")));
+        let shown = |frame: &Value| {
+            named(frame.at("polls"), name)
+                .at("worker")
+                .text()
+                .to_string()
+        };
+        let frame = events.until(name, |frame| !shown(frame).is_empty());
+        assert_eq!(shown(&frame), expected[expected.len() - 1], "{name}");
+        let warnings = frame.at("warnings").items().iter();
+        let mut about_it =
+            warnings.filter(|warning| warning.at("text").text().contains(&format!("“{name}”")));
+        let text = about_it.next().unwrap().at("text").text().to_string();
+        assert_eq!(text.contains("held a worker"), worker.is_some(), "{text}");
+        assert_eq!(
+            text.contains("held the relief thread"),
+            worker.is_none(),
+            "{text}"
+        );
+    }
+    expected.sort();
+    expected.dedup();
+    assert_eq!(expected.len(), 4, "{expected:?}");
+    drop(going);
+    for poll in polls {
+        runtime.block_on(poll).unwrap();
+    }
+}
+
 /// Each poll is one entry of the list, whichever runtime it belongs to and however many samples meet it.
 #[test]
 fn a_long_poll_of_another_runtime_is_listed_once() {

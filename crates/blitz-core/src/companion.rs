@@ -22,6 +22,7 @@ use crate::entered;
 pub use crate::extra::StandIn;
 use crate::global;
 use crate::pool::Pool;
+pub use crate::profile::Polled;
 use crate::seat;
 use crate::spawn;
 use crate::wait;

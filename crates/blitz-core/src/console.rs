@@ -392,7 +392,7 @@ impl OfSeat {
 }
 
 /// By which the system knows the calling thread; 0 where it has no such number.
-fn thread_number() -> u32 {
+pub fn thread_number() -> u32 {
     #[cfg(target_os = "linux")]
     // SAFETY: a system call without arguments.
     return u32::try_from(unsafe { libc::syscall(libc::SYS_gettid) }).unwrap_or(0);

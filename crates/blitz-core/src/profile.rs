@@ -25,7 +25,7 @@
 //! block of it, that is some microseconds once the loop knows its pace, items are taken to be alike.
 //!
 //! Everything that runs inside of the closure and is waited for there: joins, scopes, parallel iterators, sorts, installs,
-//! handles that are joined. Tasks spawned without a handle, and broadcasts, are nobody's strands; waiting is no work. If the
+//! handles that are joined; and polls of async tasks that were spawned there (`profile/polled.rs`). Tasks of the pool spawned without a handle, and broadcasts, are nobody's strands; waiting is no work. If the
 //! computation panics, so does [`profile`], and there is no report.
 //!
 //! # What it costs
@@ -35,6 +35,7 @@
 
 mod path;
 mod plot;
+mod polled;
 mod recording;
 mod report;
 mod strand;
@@ -42,6 +43,7 @@ mod taken;
 #[cfg(test)]
 mod tests;
 
+pub use polled::{Followed, Polled};
 pub use recording::record;
 pub use report::{Longest, Profile};
 pub(crate) use strand::{Carried, Ends, Forked, Spawned, pause};
@@ -49,6 +51,7 @@ pub use strand::{Parts, label};
 
 use crate::clock;
 use crate::thread_pool::current_num_threads;
+use polled::Profiled;
 use std::sync::OnceLock;
 use std::time::Duration;
 use strand::{Config, Strand};
@@ -152,14 +155,20 @@ impl Profiler {
             ),
         };
         let in_ticks = |time: Duration| (time.as_secs_f64() * 1e6 * ticks_per_us as f64) as u64;
+        let profiled = Profiled::begin();
         let config = Config {
+            profile: profiled.number(),
             clock: self.clock.map(|(now, _)| now),
             cost,
             burden: in_ticks(self.burden),
             grain: self.grain.map(in_ticks),
         };
         let begin = now();
-        let (result, reached) = Strand::first(config).run(computation);
+        let (result, reached) = Strand::first(config).run(|| {
+            let result = computation();
+            profiled.end();
+            result
+        });
         let elapsed = now().saturating_sub(begin);
         let mut profile = Profile::new(&reached, elapsed, ticks_per_us, current_num_threads());
         if config.grain.is_some() {

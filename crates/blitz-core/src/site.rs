@@ -39,6 +39,13 @@ impl Site {
         }
     }
 
+    /// This place.
+    #[cfg(feature = "sites")]
+    #[inline]
+    pub fn at(place: &'static Location<'static>) -> Self {
+        Site { place }
+    }
+
     /// The place of the operation that the calling thread is in; this one if it is in none.
     #[inline(always)]
     #[must_use]

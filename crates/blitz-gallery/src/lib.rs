@@ -46,6 +46,11 @@ examples! {
     "nested", "loops inside of a loop", nested;
     "stable", "two hundred thousand strings, sorted in parallel", stable;
     "scan", "running maxima of four million numbers", scan;
+    "collect", "a hundred thousand numbers mapped and collected into a vector, in order", collect;
+    "histogram", "two hundred thousand numbers counted by what they hash to", histogram;
+    "matches", "the places in a text of four million letters where a word stands", matches;
+    "merge", "two sorted lists of a hundred thousand numbers each made one, by joins", merge;
+    "product", "two matrices of 192 x 192 multiplied, half of the rows beside the other half", product;
 }
 
 /// The example with this name, or a message that lists all.
@@ -77,7 +82,16 @@ mod tests {
     #[cfg(feature = "runs")]
     #[test]
     fn quick_examples_are_right() {
-        for name in ["fib", "scope", "queens"] {
+        for name in [
+            "fib",
+            "scope",
+            "queens",
+            "collect",
+            "histogram",
+            "matches",
+            "merge",
+            "product",
+        ] {
             assert_eq!((named(name).unwrap().run)(), Ok(()), "{name}");
         }
     }

@@ -4,7 +4,7 @@
 
 use crate::place::on::{Counts, Place};
 use crate::runtime::Metrics;
-use crate::scheduler::Shared;
+use crate::scheduler::{Core, Shared};
 use crate::task::Header;
 use blitz_core::console::ForkLock;
 use std::collections::HashMap;
@@ -153,6 +153,19 @@ impl TaskView {
     }
 }
 
+/// A thread that runs tasks: a worker, or a relief thread.
+#[derive(Clone, Copy, Debug)]
+pub struct Server {
+    /// Its number among all of them. A relief thread that retires leaves it to the next one.
+    pub number: usize,
+    /// Which worker it is; `None`: a relief thread, which runs tasks while all workers compute.
+    pub worker: Option<usize>,
+    /// The number by which the system knows a relief thread. Those of workers are their pool's.
+    pub relief_thread: Option<u32>,
+    /// What it polls, if it does.
+    pub polling: Option<Polling>,
+}
+
 /// A worker in the middle of a poll, or between two of them.
 #[derive(Clone, Copy, Debug)]
 pub struct Polling {
@@ -166,6 +179,20 @@ pub struct Polling {
     pub behind: usize,
     /// The worker has not said that it blocks or computes for long: nobody stands in for it.
     pub holds_worker: bool,
+}
+
+impl Polling {
+    fn of(core: &Core) -> Option<Self> {
+        let progress = core.progress();
+        let (place, task, said) = core.now.get()?;
+        (progress & 1 == 1).then(|| Polling {
+            progress,
+            spawned: Spawned::of(place),
+            task,
+            behind: core.ready(),
+            holds_worker: !said,
+        })
+    }
 }
 
 /// What the relief thread does, which serves tasks while all workers compute.
@@ -205,7 +232,7 @@ impl RuntimeView {
         self.0.pool().map(|pool| pool.key())
     }
 
-    /// How many workers it has. Relief threads come after these.
+    /// How many workers it has.
     pub fn workers(&self) -> usize {
         self.0.workers()
     }
@@ -215,18 +242,13 @@ impl RuntimeView {
         Metrics::of(&self.0)
     }
 
-    /// For each worker and then for relief threads: what it polls, if it does.
-    pub fn polling(&self) -> impl Iterator<Item = Option<Polling>> {
-        self.0.cores_with_index().map(|(_, core)| {
-            let progress = core.progress();
-            let (place, task, said) = core.now.get()?;
-            (progress & 1 == 1).then(|| Polling {
-                progress,
-                spawned: Spawned::of(place),
-                task,
-                behind: core.ready(),
-                holds_worker: !said,
-            })
+    /// Who runs its tasks, and what each of them polls. Relief threads are not behind all workers if there are more of these than in the beginning.
+    pub fn servers(&self) -> impl Iterator<Item = Server> {
+        self.0.cores_with_index().map(|(number, core)| Server {
+            number,
+            worker: self.0.worker_of(number),
+            relief_thread: core.now.relief_thread(),
+            polling: Polling::of(core),
         })
     }
 

@@ -10,16 +10,46 @@ pub(crate) use on::{Ended, Now, Place, Seen, Tally};
 #[cfg_attr(loom, allow(unused_imports, reason = "loom builds no workers"))]
 pub(crate) use off::{Ended, Now, Place, Seen, Tally};
 
+/// A task's part in a profile of the program that has spawned it: nothing, unless the engine is built with its profiler.
+#[cfg(not(loom))]
+pub(crate) type Strand = blitz_core::companion::Polled;
+
+/// Models have no profiles.
+#[cfg(loom)]
+pub(crate) struct Strand;
+
+#[cfg(loom)]
+impl Strand {
+    pub(crate) fn poll<R>(&self, poll: impl FnOnce() -> R) -> R {
+        poll()
+    }
+
+    pub(crate) fn awaited(&self) {}
+}
+
+/// That of a task that begins.
+#[inline(always)]
+pub(crate) fn strand(place: Place) -> Strand {
+    #[cfg(not(loom))]
+    return Strand::spawned(place.site());
+    #[cfg(loom)]
+    {
+        let _ = place;
+        Strand
+    }
+}
+
 #[cfg(all(feature = "console", not(loom)))]
 pub(crate) mod on {
     use crate::kinds;
     use crate::primitives::AtomicU64;
     use crate::task::{Header, VTable};
-    use blitz_core::console::{ForkLock, is_looked_at};
+    use blitz_core::console::{ForkLock, is_looked_at, thread_number};
+    use blitz_core::site::Site;
     use std::borrow::Cow;
     use std::collections::HashMap;
     use std::panic::Location;
-    use std::sync::atomic::Ordering;
+    use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
     /// Different names that are remembered. Tasks with others are known by their line only: somebody puts numbers into names.
     const NAMES: usize = 1024;
@@ -58,6 +88,12 @@ pub(crate) mod on {
         #[track_caller]
         pub(crate) fn here() -> Self {
             Place((&raw const *Location::caller()).expose_provenance())
+        }
+
+        /// For a profile.
+        #[inline]
+        pub(crate) fn site(self) -> Site {
+            Site::at(self.line())
         }
 
         /// The same with a name.
@@ -262,15 +298,20 @@ pub(crate) mod on {
         }
     }
 
-    /// In each worker's core: the task that it polls, if it is in a slice. In one word, which is written with one store for each poll: the number of its kind in the upper sixteen bits, and
-    /// its address, of which even systems that use more than 48 bits give no more unless asked.
+    /// In each worker's core: the task that it polls, if it is in a slice. Two plain stores for each poll of what is at hand: putting both into one word took ten instructions. Whoever looks between the two
+    /// sees the kind of one task with the number of the one before.
     #[derive(Default)]
-    pub(crate) struct Now(AtomicU64);
+    pub(crate) struct Now {
+        /// Of its kind, and what else is in that word of the task; 0 if none was polled yet.
+        seen: AtomicU64,
+        /// Its address, which is even, and [`SAID`].
+        task: AtomicUsize,
+        /// The number by which the system knows the owner, if that is a relief thread; else 0.
+        thread: AtomicU32,
+    }
 
-    /// Where the number is.
-    const NUMBER_AT: u32 = 48;
-    /// In the address, which is even: the poll has said that it takes long.
-    const SAID: u64 = 1;
+    /// The poll has said that it takes long.
+    const SAID: usize = 1;
 
     impl Now {
         pub(crate) fn new() -> Self {
@@ -280,28 +321,38 @@ pub(crate) mod on {
         /// For the owner.
         #[inline]
         pub(crate) fn polls(&self, task: &Header) {
-            let address = std::ptr::from_ref(task) as u64 & ((1 << NUMBER_AT) - 1);
-            let number = u64::from(task.seen.number());
             // Release: whoever looks finds the kind written.
-            self.0
-                .store(number << NUMBER_AT | address, Ordering::Release);
+            self.seen
+                .store(task.seen.0.load(Ordering::Relaxed), Ordering::Release);
+            self.task
+                .store(std::ptr::from_ref(task) as usize, Ordering::Relaxed);
         }
 
         /// The poll has said that it blocks, or computes for long: somebody else serves. For the owner.
         pub(crate) fn says_so(&self) {
-            let word = self.0.load(Ordering::Relaxed);
-            self.0.store(word | SAID, Ordering::Release);
+            let task = self.task.load(Ordering::Relaxed);
+            self.task.store(task | SAID, Ordering::Relaxed);
+        }
+
+        /// The calling thread, a relief thread, owns it from now on.
+        pub(crate) fn relieves(&self) {
+            self.thread.store(thread_number(), Ordering::Relaxed);
+        }
+
+        /// See `relieves`.
+        pub(crate) fn relief_thread(&self) -> Option<u32> {
+            let thread = self.thread.load(Ordering::Relaxed);
+            (thread != 0).then_some(thread)
         }
 
         /// Where the task was spawned that it polls or has polled last, the task's name as a number, and whether the poll has said that it takes long.
         pub(crate) fn get(&self) -> Option<(Place, usize, bool)> {
-            let word = self.0.load(Ordering::Acquire);
-            let number = (word >> NUMBER_AT) as u16;
+            let number = (self.seen.load(Ordering::Acquire) & KIND) as u16;
+            let task = self.task.load(Ordering::Relaxed);
             (number != 0).then(|| {
-                let address = word & ((1 << NUMBER_AT) - 1) & !SAID;
                 // SAFETY: it is a number.
                 let place = unsafe { kinds::kind(number) }.place;
-                (place, address as usize, word & SAID != 0)
+                (place, task & !SAID, task & SAID != 0)
             })
         }
     }
@@ -311,13 +362,27 @@ pub(crate) mod on {
 mod off {
     use crate::task::{Header, VTable};
 
+    /// Nothing, but for profiles.
     #[derive(Clone, Copy)]
-    pub(crate) struct Place;
+    pub(crate) struct Place {
+        #[cfg(not(loom))]
+        site: blitz_core::site::Site,
+    }
 
     impl Place {
         #[inline(always)]
+        #[track_caller]
         pub(crate) fn here() -> Self {
-            Place
+            Place {
+                #[cfg(not(loom))]
+                site: blitz_core::site::Site::caller(),
+            }
+        }
+
+        #[cfg(not(loom))]
+        #[inline(always)]
+        pub(crate) fn site(self) -> blitz_core::site::Site {
+            self.site
         }
 
         #[cfg(not(loom))]
@@ -392,5 +457,9 @@ mod off {
         #[cfg(not(loom))]
         #[inline(always)]
         pub(crate) fn says_so(&self) {}
+
+        #[cfg(not(loom))]
+        #[inline(always)]
+        pub(crate) fn relieves(&self) {}
     }
 }

@@ -26,6 +26,12 @@ pub enum Cascade {
     Chain,
     /// Two others, whoever searches.
     Tree,
+    /// As many others as there are pieces in the open that nobody searches for, but not more than so many; and at least whom the engine would wake.
+    Seen(usize),
+    /// Up to two others, until so many search.
+    Until(usize),
+    /// The same, once the computation has taken longer than what is worth a wake.
+    Later(usize),
 }
 
 /// What a waiting thread may run.

@@ -196,6 +196,23 @@ fn a_waiting_thread_that_may_run_anything_is_kept_busy_where_one_that_may_not_is
     assert_ne!(ours, theirs);
 }
 
+/// Why the engine does not wake in several chains from the beginning on.
+#[test]
+fn several_chains_of_wakes_help_long_loops_and_harm_short_ones() {
+    let speedup = |ns: u64, cores, cascade| {
+        let machine = Machine {
+            cascade,
+            ..Machine::with_cores(cores)
+        };
+        mean_speedup(&program(&format!("l {ns} 1000 0\n")), &machine, 4)
+    };
+    let gain =
+        |ns, cores| speedup(ns, cores, Cascade::Until(4)) / speedup(ns, cores, Cascade::Chain);
+    assert!(gain(20_000_000, 64) > 1.1);
+    assert!(gain(40_000, 8) < 0.9);
+    assert_eq!(gain(40_000, 2), 1.0);
+}
+
 #[test]
 fn recordings_that_are_none_are_refused_with_a_reason() {
     for (text, reason) in [

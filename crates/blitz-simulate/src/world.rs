@@ -894,15 +894,9 @@ impl<'a> World<'a> {
             if self.workers[who].rounds > 0 {
                 self.workers[who].fruitless = 0;
             }
-            let more = self.shown > 0 || self.queued > 0 || self.hides_work();
-            if more && (self.searching == 0 || self.machine.cascade == Cascade::Tree) {
-                let successors = match self.machine.cascade {
-                    Cascade::Chain => 1,
-                    Cascade::Tree => 2,
-                };
-                for _ in 0..successors {
-                    self.wake_one(who);
-                }
+            let successors = self.successors(who);
+            for _ in 0..successors {
+                self.wake_one(who);
             }
             return self.run_for(who, 0);
         }
@@ -971,6 +965,30 @@ impl<'a> World<'a> {
         self.workers[who].mode = Mode::Asleep;
         self.workers[who].burst_left = self.machine.costs.sleep;
         self.leave_cpu(who);
+    }
+
+    /// How many threads are woken by one that has found work: `Worker::claim_and_take`, `pass_the_word_on`.
+    fn successors(&mut self, who: usize) -> usize {
+        let workers = self.workers.len();
+        let wanted = match self.machine.cascade {
+            Cascade::Chain => 1,
+            Cascade::Until(wanted) => wanted,
+            Cascade::Later(wanted) if self.now > 2 * self.worth_a_wake() => wanted,
+            Cascade::Later(_) => 1,
+            Cascade::Tree | Cascade::Seen(_) => usize::MAX,
+        };
+        if self.searching >= wanted || self.sleeping == 0 {
+            return 0;
+        }
+        self.workers[who].debt += self.machine.costs.look_each * workers as u64;
+        if !(self.shown > 0 || self.queued > 0 || self.hides_work()) {
+            return 0;
+        }
+        if let Cascade::Seen(most) = self.machine.cascade {
+            let unseen = (self.shown + self.queued).saturating_sub(self.searching);
+            return unseen.min(most).max(usize::from(self.searching == 0));
+        }
+        (wanted - self.searching).min(2)
     }
 
     fn hides_work(&self) -> bool {

@@ -4,10 +4,12 @@ use crate::frame::{
     Counts, Frame, LongPoll, Pool, Runtime, STATES, Site, Spawn, Task, Times, Worker,
 };
 use crate::system::{self, InKernel, ThreadTimes};
-use crate::warnings::LONG_POLL;
+use crate::warnings::{LONG_POLL, RELIEF};
 use blitz_core::console::{self as engine, CallSite, Doing, Looking, PoolView};
 use blitz_core::demand::ticks_per_us;
-use blitz_io::console::{self as io, Polling, ReliefDoing, RuntimeView, Spawned, TaskDoing};
+use blitz_io::console::{
+    self as io, Polling, ReliefDoing, RuntimeView, Server, Spawned, TaskDoing,
+};
 use std::collections::HashMap;
 use std::panic::Location;
 use std::time::Duration;
@@ -71,7 +73,8 @@ struct WorkerSeen {
 
 #[derive(Default)]
 struct SchedulerSeen {
-    cores: Vec<Option<CoreSeen>>,
+    /// By the numbers of who runs its tasks.
+    cores: HashMap<usize, CoreSeen>,
     relief: [f64; 3],
 }
 
@@ -87,19 +90,17 @@ struct CoreSeen {
 }
 
 impl CoreSeen {
-    /// A poll has taken long: has it, or has its thread waited for a CPU? Where the system does not say, it has.
-    fn is_at_fault(
-        &mut self,
-        runtime: &RuntimeView,
-        pool: Option<&PoolView>,
-        index: usize,
-    ) -> bool {
-        let worker = pool.filter(|_| index < runtime.workers());
-        let Some(thread) = worker.and_then(|pool| pool.thread(index)) else {
-            return true;
+    /// A poll has taken long: has it, or has its thread waited for a CPU? Where the system does not say, it has; but not that of a relief thread, which begins when others have
+    /// all CPUs.
+    fn is_at_fault(&mut self, server: &Server, pool: Option<&PoolView>) -> bool {
+        let thread = match server.worker {
+            Some(worker) => pool.and_then(|pool| pool.thread(worker)),
+            None => server.relief_thread,
         };
-        let Some(times) = system::thread_times(thread) else {
-            return true;
+        let Some((thread, times)) =
+            thread.and_then(|thread| Some((thread, system::thread_times(thread)?)))
+        else {
+            return server.worker.is_some();
         };
         // What it does from now on, or that it sleeps.
         let ran = times.ran.saturating_sub(*self.ran.get_or_insert(times.ran));
@@ -130,6 +131,18 @@ struct SiteSeen {
     wall: f64,
     work: f64,
     most: u64,
+}
+
+/// What each worker polls.
+fn by_worker(servers: &[Server]) -> Vec<Option<Polling>> {
+    let workers = servers.iter().filter_map(|server| server.worker);
+    let mut polling = vec![None; workers.max().map_or(0, |last| last + 1)];
+    for server in servers {
+        if let Some(worker) = server.worker {
+            polling[worker] = server.polling;
+        }
+    }
+    polling
 }
 
 /// As people write it.
@@ -170,11 +183,11 @@ impl Seen {
         let pools = engine::pools();
         let mut polling: HashMap<usize, Vec<Option<Polling>>> = HashMap::new();
         for runtime in &schedulers() {
-            let cores: Vec<_> = runtime.polling().collect();
+            let servers: Vec<_> = runtime.servers().collect();
             let pool = pools.iter().find(|pool| Some(pool.key()) == runtime.pool());
-            self.sample_polls(runtime, pool, &cores, at, passed);
+            self.sample_polls(runtime, pool, &servers, at, passed);
             if let Some(pool) = runtime.pool() {
-                polling.insert(pool, cores);
+                polling.insert(pool, by_worker(&servers));
             }
         }
         // Those that were not seen just now, in any runtime, are over.
@@ -199,7 +212,7 @@ impl Seen {
         &mut self,
         runtime: &RuntimeView,
         pool: Option<&PoolView>,
-        cores: &[Option<Polling>],
+        servers: &[Server],
         at: f64,
         passed: f64,
     ) {
@@ -210,10 +223,14 @@ impl Seen {
             ReliefDoing::Resting => 2,
         };
         scheduler.relief[relief] += passed;
-        scheduler.cores.resize_with(cores.len(), || None);
-        for (index, (polling, seen)) in cores.iter().zip(&mut scheduler.cores).enumerate() {
-            let Some(polling) = polling else {
-                *seen = None;
+        // What belongs to a relief thread that is gone, too.
+        let polls = |number: usize| {
+            let server = servers.iter().find(|server| server.number == number);
+            server.is_some_and(|server| server.polling.is_some())
+        };
+        scheduler.cores.retain(|number, _| polls(*number));
+        for server in servers {
+            let Some(polling) = &server.polling else {
                 continue;
             };
             let spawn = self.spawns.entry(polling.spawned).or_default();
@@ -221,30 +238,30 @@ impl Seen {
             if let Some(task) = self.tasks.get_mut(&polling.task) {
                 task.busy += passed;
             }
-            let core = match seen {
-                Some(core) if core.progress == polling.progress => core,
-                _ => seen.insert(CoreSeen {
-                    progress: polling.progress,
-                    since: at,
-                    behind: 0,
-                    long: None,
-                    ran: None,
-                }),
+            let fresh = || CoreSeen {
+                progress: polling.progress,
+                since: at,
+                behind: 0,
+                long: None,
+                ran: None,
             };
+            let core = scheduler.cores.entry(server.number).or_insert_with(fresh);
+            if core.progress != polling.progress {
+                *core = fresh();
+            }
             core.behind = core.behind.max(polling.behind);
             let time = at - core.since;
             if !polling.holds_worker {
                 continue;
             }
             let is_listed = core.long.is_some();
-            if time < LONG_POLL || !is_listed && !core.is_at_fault(runtime, pool, index) {
+            if time < LONG_POLL || !is_listed && !core.is_at_fault(server, pool) {
                 continue;
             }
             spawn.longest = spawn.longest.max(time);
-            let worker = if index < runtime.workers() {
-                format!("worker {index}")
-            } else {
-                "relief thread".to_string()
+            let worker = match server.worker {
+                Some(index) => format!("worker {index}"),
+                None => RELIEF.to_string(),
             };
             let polls_met = &mut self.polls_met;
             let number = *core.long.get_or_insert_with(|| {
@@ -668,5 +685,52 @@ impl PoolSeen {
             injected: pool.injected(),
             workers: workers.collect(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// It begins when others have all CPUs.
+    #[test]
+    fn a_relief_thread_that_has_not_run_is_not_at_fault() {
+        let fault = |worker, relief_thread| {
+            let server = Server {
+                number: 2,
+                worker,
+                relief_thread,
+                polling: None,
+            };
+            let mut core = CoreSeen {
+                progress: 1,
+                since: 0.0,
+                behind: 0,
+                long: None,
+                ran: None,
+            };
+            core.is_at_fault(&server, None)
+        };
+        // Nobody knows.
+        assert!(fault(Some(1), None));
+        assert!(!fault(None, None));
+        // This one wants a CPU, and has not run since anybody asked.
+        use std::sync::atomic::{AtomicBool, Ordering};
+        let goes_on = &AtomicBool::new(true);
+        std::thread::scope(|scope| {
+            let (tell, told) = std::sync::mpsc::channel();
+            scope.spawn(move || {
+                tell.send(engine::thread_number()).unwrap();
+                while goes_on.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
+            let thread = told.recv().unwrap();
+            // It may be in the middle of telling.
+            std::thread::sleep(Duration::from_millis(20));
+            let faults = fault(None, Some(thread));
+            goes_on.store(false, Ordering::Relaxed);
+            assert!(!faults);
+        });
     }
 }

@@ -89,3 +89,31 @@ impl Parts {
 pub(crate) fn pause() -> Paused {
     Paused
 }
+
+/// See `polled::Polled`.
+#[derive(Debug)]
+pub struct Polled;
+
+impl Polled {
+    /// Nobody asks.
+    #[inline(always)]
+    pub fn spawned(_site: Site) -> Self {
+        Polled
+    }
+
+    /// Polls.
+    #[inline(always)]
+    pub fn poll<R>(&self, poll: impl FnOnce() -> R) -> R {
+        poll()
+    }
+
+    /// Nobody asks.
+    #[inline(always)]
+    pub fn awaited(&self) {}
+
+    /// Waits.
+    #[inline(always)]
+    pub fn wait<F, R>(_site: Site, future: F, wait: impl FnOnce(F) -> R) -> R {
+        wait(future)
+    }
+}

@@ -7,6 +7,7 @@
 //! is there a place with a lock ([`Ends`]).
 
 use super::path::{Path, Size, Step};
+use super::polled::Told;
 use super::taken;
 use crate::seat;
 use crate::site::{Operation, Site};
@@ -25,6 +26,8 @@ pub(super) struct Config {
     pub(super) burden: u64,
     /// The grain of the recording, in ticks, if there is one.
     pub(super) grain: Option<u64>,
+    /// Which profile it is, for tasks of an async runtime; 0 if these tell nobody.
+    pub(super) profile: u64,
 }
 
 impl Config {
@@ -96,7 +99,7 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    fn add(&mut self, other: &Tally) {
+    pub(super) fn add(&mut self, other: &Tally) {
         self.work += other.work;
         self.strands += other.strands;
         self.forks += other.forks;
@@ -123,7 +126,7 @@ pub(super) struct Depth {
 }
 
 impl Depth {
-    fn later(self, other: Depth) -> Depth {
+    pub(super) fn later(self, other: Depth) -> Depth {
         Depth {
             plain: self.plain.max(other.plain),
             burdened: self.burdened.max(other.burdened),
@@ -186,6 +189,7 @@ pub(super) fn cost() -> u64 {
         cost: 0,
         burden: 0,
         grain: None,
+        profile: 0,
     };
     let mean = || {
         let ((), reached) = Strand::first(config).run(|| tree(7));
@@ -302,6 +306,87 @@ impl Strand {
             operation: Operation::current(),
             task: self.task,
         })
+    }
+
+    /// Cuts the thread's strand, if it has one: a task begins here, and so does what follows the spawn. Also says which task has spawned it.
+    pub(super) fn spawn(site: Site) -> Option<(u64, Box<Strand>)> {
+        let mut strand = Strand::take()?;
+        let parent = strand.task;
+        strand.reached.tally.forks += 1;
+        let mut task = strand.branch(Role::Task, Some(site));
+        if strand.config.grain.is_some() {
+            task.task = TASKS.fetch_add(1, Ordering::Relaxed);
+            let origin = task.origin;
+            let task = task.task;
+            strand.reached.path.0.push(Step::Spawn { task, origin });
+        }
+        strand.go_on_after(Some(site));
+        Some((parent, task))
+    }
+
+    pub(super) fn config(&self) -> Config {
+        self.config
+    }
+
+    pub(super) fn task(&self) -> u64 {
+        self.task
+    }
+
+    pub(super) fn origin(&self) -> Origin {
+        self.origin
+    }
+
+    pub(super) fn depth(&self) -> Depth {
+        self.reached.depth
+    }
+
+    /// What a task goes on with later, once this has run: nothing done yet.
+    pub(super) fn rest(&self) -> Box<Strand> {
+        let mut rest = Strand::first(self.config);
+        rest.task = self.task;
+        rest.operation = self.operation;
+        rest
+    }
+
+    /// See [`Strand::rest`].
+    pub(super) fn goes_on_from(&mut self, depth: Depth, origin: Origin) {
+        self.reached.depth = depth;
+        self.origin = origin;
+    }
+
+    /// The thread's strand, if it has one, has waited for a task that got so far. What that did is told elsewhere.
+    pub(super) fn waited_for(parent: u64, task: u64, end: Depth, origin: Origin) {
+        let Some(mut strand) = Strand::take() else {
+            return;
+        };
+        strand.reached.depth = strand.reached.depth.later(end);
+        // A recording says only what a stack of calls could do as well: that one waits for what it has spawned.
+        if strand.config.grain.is_some() && strand.task == parent {
+            strand.reached.path.0.push(Step::Meet {
+                awaited: vec![task],
+                ended: Vec::new(),
+                origin,
+            });
+        }
+        strand.go_on_after(origin.site);
+    }
+
+    /// The thread's strand takes up what the tasks of the computation have done.
+    pub(super) fn meet_tasks(told: Told) {
+        let Some(mut strand) = Strand::take() else {
+            return;
+        };
+        strand.reached.depth = strand.reached.depth.later(told.depth);
+        strand.reached.tally.add(&told.tally);
+        if strand.config.grain.is_some() {
+            let origin = strand.origin;
+            strand.reached.path.0.push(Step::Meet {
+                awaited: told.paths.keys().copied().collect(),
+                ended: told.paths.into_iter().collect(),
+                origin,
+            });
+        }
+        strand.go_on();
     }
 
     /// Where it came from, as another role.
@@ -497,24 +582,9 @@ impl Spawned {
     /// Cuts the thread's strand: the task begins here, and so does what follows the spawn.
     #[track_caller]
     pub(crate) fn here() -> Self {
-        let site = Some(Site::caller());
         let seat = seat::current().map(|seat| seat.index);
-        let Some(mut strand) = Strand::take() else {
-            return Spawned { strand: None, seat };
-        };
-        strand.reached.tally.forks += 1;
-        let mut task = strand.branch(Role::Task, site);
-        if strand.config.grain.is_some() {
-            task.task = TASKS.fetch_add(1, Ordering::Relaxed);
-            let origin = task.origin;
-            let task = task.task;
-            strand.reached.path.0.push(Step::Spawn { task, origin });
-        }
-        strand.go_on_after(site);
-        Spawned {
-            strand: Some(task),
-            seat,
-        }
+        let strand = Strand::spawn(Site::caller()).map(|(_, strand)| strand);
+        Spawned { strand, seat }
     }
 
     /// Runs the task, and tells `ends` when it has ended.

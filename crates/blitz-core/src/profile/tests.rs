@@ -414,6 +414,7 @@ fn what_a_strand_is_too_short_for_is_subtracted_from_the_next() {
         cost: 10,
         burden: 0,
         grain: None,
+        profile: 0,
     };
     let strand = |ticks| {
         let since = NOW.replace(NOW.get() + ticks);

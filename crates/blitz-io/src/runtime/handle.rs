@@ -7,6 +7,8 @@ use crate::cpu::WhenUnwanted;
 use crate::place::Place;
 use crate::scheduler::Shared;
 use crate::task::{JoinHandle, on_heap_if_large};
+use blitz_core::companion::Polled;
+use blitz_core::site::Site;
 use std::fmt;
 use std::future::Future;
 use std::panic::{RefUnwindSafe, UnwindSafe};
@@ -60,11 +62,16 @@ impl Handle {
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         self.shared.assert_of_this_process();
         let _entered = context::enter(Arc::clone(&self.shared));
-        if self.shared.pool().is_some() {
-            return block_on::block_on(&self.shared, future);
+        if self.shared.pool().is_none() {
+            self.assert_may_block();
         }
-        self.assert_may_block();
-        block_on::block_on_current(&self.shared, future)
+        Polled::wait(Site::caller(), future, |future| {
+            if self.shared.pool().is_some() {
+                block_on::block_on(&self.shared, future)
+            } else {
+                block_on::block_on_current(&self.shared, future)
+            }
+        })
     }
 
     /// The caller is about to wait for this runtime's tasks.

@@ -367,6 +367,7 @@ impl Relief {
         let seat = scheduler.pool().map(PoolHandle::stand_in);
         loop {
             let before = scheduler.enter_worker(index);
+            scheduler.core(index).now.relieves();
             self.serve_until_retired(scheduler, index, seat.as_ref());
             let retired = scheduler.my_core().is_none();
             if let Some((core, _)) = scheduler.my_core() {

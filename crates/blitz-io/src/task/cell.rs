@@ -14,7 +14,7 @@ use super::error::{Failure, JoinError};
 use super::id::Id;
 use super::state::{End, Flaw, Start, State};
 use crate::coop;
-use crate::place::{Place, Seen};
+use crate::place::{Place, Seen, Strand, strand};
 use blitz_core::checking::Flaws;
 use std::cell::{Cell as StdCell, UnsafeCell};
 use std::future::Future;
@@ -63,6 +63,7 @@ pub(crate) struct Header {
     pub(crate) seen: Seen,
     /// Neighbours in the list of owned tasks; both null outside of it.
     pub(crate) links: UnsafeCell<Links>,
+    strand: Strand,
 }
 
 impl Header {
@@ -160,6 +161,7 @@ where
                 previous: ptr::null(),
                 next: ptr::null(),
             }),
+            strand: strand(place),
         },
         scheduler,
         join_waker: UnsafeCell::new(None),
@@ -263,6 +265,7 @@ impl Task {
     /// # Safety
     /// The task is complete, the handle calls this once, and `T` is the output's type.
     pub(crate) unsafe fn take_output<T>(&self) -> Result<T, JoinError> {
+        self.header().strand.awaited();
         let mut output = std::mem::MaybeUninit::<Result<T, JoinError>>::uninit();
         // SAFETY: passed on.
         unsafe {
@@ -278,13 +281,17 @@ impl Task {
             return;
         }
         let (drops_output, drops_waker) = self.header().state.drop_interest();
+        if !(drops_output || drops_waker) {
+            return;
+        }
+        let vtable = self.header().vtable();
         // SAFETY: the state says that these are ours.
         unsafe {
             if drops_output {
-                (self.header().vtable().drop_output)(self.0);
+                (vtable.drop_output)(self.0);
             }
             if drops_waker {
-                *(self.header().vtable().join_waker)(self.0) = None;
+                *(vtable.join_waker)(self.0) = None;
             }
         }
     }
@@ -454,7 +461,7 @@ unsafe fn poll_future<F: Future, S: Schedule>(
         let future = unsafe { Pin::new_unchecked(future) };
         let poll = || coop::budgeted(|| future.poll(&mut context));
         let unwinding = DropsFuture(cell);
-        let polled = cell.scheduler.poll(poll);
+        let polled = cell.scheduler.poll(|| cell.header.strand.poll(poll));
         std::mem::forget(unwinding);
         if polled.is_ready() {
             // SAFETY: as above. Inside of `catch_unwind`: the future's destructor is user code.
@@ -643,9 +650,10 @@ mod tests {
         fn size_for<F: Future>(_: fn() -> F) -> usize {
             size_of::<TaskCell<F, Nowhere>>()
         }
-        // With a console and without.
-        assert!(size_for(|| async {}) <= 72);
-        assert!(size_for(|| async { 7_usize }) <= 72);
-        assert!(size_for(std::future::pending::<Box<u8>>) <= 72);
+        // With a console and without; nothing more but in an engine that is built to be profiled.
+        let most = 72 + size_of::<Strand>();
+        assert!(size_for(|| async {}) <= most);
+        assert!(size_for(|| async { 7_usize }) <= most);
+        assert!(size_for(std::future::pending::<Box<u8>>) <= most);
     }
 }
