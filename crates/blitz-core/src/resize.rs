@@ -38,7 +38,11 @@ impl Pool {
         if !self.resizable {
             return Err(ErrorKind::UsersThreads.into());
         }
-        if self.current_seat().is_some_and(Seat::is_retired) {
+        // In the exit handler of a thread that is one too many, or of one that ends with the pool.
+        if self
+            .current_seat()
+            .is_some_and(|seat| seat.is_retired() || self.is_over())
+        {
             return Err(ErrorKind::Leaving.into());
         }
         let shape = self.shape_with_free_seats(threads);

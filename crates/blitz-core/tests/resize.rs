@@ -4,7 +4,7 @@
 use blitz_core::{ThreadPool, ThreadPoolBuilder, block_in_place, join, scope, spawn};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::sync::{Arc, Barrier, Mutex};
+use std::sync::{Arc, Barrier, Mutex, OnceLock};
 use std::thread;
 use std::time::Duration;
 
@@ -340,6 +340,25 @@ fn a_size_may_be_changed_from_inside() {
     });
     task.join().unwrap();
     assert_eq!(pool.broadcast(|_| 1), [1, 1]);
+}
+
+#[test]
+fn an_exit_handler_cannot_keep_an_ended_pool_growing() {
+    static POOL: OnceLock<ThreadPool> = OnceLock::new();
+    let (tell, heard) = mpsc::channel();
+    let tell = Mutex::new(tell);
+    let pool = POOL.get_or_init(|| {
+        let exit = move |index| {
+            let more = POOL.get().unwrap().set_num_threads(index + 3);
+            tell.lock().unwrap().send(more.unwrap_err()).unwrap();
+        };
+        let builder = ThreadPoolBuilder::new().num_threads(2);
+        builder.exit_handler(exit).build().unwrap()
+    });
+    pool.shutdown();
+    let errors: Vec<_> = heard.try_iter().map(|error| error.to_string()).collect();
+    assert_eq!(errors.len(), 2);
+    assert!(errors.iter().all(|error| error.contains("exit handler")));
 }
 
 #[test]

@@ -419,6 +419,9 @@ pub trait IndexedParallelIterator: ParallelIterator {
 
     /// Yields the first item and every `step`-th after it.
     ///
+    /// # Panics
+    /// If `step` is 0.
+    ///
     /// # Examples
     ///
     /// ```
@@ -426,6 +429,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// let thirds: Vec<i32> = (0..8).into_par_iter().step_by(3).collect();
     /// assert_eq!(thirds, [0, 3, 6]);
     /// ```
+    #[track_caller]
     fn step_by(self, step: usize) -> StepBy<Self> {
         StepBy::new(self, step)
     }

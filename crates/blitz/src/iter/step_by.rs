@@ -22,7 +22,9 @@ pub struct StepBy<I> {
 }
 
 impl<I> StepBy<I> {
+    #[track_caller]
     pub(super) fn new(base: I, step: usize) -> Self {
+        assert!(step != 0, "step_by: the step must not be 0");
         StepBy { base, step }
     }
 }
