@@ -1,6 +1,6 @@
 //! Cuts that cost more than the items between them: whoever cuts a loop has to see that, or it ends in pieces of one item each.
 //!
-//! The cuts are counted, not timed.
+//! The cuts are counted, not timed. A thread that loses its CPU inside of an item takes that one for dear, and cuts more often for a while: what counts is the run in the middle.
 
 use blitz::ThreadPoolBuilder;
 use blitz::iter::plumbing::{Consumer, Producer, ProducerCallback, UnindexedConsumer, bridge};
@@ -26,31 +26,33 @@ fn item(number: u64) -> u64 {
     (0..10).fold(number, |number, _| black_box(number.wrapping_mul(3)))
 }
 
-fn expected() -> u64 {
-    (0..ITEMS).map(item).fold(0, u64::wrapping_add)
+/// Runs it again and again on two threads.
+fn assert_few_cuts(run: impl Fn(&AtomicUsize) -> u64 + Sync) {
+    let expected = (0..ITEMS).map(item).fold(0, u64::wrapping_add);
+    let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    let mut cuts = [0; 15].map(|_: usize| {
+        let cuts = AtomicUsize::new(0);
+        assert_eq!(pool.install(|| run(&cuts)), expected);
+        cuts.into_inner()
+    });
+    cuts.sort_unstable();
+    assert!(cuts[cuts.len() / 2] < MANY, "{cuts:?}");
 }
 
 #[test]
 fn a_split_that_takes_long_is_made_seldom() {
-    let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
-    pool.install(|| {
-        for _ in 0..5 {
-            let cuts = AtomicUsize::new(0);
-            let halves = |range: Range<u64>| {
-                if range.end - range.start < 2 {
-                    return (range, None);
-                }
-                let middle = range.start.midpoint(range.end);
-                let (left, right) = cut(range, middle, &cuts);
-                (left, Some(right))
-            };
-            let sum = blitz::iter::split(0..ITEMS, halves)
-                .map(|range| range.map(item).fold(0, u64::wrapping_add))
-                .reduce(|| 0, u64::wrapping_add);
-            assert_eq!(sum, expected());
-            let cuts = cuts.into_inner();
-            assert!(cuts < MANY, "{cuts} cuts");
-        }
+    assert_few_cuts(|cuts| {
+        let halves = |range: Range<u64>| {
+            if range.end - range.start < 2 {
+                return (range, None);
+            }
+            let middle = range.start.midpoint(range.end);
+            let (left, right) = cut(range, middle, cuts);
+            (left, Some(right))
+        };
+        blitz::iter::split(0..ITEMS, halves)
+            .map(|range| range.map(item).fold(0, u64::wrapping_add))
+            .reduce(|| 0, u64::wrapping_add)
     });
 }
 
@@ -96,14 +98,9 @@ impl IndexedParallelIterator for Numbers<'_> {
 
 #[test]
 fn a_producer_that_is_slow_to_split_is_split_seldom() {
-    let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
-    pool.install(|| {
-        for _ in 0..20 {
-            let cuts = AtomicUsize::new(0);
-            let sum = Numbers(0..ITEMS, &cuts).map(item);
-            assert_eq!(sum.reduce(|| 0, u64::wrapping_add), expected());
-            let cuts = cuts.into_inner();
-            assert!(cuts < MANY, "{cuts} cuts");
-        }
+    assert_few_cuts(|cuts| {
+        Numbers(0..ITEMS, cuts)
+            .map(item)
+            .reduce(|| 0, u64::wrapping_add)
     });
 }
