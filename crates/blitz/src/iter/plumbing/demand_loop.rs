@@ -479,6 +479,7 @@ where
         let (items, rest) = producer.split_at(block);
         let (for_items, for_rest, _) = consumer.split_at(block);
         (producer, consumer) = (rest, for_rest);
+        pace.note_cut();
         let parts = Parts::of(block, min);
         local.feed_all(parts, items, for_items);
         if local.is_full() {
@@ -560,6 +561,7 @@ fn fork<P, C>(
     let (consumer, spare) = local.spare_reducer(consumer);
     let (left_items, right_items) = producer.split_at(middle);
     let (left, right, reducer) = consumer.split_at(middle);
+    pace.note_cut();
     let here = Here::new(local);
     let within = local.within();
     let (left, right) = join_context_within(
@@ -624,6 +626,7 @@ fn block<P, C>(
         }
         let (items, rest) = producer.split_at(part);
         let (for_items, for_rest, _) = consumer.split_at(part);
+        pace.note_cut();
         let parts = Parts::of(part, bounds.min);
         local.feed_all(parts, items, for_items);
         pace.note(part as f32);
@@ -779,7 +782,9 @@ fn offer_unindexed<P, C>(
     }
     let cut = pace.is_worth_a_fork(part) || (levels > 0 && !pace.has_measured());
     let halves = if cut {
-        producer.split()
+        let halves = producer.split();
+        pace.note_cut();
+        halves
     } else {
         (producer, None)
     };

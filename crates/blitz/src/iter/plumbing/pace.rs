@@ -26,6 +26,9 @@ const PART_US: f32 = BLOCK_US / 4.0;
 /// Where a reading of the clock is slow, there are so many times as long as one takes from one to the next.
 const READINGS: f32 = 32.0;
 
+/// What is cut takes at least so many times as long as the cut. Those of slices take some nanoseconds; a user's own may copy half of what is left.
+const CUTS: f32 = 8.0;
+
 /// One shorter than this is so short that further readings of the clock would count.
 const TINY_US: f32 = 2.0;
 
@@ -249,6 +252,8 @@ pub(super) struct Pace {
     usual: f32,
     /// When the clock was last read.
     last: Cell<u64>,
+    /// What the last two cuts have taken, in ticks.
+    cuts: Cell<(u64, u64)>,
     /// How long the thread had been busy with others then.
     away: Cell<u64>,
     /// When the thread began to wait for a part of the loop that another one has; 0 if it does not wait.
@@ -291,6 +296,7 @@ impl Pace {
             most,
             usual: 0.0,
             last: Cell::new(0),
+            cuts: Cell::new((0, 0)),
             away: Cell::new(demand::ticks_away()),
             waits_since: Cell::new(0),
             ticks: Cell::new(0),
@@ -377,13 +383,21 @@ impl Pace {
     /// Long enough to be cut further.
     #[inline]
     pub(super) fn is_worth_a_cut(&self, items: f32) -> bool {
-        self.us(self.fine_rate() * items) > WORTH_A_CUT_US.max(part_us())
+        self.us(self.fine_rate() * items) > WORTH_A_CUT_US.max(self.part_us())
     }
 
     /// Worth a fork. Where a part cannot be looked at before its end, it is kept shorter than a block.
     #[inline]
     pub(super) fn is_worth_a_fork(&self, items: f32) -> bool {
-        self.estimate_us(items) > part_us()
+        self.estimate_us(items) > self.part_us()
+    }
+
+    /// How long a part takes, at least, in this loop.
+    #[inline]
+    fn part_us(&self) -> f32 {
+        // Of two: a thread that loses its CPU in the middle of a cut says nothing about the next one.
+        let (last, before) = self.cuts.get();
+        part_us().max(CUTS * self.us(last.min(before) as f32))
     }
 
     /// Known from earlier runs to be worth sharing before it begins?
@@ -433,7 +447,8 @@ impl Pace {
     #[inline]
     pub(super) fn next_block(&self, previous: usize, longest: usize) -> usize {
         let longest = previous.saturating_mul(2).min(longest).max(1);
-        self.items_in(BLOCK_US.max(part_us())).clamp(1, longest)
+        self.items_in(BLOCK_US.max(self.part_us()))
+            .clamp(1, longest)
     }
 
     /// How many of `items` a block may have while the loop runs alone: a 32nd, however cheap those before it were. If the loop is
@@ -452,7 +467,7 @@ impl Pace {
     #[inline]
     pub(super) fn next_part(&self, items: usize) -> usize {
         if self.is_known() {
-            let part = (part_us() * self.ticks_per_us / self.fine_rate()) as usize;
+            let part = (self.part_us() * self.ticks_per_us / self.fine_rate()) as usize;
             part.max(items / 8).max(1)
         } else {
             items
@@ -477,6 +492,16 @@ impl Pace {
         if self.waits_since.get() != 0 {
             let waited = demand::ticks().saturating_sub(self.waits_since.take());
             self.last.set(self.last.get() + waited);
+        }
+    }
+
+    /// The loop has just been cut. That is nothing its items take, either: it would be cut the finer the dearer that is.
+    #[inline]
+    pub(super) fn note_cut(&self) {
+        if demand::reading_ns() == 0 {
+            let now = demand::ticks();
+            let took = demand::between(self.last.replace(now), now);
+            self.cuts.set((took, self.cuts.get().0));
         }
     }
 
