@@ -25,6 +25,8 @@
 //! soon as it shows, and what was taken for the rest of a block is on offer. A loop whose items are known
 //! to be dear (some microseconds each) skips step 1 too, so that even its first two items run at the same time.
 //!
+//! What a cut takes is measured as well, and is none of the items' cost: what is cut takes several times as long as the cut (`Pace::note_cut`).
+//!
 //! Depth is logarithmic: each fork halves what is ahead.
 
 use super::local::{Here, Local};
