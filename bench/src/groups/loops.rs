@@ -2,7 +2,7 @@
 //!
 //! A sum over n elements, from 1 to 10 million, called from the main thread with all three gaps. Elements are cheap (one
 //! addition of a `u64` in memory) or dear (about 50 ns of dependent steps), the dear ones all alike, growing with their
-//! index, or with half of the whole cost in one of them.
+//! index, or with half of the whole cost in one of them. And a loop over cheap elements that is cut by a closure which takes 0.1 to 5 us.
 
 use std::hint::black_box;
 
@@ -71,7 +71,41 @@ pub fn run(options: &Options, cpus: &Cpus) -> Vec<Row> {
             }
         }
     }
+    for cut_us in [0.1, 1.0, 5.0] {
+        cut_by_hand(&mut session, cut_us);
+    }
     session.into_rows()
+}
+
+/// A loop over cheap items whose cuts take so long: is it cut the finer the dearer that is?
+fn cut_by_hand(session: &mut Session, cut_us: f64) {
+    const COUNT: usize = 20_000;
+    let cut = session.calibration.steps_for(cut_us);
+    let steps = &vec![session.calibration.steps_for(0.01); COUNT][..];
+    let seq = || {
+        let values = black_box(steps).iter().map(|&steps| spin(steps, steps));
+        values.fold(0, u64::wrapping_add)
+    };
+    let expected = seq();
+    let arms = vec![
+        Arm::new("seq", |calls| timed(calls, expected, seq)),
+        Arm::new("blitz", |calls| {
+            timed(calls, expected, || {
+                blitz::iterators::spin_all_cut_by_hand(black_box(steps), cut)
+            })
+        }),
+        Arm::new("rayon", |calls| {
+            timed(calls, expected, || {
+                rayon::iterators::spin_all_cut_by_hand(black_box(steps), cut)
+            })
+        }),
+    ];
+    session.bench(
+        &format!("loop/cuts/{cut_us}us"),
+        COUNT as u64,
+        Gap::BackToBack,
+        arms,
+    );
 }
 
 fn cheap(session: &mut Session, values: &[u64], gap: Gap) {

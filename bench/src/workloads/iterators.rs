@@ -326,6 +326,24 @@ macro_rules! parallel_chains {
             values.reduce(|| 0, u64::wrapping_add)
         }
 
+        /// The same, of ranges that take `cut` steps to be cut in two.
+        pub fn spin_all_cut_by_hand<'a>(steps: &'a [u64], cut: u64) -> u64 {
+            let halves = |steps: &'a [u64]| -> (&'a [u64], Option<&'a [u64]>) {
+                if steps.len() < 2 {
+                    return (steps, None);
+                }
+                std::hint::black_box($crate::spin::spin(cut, cut));
+                let (left, right) = steps.split_at(steps.len() / 2);
+                (left, Some(right))
+            };
+            let spin_part = |steps: &[u64]| {
+                let values = steps.iter().map(|&steps| $crate::spin::spin(steps, steps));
+                values.fold(0, u64::wrapping_add)
+            };
+            let parts = ::$library::iter::split(steps, halves).map(spin_part);
+            parts.reduce(|| 0, u64::wrapping_add)
+        }
+
         /// Sorts doubles, not stably.
         pub fn sort_unstable(values: &mut [f64]) {
             values.par_sort_unstable_by(f64::total_cmp);
