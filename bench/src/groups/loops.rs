@@ -82,10 +82,7 @@ fn cut_by_hand(session: &mut Session, cut_us: f64) {
     const COUNT: usize = 20_000;
     let cut = session.calibration.steps_for(cut_us);
     let steps = &vec![session.calibration.steps_for(0.01); COUNT][..];
-    let seq = || {
-        let values = black_box(steps).iter().map(|&steps| spin(steps, steps));
-        values.fold(0, u64::wrapping_add)
-    };
+    let seq = || spin_plainly(black_box(steps));
     let expected = seq();
     let arms = vec![
         Arm::new("seq", |calls| timed(calls, expected, seq)),
@@ -108,6 +105,12 @@ fn cut_by_hand(session: &mut Session, cut_us: f64) {
     );
 }
 
+/// The plain loop.
+fn spin_plainly(steps: &[u64]) -> u64 {
+    let values = steps.iter().map(|&steps| spin(steps, steps));
+    values.fold(0, u64::wrapping_add)
+}
+
 fn cheap(session: &mut Session, values: &[u64], gap: Gap) {
     let expected: u64 = values.iter().sum();
     let arms = vec![
@@ -128,10 +131,7 @@ fn cheap(session: &mut Session, values: &[u64], gap: Gap) {
 fn dear(session: &mut Session, cost: Cost, count: usize, gap: Gap) {
     let mean = session.calibration.steps_for(DEAR_NS / 1e3);
     let steps = &cost.steps(count, mean)[..];
-    let seq = || {
-        let values = black_box(steps).iter().map(|&steps| spin(steps, steps));
-        values.fold(0, u64::wrapping_add)
-    };
+    let seq = || spin_plainly(black_box(steps));
     let expected = seq();
     let arms = vec![
         Arm::new("seq", |calls| timed(calls, expected, seq)),
