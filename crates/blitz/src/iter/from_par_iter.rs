@@ -33,8 +33,6 @@ collect_by_extending! {
     [T: Send] LinkedList<T>, T;
     [K: Eq + Hash + Send, V: Send, S: BuildHasher + Default + Send] HashMap<K, V, S>, (K, V);
     [V: Eq + Hash + Send, S: BuildHasher + Default + Send] HashSet<V, S>, V;
-    [K: Ord + Send, V: Send] BTreeMap<K, V>, (K, V);
-    [V: Ord + Send] BTreeSet<V>, V;
     [] String, char;
     ['a] String, &'a char;
     ['a] String, &'a str;
@@ -44,6 +42,29 @@ collect_by_extending! {
     ['a] OsString, &'a OsStr;
     [] OsString, OsString;
     ['a] OsString, Cow<'a, OsStr>;
+}
+
+/// Collections that the standard library builds from all items at once in half the time that inserting them one by one takes: it sorts them first. Of equal keys it keeps
+/// the last one, with its value.
+macro_rules! collect_all_at_once {
+    ($([$($generics:tt)*] $collection:ty, $item:ty;)+) => {
+        $(
+            /// Collects the items of a parallel iterator. They are made in parallel and put in by the calling thread.
+            impl<$($generics)*> FromParallelIterator<$item> for $collection {
+                fn from_par_iter<ITER>(par_iter: ITER) -> Self
+                where
+                    ITER: IntoParallelIterator<Item = $item>,
+                {
+                    Vec::from_par_iter(par_iter).into_iter().collect()
+                }
+            }
+        )+
+    };
+}
+
+collect_all_at_once! {
+    [K: Ord + Send, V: Send] BTreeMap<K, V>, (K, V);
+    [V: Ord + Send] BTreeSet<V>, V;
 }
 
 /// Collections that are made from another one.

@@ -89,6 +89,48 @@ fn comparisons_agree_with_std() {
 }
 
 #[test]
+fn of_equal_keys_a_tree_keeps_the_one_that_std_would() {
+    /// Equal if `key` is.
+    #[derive(Clone, Copy, Debug)]
+    struct Keyed {
+        key: i64,
+        place: usize,
+    }
+    impl PartialEq for Keyed {
+        fn eq(&self, other: &Self) -> bool {
+            self.key == other.key
+        }
+    }
+    impl Eq for Keyed {}
+    impl PartialOrd for Keyed {
+        fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+            Some(self.cmp(other))
+        }
+    }
+    impl Ord for Keyed {
+        fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+            self.key.cmp(&other.key)
+        }
+    }
+    over_lengths(|items| {
+        let keyed = |(place, n): (usize, &i64)| Keyed { key: n % 7, place };
+        let set: BTreeSet<Keyed> = items.par_iter().enumerate().map(keyed).collect();
+        let expected: BTreeSet<Keyed> = items.iter().enumerate().map(keyed).collect();
+        let places = |set: &BTreeSet<Keyed>| set.iter().map(|k| k.place).collect::<Vec<_>>();
+        assert_eq!(places(&set), places(&expected));
+
+        let pair = |(place, n)| (keyed((place, n)), place);
+        let map: BTreeMap<Keyed, usize> = items.par_iter().enumerate().map(pair).collect();
+        let expected: BTreeMap<Keyed, usize> = items.iter().enumerate().map(pair).collect();
+        let places = |map: &BTreeMap<Keyed, usize>| {
+            let places = map.iter().map(|(k, &v)| (k.place, v));
+            places.collect::<Vec<_>>()
+        };
+        assert_eq!(places(&map), places(&expected));
+    });
+}
+
+#[test]
 fn collections_hold_what_std_would_put_in() {
     over_lengths(|items| {
         let pairs = || items.par_iter().map(|&n| (n, n * n));
