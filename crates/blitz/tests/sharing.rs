@@ -106,6 +106,27 @@ fn of_a_few_items_that_were_tiny_one_is_enough_to_see_that_they_are_not() {
 }
 
 #[test]
+fn of_parts_that_were_tiny_one_is_enough_to_see_that_they_are_not() {
+    pool().install(|| {
+        for _ in 0..3 {
+            for _ in 0..1000 {
+                for_all_halves(16, &|_| {});
+            }
+            let (meeting, second_met) = (Meeting::default(), AtomicBool::new(false));
+            for_all_halves(16, &|item| match item {
+                0 => take_long(),
+                1 => {
+                    meeting.attend();
+                    second_met.store(meeting.has_taken_place(), SeqCst);
+                }
+                _ => meeting.attend(),
+            });
+            assert!(second_met.into_inner(), "it was run behind the first");
+        }
+    });
+}
+
+#[test]
 fn a_reproducible_loop_that_was_small_is_shared_when_it_is_large() {
     let items: Vec<usize> = (0..64).collect();
     pool().install(|| {

@@ -5,7 +5,7 @@
 //! 1. **Alone.** A loop begins as the plain sequential loop over a small first block, reads the clock, and goes on with
 //!    blocks of growing length until it knows that enough is ahead to be worth sharing. A loop that earlier runs have shown
 //!    to be short (6 us) looks at the clock only to see that it still is: before, and after a sixteenth (after one item, if there are few); inside of another short one, the
-//!    beginning of that will do. If it takes more than 2 us, also after every eighth, and at the end; one run in sixteen is timed to its end in any case, and so is one of a
+//!    beginning of that will do, and a few tiny ones that follow need no look at all (`Site::needs_no_look`). If it takes more than 2 us, also after every eighth, and at the end; one run in sixteen is timed to its end in any case, and so is one of a
 //!    loop that seems to be a little longer than short: what
 //!    forks and thefts cost is in the measurements of a loop that is shared, and would keep one of tiny items where it is. If work around the loop is on offer and all other
 //!    threads are busy, the clock is not read at all, since nobody would take a part of it either (`unclocked`). A loop that earlier runs have shown to be long skips this
@@ -30,7 +30,7 @@
 //! Depth is logarithmic: each fork halves what is ahead.
 
 use super::local::{Here, Local};
-use super::pace::{Nest, Pace, Site, is_still_short, is_tiny};
+use super::pace::{Nest, Pace, Site, is_still_short, is_tiny, may_go_without_a_look};
 use super::search;
 use super::{Consumer, Folder, Producer, UnindexedConsumer, UnindexedProducer};
 use crate::engine::demand::{
@@ -139,10 +139,24 @@ where
     C: Consumer<P::Item>,
 {
     items(len);
-    if !bounds.allow_a_cut(len) && !consumer.full() {
+    let is_plain = !bounds.allow_a_cut(len)
+        || may_go_without_a_look(len)
+            && !bounds.ask_for_a_cut(len)
+            && site_of::<P, C>().needs_no_look(len);
+    if is_plain && !consumer.full() {
         return producer.fold_with(consumer.into_folder()).complete();
     }
     begin(len, bounds, producer, consumer)
+}
+
+/// What is known of loops of this kind.
+#[inline]
+fn site_of<P, C>() -> &'static Site
+where
+    P: Producer,
+    C: Consumer<P::Item>,
+{
+    Site::of(begin::<P, C> as fn(usize, Bounds, P, C) -> C::Result as usize)
 }
 
 /// The same for all other loops.
@@ -156,7 +170,7 @@ where
         return consumer.into_folder().complete();
     }
     checkpoint();
-    let site = Site::of(begin::<P, C> as fn(usize, Bounds, P, C) -> C::Result as usize);
+    let site = site_of::<P, C>();
     #[cfg(test)]
     if super::pretend::is_on() {
         let rate = super::pretend::RATE;
@@ -165,7 +179,8 @@ where
     if !caller_may_take_part() {
         return begin_elsewhere(len, bounds, producer, consumer);
     }
-    if others_are_served() && !bounds.ask_for_a_cut(len) {
+    let in_nest = Nest::around().is_some();
+    if !in_nest && others_are_served() && !bounds.ask_for_a_cut(len) {
         // Half of few items: a look around costs more than some of them.
         let most = if len <= FEW { len / 2 } else { len / 4 };
         if let Some(block) = site.items_in_a_part(most) {
@@ -272,6 +287,7 @@ where
     if let Some(start) = start.filter(|_| !folder.full()) {
         site.learn(between(start, ticks_at_work()), len as f32);
     }
+    site.allow_some_unlooked(len);
     folder.complete()
 }
 
@@ -371,7 +387,11 @@ where
             };
         }
         if outer.is_some() || is_tiny(expected) && !check {
-            return fold(Parts::of(ahead, min), producer, consumer.resume(folder)).complete();
+            let folder = fold(Parts::of(ahead, min), producer, consumer.resume(folder));
+            if outer.is_some() {
+                site.allow_some_unlooked(len);
+            }
+            return folder.complete();
         }
         block = evened(len / 8).max(min);
         if is_tiny(expected) || ahead < block + min {
@@ -700,13 +720,7 @@ where
     let pace = &local.pace;
     pace.start();
     if pace.is_known() && !pace.is_worth_a_cut(size) {
-        // That may have been another whole than the one at hand, if nothing is known about sizes. Then the first part is small.
-        let levels = if size > 1.0 { 2 } else { 4 };
-        short_unindexed(size, size, levels, producer, consumer, &local);
-        let unseen = size - pace.items_measured();
-        if unseen > 0.0 && !local.is_full() {
-            pace.note(unseen);
-        }
+        short_unindexed(size, producer, consumer, &local);
     } else {
         // The first piece to be measured is a 64th of the whole.
         local.in_loop(|| offer_unindexed(size, 6, producer, consumer, &local));
@@ -726,44 +740,110 @@ where
     hand_over(|| run_unindexed(size, producer, consumer))
 }
 
-/// As [`short`]: the last `part` of the whole, which has been short before.
-fn short_unindexed<P, C>(
-    part: f32,
-    whole: f32,
-    levels: u32,
-    producer: P,
-    consumer: C,
-    local: &Local<P::Item, C>,
-) where
+/// As [`short`]: a whole that has been short before. It is cut into so few parts at most, each of the later ones twice as long as the one before.
+const SHORT_CUTS: usize = 4;
+
+fn short_unindexed<P, C>(size: f32, producer: P, consumer: C, local: &Local<P::Item, C>)
+where
     P: UnindexedProducer,
     C: UnindexedConsumer<P::Item>,
 {
-    let halves = if levels > 0 {
-        producer.split()
-    } else {
-        (producer, None)
-    };
-    let (left_items, right_items) = match halves {
-        (items, None) => {
-            let pace = &local.pace;
-            local.feed(consumer, |folder| items.fold_with(folder));
-            if !(pace.has_measured() && is_tiny(pace.rate() * whole)) {
-                pace.note(part);
-            }
+    let pace = &local.pace;
+    let is_as_tiny = || pace.has_measured() && is_tiny(pace.rate() * size);
+    // What was measured may have been another whole than the one at hand, if nothing is known about sizes. Then the first part is small.
+    let cuts = if size > 1.0 { 2 } else { SHORT_CUTS };
+    let (mut first, mut part) = (producer, size);
+    let mut later = [const { None }; SHORT_CUTS];
+    let mut ahead = 0;
+    while ahead < cuts {
+        let (items, rest) = first.split();
+        first = items;
+        if rest.is_none() {
+            break;
+        }
+        later[ahead] = rest;
+        ahead += 1;
+        part /= 2.0;
+    }
+    let mut items = first;
+    let mut done = 0.0;
+    loop {
+        local.feed_more(
+            || consumer.split_off_left(),
+            |folder| items.fold_with(folder),
+        );
+        if !is_as_tiny() {
+            pace.note(part);
+        }
+        done += part;
+        if ahead == 0 || local.is_full() || consumer.full() {
+            break;
+        }
+        if !is_still_short(pace.rate() * size) {
+            let ahead = Ahead::of(&mut later[..ahead]);
+            local.in_loop(|| offer_unindexed(size - done, 0, ahead, consumer, local));
             return;
         }
-        (left, Some(right)) => (left, right),
-    };
-    let half = part / 2.0;
-    let left = consumer.split_off_left();
-    short_unindexed(half, whole, levels - 1, left_items, left, local);
-    if local.is_full() || consumer.full() {
-        return;
+        if done > part {
+            part *= 2.0;
+        }
+        ahead -= 1;
+        items = later[ahead].take().expect("it was cut off");
     }
-    if is_still_short(local.pace.rate() * whole) {
-        short_unindexed(half, whole, 0, right_items, consumer, local);
-    } else {
-        local.in_loop(|| offer_unindexed(half, 0, right_items, consumer, local));
+    let unseen = size - pace.items_measured();
+    if unseen > 0.0 && !local.is_full() {
+        pace.note(unseen);
+    }
+}
+
+/// What is ahead of a loop that began as a [short](short_unindexed) one, and is not: parts, each of which is as long as all those before it together. So they are all offered at
+/// once; one after the other would take as many rounds.
+struct Ahead<P> {
+    first: P,
+    /// The last one first.
+    later: Vec<P>,
+}
+
+impl<P> Ahead<P> {
+    /// The last one first; there is one.
+    fn of(parts: &mut [Option<P>]) -> Self {
+        let mut later: Vec<P> = parts.iter_mut().filter_map(Option::take).collect();
+        let first = later.pop().expect("there is a part ahead");
+        Ahead { first, later }
+    }
+}
+
+impl<P> UnindexedProducer for Ahead<P>
+where
+    P: UnindexedProducer,
+{
+    type Item = P::Item;
+
+    fn split(mut self) -> (Self, Option<Self>) {
+        let alone = |first| Ahead {
+            first,
+            later: Vec::new(),
+        };
+        if self.later.is_empty() {
+            let (left, right) = self.first.split();
+            return (alone(left), right.map(alone));
+        }
+        let last = self.later.remove(0);
+        (self, Some(alone(last)))
+    }
+
+    fn fold_with<F>(self, folder: F) -> F
+    where
+        F: Folder<Self::Item>,
+    {
+        let mut folder = self.first.fold_with(folder);
+        for part in self.later.into_iter().rev() {
+            if folder.full() {
+                break;
+            }
+            folder = part.fold_with(folder);
+        }
+        folder
     }
 }
 
