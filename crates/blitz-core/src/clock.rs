@@ -145,14 +145,15 @@ mod tests {
     fn ticks_agree_with_the_wall_clock() {
         let rate = ticks_per_us();
         assert!(rate > 0);
-        let (before, at) = (ticks(), Instant::now());
-        std::thread::sleep(Duration::from_millis(5));
-        let (after, elapsed) = (ticks(), at.elapsed());
-        let measured = (after - before) / ticks_per_us();
-        let real = elapsed.as_micros() as u64;
-        assert!(
-            measured > real / 2 && measured < real * 2,
-            "{measured} us, really {real} us"
-        );
+        let agree = || {
+            let (before, at) = (ticks(), Instant::now());
+            std::thread::sleep(Duration::from_millis(5));
+            let (after, elapsed) = (ticks(), at.elapsed());
+            let measured = (after - before) / ticks_per_us();
+            let real = elapsed.as_micros() as u64;
+            measured > real / 2 && measured < real * 2
+        };
+        // A thread may lose its CPU between the readings of the two clocks, but not always.
+        assert!((0..10).any(|_| agree()));
     }
 }
