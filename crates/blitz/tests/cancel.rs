@@ -327,3 +327,32 @@ fn a_destructor_may_compute_while_its_thread_unwinds() {
         }
     });
 }
+
+#[test]
+fn a_dear_loop_behind_a_tiny_one_inside_of_another_is_stopped() {
+    use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+    let pool = blitz::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    let ran = AtomicUsize::new(0);
+    let nested = |token: Option<&blitz::CancelToken>| {
+        pool.install(|| {
+            (0..2_usize).into_par_iter().for_each(|outer| {
+                (0..8_usize).into_par_iter().for_each(|_| {
+                    if let (Some(token), 1) = (token, outer) {
+                        ran.fetch_add(1, SeqCst);
+                        token.cancel();
+                        std::thread::sleep(std::time::Duration::from_millis(1));
+                    }
+                });
+            });
+        });
+    };
+    for _ in 0..50 {
+        for _ in 0..1000 {
+            nested(None);
+        }
+        let token = blitz::CancelToken::new();
+        let stopped = token.run(|| nested(Some(&token)));
+        let ran = ran.swap(0, SeqCst);
+        assert!(stopped.is_err() && ran < 4, "{ran} of 8 items were run; {stopped:?}");
+    }
+}

@@ -405,3 +405,24 @@ fn a_vector_that_a_filter_leaves_little_for_keeps_little_room() {
         }
     }
 }
+
+#[test]
+fn a_dear_loop_behind_a_tiny_one_inside_of_another_is_shared() {
+    pool().install(|| {
+        let nested = |meeting: Option<&Meeting>| {
+            (0..2_usize).into_par_iter().for_each(|outer| {
+                (0..8_usize).into_par_iter().for_each(|inner| match meeting {
+                    Some(_) if outer == 1 && inner == 0 => take_long(),
+                    Some(meeting) if outer == 1 => meeting.attend(),
+                    _ => {}
+                });
+            });
+        };
+        for _ in 0..1000 {
+            nested(None);
+        }
+        let meeting = Meeting::default();
+        nested(Some(&meeting));
+        assert!(meeting.has_taken_place(), "all 8 were run by one thread");
+    });
+}

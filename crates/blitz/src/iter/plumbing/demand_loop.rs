@@ -5,7 +5,7 @@
 //! 1. **Alone.** A loop begins as the plain sequential loop over a small first block, reads the clock, and goes on with
 //!    blocks of growing length until it knows that enough is ahead to be worth sharing. A loop that earlier runs have shown
 //!    to be short (6 us) looks at the clock only to see that it still is: before, and after a sixteenth (after one item, if there are few); inside of another short one, the
-//!    beginning of that will do, and a few tiny ones that follow need no look at all (`Site::needs_no_look`). If it takes more than 2 us, also after every eighth, and at the end; one run in sixteen is timed to its end in any case, and so is one of a
+//!    beginning of that will do. If it takes more than 2 us, also after every eighth, and at the end; one run in sixteen is timed to its end in any case, and so is one of a
 //!    loop that seems to be a little longer than short: what
 //!    forks and thefts cost is in the measurements of a loop that is shared, and would keep one of tiny items where it is. If work around the loop is on offer and all other
 //!    threads are busy, the clock is not read at all, since nobody would take a part of it either (`unclocked`). A loop that earlier runs have shown to be long skips this
@@ -30,7 +30,7 @@
 //! Depth is logarithmic: each fork halves what is ahead.
 
 use super::local::{Here, Local};
-use super::pace::{FEW, Nest, Pace, Site, is_still_short, is_tiny, may_go_without_a_look};
+use super::pace::{FEW, Nest, Pace, Site, is_still_short, is_tiny};
 use super::search;
 use super::{Consumer, Folder, Producer, UnindexedConsumer, UnindexedProducer};
 use crate::engine::demand::{
@@ -135,24 +135,10 @@ where
     C: Consumer<P::Item>,
 {
     items(len);
-    let is_plain = !bounds.allow_a_cut(len)
-        || may_go_without_a_look(len)
-            && !bounds.ask_for_a_cut(len)
-            && site_of::<P, C>().needs_no_look(len);
-    if is_plain && !consumer.full() {
+    if !bounds.allow_a_cut(len) && !consumer.full() {
         return producer.fold_with(consumer.into_folder()).complete();
     }
     begin(len, bounds, producer, consumer)
-}
-
-/// What is known of loops of this kind.
-#[inline]
-fn site_of<P, C>() -> &'static Site
-where
-    P: Producer,
-    C: Consumer<P::Item>,
-{
-    Site::of(begin::<P, C> as fn(usize, Bounds, P, C) -> C::Result as usize)
 }
 
 /// The same for all other loops.
@@ -166,7 +152,7 @@ where
         return consumer.into_folder().complete();
     }
     checkpoint();
-    let site = site_of::<P, C>();
+    let site = Site::of(begin::<P, C> as fn(usize, Bounds, P, C) -> C::Result as usize);
     #[cfg(test)]
     if super::pretend::is_on() {
         let rate = super::pretend::RATE;
@@ -283,7 +269,6 @@ where
     if let Some(start) = start.filter(|_| !folder.full()) {
         site.learn(between(start, ticks_at_work()), len as f32);
     }
-    site.allow_some_unlooked(len);
     folder.complete()
 }
 
@@ -383,11 +368,7 @@ where
             };
         }
         if outer.is_some() || is_tiny(expected) && !check {
-            let folder = fold(Parts::of(ahead, min), producer, consumer.resume(folder));
-            if outer.is_some() {
-                site.allow_some_unlooked(len);
-            }
-            return folder.complete();
+            return fold(Parts::of(ahead, min), producer, consumer.resume(folder)).complete();
         }
         block = evened(len / 8).max(min);
         if is_tiny(expected) || ahead < block + min {

@@ -14,7 +14,6 @@ use crate::engine::rules::{
 };
 use crate::engine::{AtomicU64, checkpoint};
 use std::cell::Cell;
-use std::ptr;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// How long a loop must have run before its own measurements are trusted. The first items of a loop are often slow for
@@ -41,9 +40,6 @@ const OUTLIER: f32 = 8.0;
 
 /// A loop is long if it takes so many times what is worth a wake.
 const LONG: f32 = 10.0;
-
-/// Of tiny loops inside of another one, so many follow one that was looked at.
-const UNLOOKED_LOOPS: usize = 16;
 
 /// Items of less than this are tiny; whatever loops are in them are, too.
 const TINY_ITEM_US: f32 = 1.0;
@@ -214,62 +210,12 @@ pub(super) struct Nest {
 thread_local! {
     /// When the innermost of them began; 0 if there is none.
     static NEST: Cell<u64> = const { Cell::new(0) };
-    /// So many more items of loops of this kind are run without a look.
-    static UNLOOKED: Unlooked = const { Unlooked { items: Cell::new(0), site: Cell::new(ptr::null()) } };
-}
-
-/// Tiny loops inside of another one, `flat_map`'s for example, come by the hundred: even one reading of the clock for each would be most of what they cost. So of those that follow a tiny
-/// one of their kind, a few are not looked at, and run as the plain loop.
-///
-/// At most [`UNLOOKED_LOOPS`] as long as that one, and as many items as usually take [`TINY_US`]. If they are dear all of a sudden, that many are run alone; the first one in a piece of
-/// the loop around them is looked at in any case.
-struct Unlooked {
-    items: Cell<usize>,
-    site: Cell<*const Site>,
-}
-
-impl Site {
-    /// Need a loop over `items` of them not be looked at?
-    #[inline]
-    pub(super) fn needs_no_look(&'static self, items: usize) -> bool {
-        UNLOOKED.with(|unlooked| {
-            let left = unlooked.items.get();
-            let needs_none = unlooked.site.get() == ptr::from_ref(self)
-                && left >= items
-                && (Nest::around().is_some() || demand::others_are_served());
-            if needs_none {
-                unlooked.items.set(left - items);
-            }
-            needs_none
-        })
-    }
-
-    /// A loop over `items` of them, inside of another one, has just been tiny.
-    #[inline]
-    pub(super) fn allow_some_unlooked(&'static self, items: usize) {
-        let (average, most) = self.rates();
-        if average > 0.0 && most < in_ticks(SHORT_US) / 4.0 {
-            // A float that is too large becomes the largest integer.
-            let tiny = (in_ticks(TINY_US) / average) as usize;
-            UNLOOKED.with(|unlooked| {
-                unlooked.site.set(self);
-                unlooked.items.set(tiny.min(UNLOOKED_LOOPS * items));
-            });
-        }
-    }
-}
-
-/// Is any loop at all run without a look?
-#[inline]
-pub(super) fn may_go_without_a_look(items: usize) -> bool {
-    UNLOOKED.with(|unlooked| unlooked.items.get() >= items)
 }
 
 impl Nest {
     /// A short loop begins, and ends when this is dropped.
     #[inline]
     pub(super) fn begin(start: u64) -> Nest {
-        UNLOOKED.with(|unlooked| unlooked.items.set(0));
         Nest {
             start,
             before: NEST.replace(start),
@@ -296,7 +242,6 @@ impl Drop for Nest {
         if NEST.get() == self.start {
             NEST.set(self.before);
         }
-        UNLOOKED.with(|unlooked| unlooked.items.set(0));
     }
 }
 
@@ -693,60 +638,6 @@ mod tests {
             }
         });
         fresh.join().unwrap();
-    }
-
-    /// How many loops of `len` items of `site` go without a look.
-    fn unlooked(site: &'static Site, len: usize) -> usize {
-        (0..10 * UNLOOKED_LOOPS)
-            .take_while(|_| site.needs_no_look(len))
-            .count()
-    }
-
-    fn known(rate_us: f32) -> &'static Site {
-        let site: &'static Site = Box::leak(Box::new(Site(AtomicU64::new(0))));
-        site.set(in_ticks(rate_us), in_ticks(rate_us));
-        site
-    }
-
-    #[test]
-    fn after_a_tiny_loop_inside_of_another_one_a_few_of_its_kind_are_not_looked_at() {
-        let (tiny, other) = (known(0.001), known(0.001));
-        let nest = Nest::begin(demand::ticks());
-        assert_eq!(unlooked(tiny, 10), 0, "the first one is looked at");
-        tiny.allow_some_unlooked(10);
-        assert!(!other.needs_no_look(10), "another kind of loop");
-        assert!(!tiny.needs_no_look(10_000), "a much longer one");
-        assert_eq!(unlooked(tiny, 10), UNLOOKED_LOOPS);
-
-        tiny.allow_some_unlooked(10);
-        drop(Nest::begin(demand::ticks()));
-        assert_eq!(unlooked(tiny, 10), 0, "after a loop around others");
-        tiny.allow_some_unlooked(10);
-        drop(nest);
-        assert_eq!(unlooked(tiny, 10), 0, "outside");
-        tiny.allow_some_unlooked(10);
-        assert_eq!(unlooked(tiny, 10), 0, "there is nothing around it");
-    }
-
-    #[test]
-    fn loops_that_may_be_dear_are_always_looked_at() {
-        let _nest = Nest::begin(demand::ticks());
-        // More than two microseconds in all: not even one.
-        let longer = known(0.3);
-        longer.allow_some_unlooked(10);
-        assert_eq!(unlooked(longer, 10), 0);
-        // Six in all.
-        let few = known(0.033);
-        few.allow_some_unlooked(10);
-        assert_eq!(unlooked(few, 10), 6);
-        // Mostly tiny, but one was dear.
-        let mixed = known(0.001);
-        mixed.set(in_ticks(0.001), in_ticks(100.0));
-        mixed.allow_some_unlooked(10);
-        assert_eq!(unlooked(mixed, 10), 0);
-        let unknown: &'static Site = Box::leak(Box::new(Site(AtomicU64::new(0))));
-        unknown.allow_some_unlooked(10);
-        assert_eq!(unlooked(unknown, 10), 0);
     }
 
     #[test]
