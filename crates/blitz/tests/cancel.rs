@@ -331,7 +331,10 @@ fn a_destructor_may_compute_while_its_thread_unwinds() {
 #[test]
 fn a_dear_loop_behind_a_tiny_one_inside_of_another_is_stopped() {
     use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-    let pool = blitz::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    let pool = blitz::ThreadPoolBuilder::new()
+        .num_threads(2)
+        .build()
+        .unwrap();
     let ran = AtomicUsize::new(0);
     let nested = |token: Option<&blitz::CancelToken>| {
         pool.install(|| {
@@ -353,6 +356,9 @@ fn a_dear_loop_behind_a_tiny_one_inside_of_another_is_stopped() {
         let token = blitz::CancelToken::new();
         let stopped = token.run(|| nested(Some(&token)));
         let ran = ran.swap(0, SeqCst);
-        assert!(stopped.is_err() && ran < 4, "{ran} of 8 items were run; {stopped:?}");
+        assert!(
+            stopped.is_err() && ran < 4,
+            "{ran} of 8 items were run; {stopped:?}"
+        );
     }
 }

@@ -14,7 +14,10 @@ fn millisecond() {
 
 #[test]
 fn a_loop_inside_of_another_has_its_parallelism_on_one_thread() {
-    let pool = blitz::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let pool = blitz::ThreadPoolBuilder::new()
+        .num_threads(1)
+        .build()
+        .unwrap();
     for round in 0..20 {
         let (_, profile) = Profiler::new().clock(|| NOW.get(), 1).run(|| {
             pool.install(|| {
@@ -28,13 +31,10 @@ fn a_loop_inside_of_another_has_its_parallelism_on_one_thread() {
             });
         });
         assert_eq!(profile.work(), Duration::from_millis(32));
-        assert!(profile.span() <= Duration::from_millis(4), "round {round}: a span of {:?}", profile.span());
+        assert!(
+            profile.span() <= Duration::from_millis(4),
+            "round {round}: a span of {:?}",
+            profile.span()
+        );
     }
-}
-
-#[test]
-fn a_label_of_several_lines_does_not_break_a_recording() {
-    let (_, profile) = blitz::profile::record(|| blitz::profile::label("a\nsteps\nr 1 1 1 0", || blitz::join(|| (), || std::thread::sleep(Duration::from_millis(1)))));
-    let recording = profile.recording().unwrap();
-    assert_eq!(recording.matches("\nsteps\n").count(), 1, "{recording}");
 }

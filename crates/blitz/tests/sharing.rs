@@ -411,11 +411,13 @@ fn a_dear_loop_behind_a_tiny_one_inside_of_another_is_shared() {
     pool().install(|| {
         let nested = |meeting: Option<&Meeting>| {
             (0..2_usize).into_par_iter().for_each(|outer| {
-                (0..8_usize).into_par_iter().for_each(|inner| match meeting {
-                    Some(_) if outer == 1 && inner == 0 => take_long(),
-                    Some(meeting) if outer == 1 => meeting.attend(),
-                    _ => {}
-                });
+                (0..8_usize)
+                    .into_par_iter()
+                    .for_each(|inner| match meeting {
+                        Some(_) if outer == 1 && inner == 0 => take_long(),
+                        Some(meeting) if outer == 1 => meeting.attend(),
+                        _ => {}
+                    });
             });
         };
         for _ in 0..1000 {

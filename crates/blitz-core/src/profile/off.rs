@@ -78,6 +78,12 @@ impl Parts {
         Parts
     }
 
+    /// Nothing is.
+    #[inline(always)]
+    pub fn are_counted() -> bool {
+        false
+    }
+
     /// Runs it.
     #[inline(always)]
     pub fn run<R>(self, work: impl FnOnce() -> R) -> R {

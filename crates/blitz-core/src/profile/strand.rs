@@ -443,6 +443,15 @@ impl Parts {
         Parts(len / shortest.max(1))
     }
 
+    /// Does the calling thread run something that is profiled? What is run in several pieces then, one after the other, adds all of them to the span.
+    #[inline]
+    pub fn are_counted() -> bool {
+        let strand = CURRENT.take();
+        let are_counted = strand.is_some();
+        CURRENT.set(strand);
+        are_counted
+    }
+
     /// Runs all of them, one after the other. On the span of a profile they count as one of them does on average, because that is what it would take
     /// if enough threads were there.
     #[inline]
