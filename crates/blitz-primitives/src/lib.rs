@@ -46,6 +46,8 @@
 //! | [`SyncPtr`] | results, which many threads write to places of their own |
 //!
 //! Each protocol is checked by models that run this code under [loom](https://docs.rs/loom), as it is and with faults that they must find.
+//!
+//! With the feature `web_spin_lock`, the own thread of a web page with threads, which must not block, spins instead. Elsewhere the feature changes nothing.
 
 // What all of them stand on: atomics and locks, the time, and how models are run.
 #[doc(hidden)]
