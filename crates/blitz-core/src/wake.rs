@@ -293,6 +293,10 @@ pub(crate) fn record(site: usize, ticks: u64) {
     let took = u32::try_from(ticks / UNIT).unwrap_or(u32::MAX).max(1);
     let entry = average(site);
     let past = entry.load(Ordering::Relaxed);
+    if past.abs_diff(took) <= past / 4 {
+        // Several threads share the entry, and a store takes it away from the others: no news is not worth one.
+        return;
+    }
     let next = if past == UNKNOWN {
         took
     } else {

@@ -11,11 +11,13 @@ use super::plumbing::Folder;
 use super::recipe::{Everywhere, Recipe};
 use super::{IntoParallelIterator, ParallelExtend, ParallelIterator};
 use crate::engine::operation;
+use crate::slice::sort::raw::{Shared, copy_in_parallel, welcome_huge_pages};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, LinkedList, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::hash::{BuildHasher, Hash};
 use std::marker::PhantomData;
+use std::mem::MaybeUninit;
 
 /// A collection that holds one piece of the items.
 trait Piece<T>: Default + Send + Extend<T> {
@@ -34,6 +36,31 @@ trait Piece<T>: Default + Send + Extend<T> {
     /// Gives back room that turned out to be far too much.
     #[inline]
     fn give_room_back(&mut self) {}
+
+    /// How much it can hold before it has to grow, if there is something to be done when it has.
+    #[inline]
+    fn capacity(&self) -> usize {
+        0
+    }
+
+    /// Its capacity has changed.
+    #[inline]
+    fn has_grown(&mut self) {}
+
+    /// As [`Folder::room`].
+    #[inline]
+    fn room(&mut self, _items: usize) -> &mut [MaybeUninit<T>] {
+        &mut []
+    }
+
+    /// As [`Folder::count_in`].
+    ///
+    /// # Safety
+    /// As there.
+    #[inline]
+    unsafe fn count_in(&mut self, items: usize) {
+        debug_assert_eq!(items, 0, "there was no room");
+    }
 }
 
 /// A piece makes room for no more bytes than this at a time.
@@ -63,6 +90,31 @@ where
         if self.capacity() > (2 * self.len()).max(4) {
             self.shrink_to(4);
         }
+    }
+
+    #[inline]
+    fn capacity(&self) -> usize {
+        self.capacity()
+    }
+
+    #[inline]
+    fn has_grown(&mut self) {
+        welcome_huge_pages(self);
+    }
+
+    #[inline]
+    fn room(&mut self, items: usize) -> &mut [MaybeUninit<T>] {
+        if self.capacity() - self.len() < items {
+            self.reserve(items);
+            self.has_grown();
+        }
+        self.spare_capacity_mut()
+    }
+
+    #[inline]
+    unsafe fn count_in(&mut self, items: usize) {
+        // SAFETY: the items were written to the spare room, as the caller says.
+        unsafe { self.set_len(self.len() + items) };
     }
 }
 
@@ -203,7 +255,11 @@ where
         if self.0.size() == 0 {
             self.0.make_room(most.unwrap_or(least));
         }
+        let capacity = self.0.capacity();
         self.0.extend(iter);
+        if self.0.capacity() != capacity {
+            self.0.has_grown();
+        }
         self
     }
 
@@ -217,6 +273,17 @@ where
     #[inline]
     fn full(&self) -> bool {
         false
+    }
+
+    #[inline]
+    fn room(&mut self, items: usize) -> &mut [MaybeUninit<T>] {
+        self.0.room(items)
+    }
+
+    #[inline]
+    unsafe fn count_in(&mut self, items: usize) {
+        // SAFETY: the caller's promise.
+        unsafe { self.0.count_in(items) };
     }
 }
 
@@ -247,6 +314,20 @@ where
         gather(iter)
     } else {
         unreachable!("{NO_LENGTH}")
+    }
+}
+
+/// Moves all items of `piece` behind those of `vec`, which has room for them.
+fn append<T: Send>(vec: &mut Vec<T>, mut piece: Vec<T>) {
+    let len = piece.len();
+    let room = &mut vec.spare_capacity_mut()[..len];
+    let (from, to) = (piece.as_mut_ptr(), room.as_mut_ptr().cast());
+    // SAFETY: `len` items are in one place, there is room for as many in the other, and both are borrowed or owned here. The items change hands: the piece
+    // forgets them before the vector counts them.
+    unsafe {
+        copy_in_parallel(Shared::new(from), Shared::new(to), len);
+        piece.set_len(0);
+        vec.set_len(vec.len() + len);
     }
 }
 
@@ -284,13 +365,19 @@ where
             unreachable!("{NO_LENGTH}");
         }
         let mut pieces: Pieces<Vec<T>> = gather(iter);
-        // The first piece may as well stay where it is, unless there is an allocation that holds them all.
-        if self.is_empty() && self.capacity() < total_len(&pieces) {
+        let (before, total) = (self.capacity(), total_len(&pieces));
+        if self.is_empty() && before < total {
+            // The first piece may as well stay where it is. Nobody has said that there will be more than this.
             *self = pieces.pop_front().unwrap_or_default();
+            self.reserve_exact(total - self.len());
+        } else {
+            self.reserve(total);
         }
-        self.reserve(total_len(&pieces));
-        for mut piece in pieces {
-            self.append(&mut piece);
+        if self.capacity() != before {
+            self.has_grown();
+        }
+        for piece in pieces {
+            append(self, piece);
         }
     }
 }

@@ -5,12 +5,12 @@
 //! the second an iterator ([`ForRight`]) that, when driven, has both consumers in hand and drives the real iterator into
 //! the pair of them.
 //!
-//! What a predicate sorts waits in a small [`Tray`] for each side until there is enough of it: a branch on the predicate would be guessed wrong every other time
+//! What a predicate sorts is written to both sides, where they have [room](Folder::room), and counted on one: a branch on the predicate would be guessed wrong every other time
 //! if its outcome is random, which takes longer than all the rest.
 
 use super::plumbing::{Consumer, Folder, Reducer, UnindexedConsumer};
 use super::{Either, FromParallelIterator, IntoParallelIterator, ParallelExtend, ParallelIterator};
-use std::mem::{MaybeUninit, needs_drop};
+use std::mem::MaybeUninit;
 use std::ptr;
 
 /// Sends each item to the left consumer, the right one, or in parts to both.
@@ -55,68 +55,58 @@ where
     (left, right)
 }
 
-/// Items on their way to one side.
-struct Tray<T> {
-    items: [MaybeUninit<T>; TRAY],
-    /// Those from here ...
-    start: usize,
-    /// ... to here are there.
-    end: usize,
-}
+/// So many items are sorted before they are counted.
+const BATCH: usize = 128;
 
-/// So many items fit on one.
-const TRAY: usize = 128;
-
-/// Larger items than this are given one by one: two trays of them would take up a good part of a stack.
+/// Larger items than this are not written twice.
 const LARGE: usize = 32;
 
-impl<T> Tray<T> {
+/// Room of a folder, and how many of the items that were written there count.
+struct Slots<'f, T, F>
+where
+    F: Folder<T>,
+{
+    folder: &'f mut F,
+    next: *mut T,
+    filled: usize,
+}
+
+impl<'f, T, F> Slots<'f, T, F>
+where
+    F: Folder<T>,
+{
+    /// Room for `items`, if the folder has any.
     #[inline]
-    fn new() -> Self {
-        Tray {
-            items: [const { MaybeUninit::uninit() }; TRAY],
-            start: 0,
-            end: 0,
-        }
+    fn of(folder: &'f mut F, items: usize) -> Option<Self> {
+        let room = folder.room(items);
+        let next = (room.len() >= items).then(|| room.as_mut_ptr().cast())?;
+        Some(Slots {
+            folder,
+            next,
+            filled: 0,
+        })
     }
 
-    /// Gives everything to `folder`. What that does not want is dropped, as the rest of any iterator is.
+    /// Writes `item`, and leaves room for as many more as there was room for if it does not count.
+    ///
+    /// # Safety
+    /// There is room for one more.
     #[inline]
-    fn serve<F>(&mut self, mut folder: F) -> F
-    where
-        F: Folder<T>,
-    {
-        if !folder.full() {
-            let (items, taken) = (&self.items[..self.end], &mut self.start);
-            folder = folder.consume_iter(items.iter().map(|item| {
-                // A count that nobody needs would keep the items from being copied all at once.
-                if needs_drop::<T>() {
-                    *taken += 1;
-                }
-                // SAFETY: it was put there, and is counted as taken, unless it may as well be dropped twice.
-                unsafe { item.assume_init_read() }
-            }));
-        }
-        self.clear();
-        folder
-    }
-
-    #[inline]
-    fn clear(&mut self) {
-        while needs_drop::<T>() && self.start < self.end {
-            let item = &self.items[self.start];
-            self.start += 1;
-            // SAFETY: as above.
-            drop(unsafe { item.assume_init_read() });
-        }
-        (self.start, self.end) = (0, 0);
+    unsafe fn write(&mut self, item: &MaybeUninit<T>, counts: bool) {
+        // SAFETY: bits that do not count are nobody's item; there is room, as the caller says.
+        unsafe { ptr::copy_nonoverlapping(item.as_ptr(), self.next.add(self.filled), 1) };
+        self.filled += usize::from(counts);
     }
 }
 
-impl<T> Drop for Tray<T> {
+impl<T, F> Drop for Slots<'_, T, F>
+where
+    F: Folder<T>,
+{
     #[inline]
     fn drop(&mut self) {
-        self.clear();
+        // SAFETY: so many items have been written to the beginning of the room, and the folder was borrowed since.
+        unsafe { self.folder.count_in(self.filled) };
     }
 }
 
@@ -236,34 +226,30 @@ where
         B: Folder<T>,
         I: Iterator<Item = T>,
     {
-        if size_of::<T>() > LARGE {
-            return one_by_one(self, items, left, right);
-        }
-        // Without a branch: every item is written to both trays, and counts on one. Neither can be full before there were as many items as it holds.
-        let (mut to_left, mut to_right) = (Tray::new(), Tray::new());
-        loop {
-            let (mut lefts, mut rights) = (0, 0);
-            for item in items.by_ref().take(TRAY) {
+        // Without a branch: every item is written to both sides, and counts on one, also if the predicate panics later.
+        while size_of::<T>() <= LARGE {
+            let batch = BATCH.min(items.size_hint().1.unwrap_or(BATCH));
+            let to_left = Slots::of(&mut left, batch);
+            let to_right = Slots::of(&mut right, batch);
+            let (Some(mut to_left), Some(mut to_right)) = (to_left, to_right) else {
+                break;
+            };
+            for item in items.by_ref().take(batch) {
                 let is_left = (self.0)(&item);
                 let item = MaybeUninit::new(item);
-                // SAFETY: bits that do not count are nobody's item. There is room for one more on both: it is one of `TRAY` items.
+                // SAFETY: it is one of `batch` items, and there is room for as many on both sides.
                 unsafe {
-                    ptr::copy_nonoverlapping(&item, to_left.items.as_mut_ptr().add(lefts), 1);
-                    ptr::copy_nonoverlapping(&item, to_right.items.as_mut_ptr().add(rights), 1);
-                }
-                lefts += usize::from(is_left);
-                rights += usize::from(!is_left);
-                if needs_drop::<T>() {
-                    // The predicate may panic the next time.
-                    (to_left.end, to_right.end) = (lefts, rights);
+                    to_left.write(&item, is_left);
+                    to_right.write(&item, !is_left);
                 }
             }
-            (to_left.end, to_right.end) = (lefts, rights);
-            (left, right) = (to_left.serve(left), to_right.serve(right));
-            if lefts + rights < TRAY || left.full() && right.full() {
+            let sorted = to_left.filled + to_right.filled;
+            drop((to_left, to_right));
+            if sorted < batch || batch == 0 || left.full() && right.full() {
                 return (left, right);
             }
         }
+        one_by_one(self, items, left, right)
     }
 }
 

@@ -48,7 +48,7 @@ pub(crate) struct Building<T: Send> {
 impl<T: Send> Building<T> {
     pub(crate) fn new(len: usize) -> Self {
         let mut vector = ManuallyDrop::new(Vec::with_capacity(len));
-        welcome_huge_pages(vector.spare_capacity_mut());
+        welcome_huge_pages(&mut *vector);
         Building {
             base: Shared::new(vector.as_mut_ptr()),
             capacity: vector.capacity(),

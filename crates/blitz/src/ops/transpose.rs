@@ -33,9 +33,13 @@ where
 {
     let _operation = operation();
     let mut output = Vec::with_capacity(v.len());
-    let target = &mut output.spare_capacity_mut()[..v.len()];
-    welcome_huge_pages(target);
-    transpose(v, rows, columns, target);
+    welcome_huge_pages(&mut output);
+    transpose(
+        v,
+        rows,
+        columns,
+        &mut output.spare_capacity_mut()[..v.len()],
+    );
     // SAFETY: `transpose` has written all elements, as many as the input has.
     unsafe { output.set_len(v.len()) };
     output

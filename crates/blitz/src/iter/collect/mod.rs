@@ -9,6 +9,7 @@ mod window;
 use self::window::{Filled, Window};
 use super::unzip::PairConsumer;
 use super::{IndexedParallelIterator, ParallelIterator};
+use crate::slice::sort::raw::welcome_huge_pages;
 
 /// Replaces the contents of `target` by the items of `iter`.
 pub(super) fn collect_into_vec<I, T>(iter: I, target: &mut Vec<T>)
@@ -57,8 +58,11 @@ where
     T: Send,
     F: for<'w> FnOnce(Window<'w, T>) -> Filled<'w, T>,
 {
-    target.reserve(len);
     let before = target.len();
+    if target.capacity() - before < len {
+        target.reserve(len);
+        welcome_huge_pages(target);
+    }
     let window = Window::new(&mut target.spare_capacity_mut()[..len]);
     let filled = fill(window);
     // A window is filled from the left, and results merge only if they touch. So if the number is right, the result covers

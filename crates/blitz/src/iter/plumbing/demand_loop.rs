@@ -30,7 +30,7 @@
 //! Depth is logarithmic: each fork halves what is ahead.
 
 use super::local::{Here, Local};
-use super::pace::{Nest, Pace, Site, is_still_short, is_tiny, may_go_without_a_look};
+use super::pace::{FEW, Nest, Pace, Site, is_still_short, is_tiny, may_go_without_a_look};
 use super::search;
 use super::{Consumer, Folder, Producer, UnindexedConsumer, UnindexedProducer};
 use crate::engine::demand::{
@@ -40,10 +40,6 @@ use crate::engine::demand::{
 pub(super) use crate::engine::rules::LOOP_LEVELS as LEVELS;
 use crate::engine::rules::LOOP_LEVELS_SHARED as LEVELS_SHARED;
 use crate::engine::{caller_may_take_part, checkpoint, hand_over, items};
-
-/// A loop of unknown cost that can be cut into no more than this many pieces is offered at once: the first of them would already be too
-/// large a part of it.
-const FEW: usize = 64;
 
 /// The first block is this part of the loop, but no longer than `FIRST_BLOCK` items.
 const FIRST_PART: usize = 64;

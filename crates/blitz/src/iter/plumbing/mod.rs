@@ -36,6 +36,7 @@ pub(crate) use self::polled_loop::{Steps, pull_in_turns, run_steps};
 pub(crate) use self::wishes::Rule;
 #[doc(hidden)]
 pub use self::wishes::Wishes;
+use std::mem::MaybeUninit;
 
 /// A generic closure: receives whatever producer an iterator is made of.
 ///
@@ -307,6 +308,23 @@ pub trait Folder<Item>: Sized {
 
     /// True when no further item can change the result.
     fn full(&self) -> bool;
+
+    /// Room for at least `items` items, behind all that were eaten, to be filled from its beginning and then [counted](Self::count_in). The default is none, which is always right.
+    #[doc(hidden)]
+    #[inline]
+    fn room(&mut self, _items: usize) -> &mut [MaybeUninit<Item>] {
+        &mut []
+    }
+
+    /// Eats the first `items` items of the last [`room`](Self::room).
+    ///
+    /// # Safety
+    /// They are there, and nothing has happened to the folder since.
+    #[doc(hidden)]
+    #[inline]
+    unsafe fn count_in(&mut self, items: usize) {
+        debug_assert_eq!(items, 0, "there was no room");
+    }
 }
 
 /// Puts the results of the two sides of a cut together; `left` came before `right`.

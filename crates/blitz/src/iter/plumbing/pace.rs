@@ -48,6 +48,13 @@ const UNLOOKED_LOOPS: usize = 16;
 /// Items of less than this are tiny; whatever loops are in them are, too.
 const TINY_ITEM_US: f32 = 1.0;
 
+/// A loop of unknown cost that can be cut into no more than this many pieces is offered at once: the first of them would already be too
+/// large a part of it.
+pub(super) const FEW: usize = 64;
+
+/// What it takes to offer an item by itself, and to have it back from a thief, is less than this.
+const SHARED_ITEM_US: f32 = 4.0;
+
 const SITES: usize = 4096;
 
 /// What is known about the items of one loop: two `f32`s, in ticks per item. The low half is a moving average. The high half
@@ -116,11 +123,13 @@ impl Site {
         average > 0.0 && average * items < short && most < short / 4.0
     }
 
-    /// Is a run over `items` of them taken for one so short that what sharing costs, which it has measured with them, could be most of it?
+    /// Is a run over `items` of them taken for one so short that what sharing costs, which it has measured with them, could be most of it? Of few items each may have been cut
+    /// off by itself.
     #[inline]
     pub(super) fn may_be_shorter(&self, items: f32) -> bool {
         let (average, _) = self.rates();
-        average > 0.0 && is_still_short(average * items)
+        let may_be_cuts = items <= FEW as f32 && average < in_ticks(SHARED_ITEM_US);
+        average > 0.0 && (may_be_cuts || is_still_short(average * items))
     }
 
     /// Is it time to see whether loops are still what they are taken for? One in sixteen, as a die would have it: of loops that take turns, a count would always hit the same one.
@@ -763,6 +772,11 @@ mod tests {
         // As a run that was shared sees it.
         (0..100).for_each(|_| site.learn(us(9.0), 10.0));
         assert!(!site.is_short(10.0) && site.may_be_shorter(10.0));
+        // Half of ten tiny items, cut off one by one by this thread, while another one did the same with the other half.
+        (0..100).for_each(|_| site.learn(us(7.4), 5.0));
+        assert!(!site.is_short(10.0) && site.may_be_shorter(10.0));
+        // Of many items many are in each piece.
+        assert!(!site.may_be_shorter(100.0));
         site.learn_alone(us(0.1), 10.0);
         assert!(site.is_short(10.0));
         // What takes milliseconds is not run alone to see.

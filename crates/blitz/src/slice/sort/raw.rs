@@ -6,7 +6,6 @@
 
 use super::fork::both_moves;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
-use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
 
 /// A pointer to the first of a run of elements, free to cross threads.
@@ -117,16 +116,19 @@ impl<T> Drop for Scratch<T> {
     }
 }
 
-/// Asks for huge pages for memory that is about to be filled, if it is large enough to gain by them.
-pub(crate) fn welcome_huge_pages<T>(memory: &mut [MaybeUninit<T>]) {
-    let size = size_of_val(memory);
+/// Asks for huge pages for a vector that has grown and is about to be filled, if it is large enough to gain by them. New memory has no pages yet: whoever writes first gets
+/// them from the kernel, and one by one that takes several times as long as writing.
+#[inline]
+pub(crate) fn welcome_huge_pages<T>(vec: &mut Vec<T>) {
+    let size = vec.capacity().saturating_mul(size_of::<T>());
     if size >= WORTH_HUGE_PAGES {
-        advise_huge_pages(NonNull::from(memory).cast(), size);
+        advise_huge_pages(NonNull::from(vec.as_mut_slice()).cast(), size);
     }
 }
 
 /// Tells the kernel that huge pages are welcome here. A hint: if it is refused, nothing changes but the time it takes.
 #[cfg(all(target_os = "linux", not(miri)))]
+#[cold]
 fn advise_huge_pages(start: NonNull<u8>, size: usize) {
     use std::ffi::{c_int, c_void};
     unsafe extern "C" {
@@ -134,12 +136,18 @@ fn advise_huge_pages(start: NonNull<u8>, size: usize) {
     }
     const MADV_HUGEPAGE: c_int = 14;
     const PAGE: usize = 4096;
-    // The advice concerns whole pages, those that lie entirely inside the buffer. (On systems with larger pages the kernel refuses
-    // ranges that do not start on one.)
-    let skip = start.as_ptr().align_offset(PAGE);
-    let length = size.saturating_sub(skip) & !(PAGE - 1);
-    // SAFETY: the range is part of an allocation of ours, and this advice never changes what the memory holds.
-    unsafe { madvise(start.as_ptr().add(skip).cast(), length, MADV_HUGEPAGE) };
+    // The advice concerns whole pages: all that the buffer touches. If it were not for the first one, whose beginning is the allocator's, a buffer with a mapping of its own would be two
+    // mappings to the kernel afterwards, which cannot be grown in place. (On systems with larger pages the kernel refuses ranges that do not start on one.)
+    let before = start.as_ptr().addr() % PAGE;
+    let length = (before + size).next_multiple_of(PAGE);
+    // SAFETY: the pages are mapped, since part of each is the buffer's, and this advice never changes what the memory holds.
+    unsafe {
+        madvise(
+            start.as_ptr().wrapping_sub(before).cast(),
+            length,
+            MADV_HUGEPAGE,
+        )
+    };
 }
 
 #[cfg(not(all(target_os = "linux", not(miri))))]
