@@ -21,14 +21,14 @@ use crate::entered::current;
 use crate::fork;
 #[cfg(not(loom))]
 use crate::guest::{outsider_parker, wait_outside};
-use crate::primitives::flaw::Flaws;
-#[cfg(not(loom))]
-use crate::primitives::parker::Parker;
 #[cfg(not(loom))]
 use crate::seat;
 use crate::sync::{AtomicBool, Mutex, Ordering};
 #[cfg(not(loom))]
 use crate::wait::{Awaited, wait_for};
+#[cfg(not(loom))]
+use blitz_primitives::Parker;
+use blitz_primitives::flaw::Flaws;
 use std::sync::PoisonError;
 
 /// What the models break on purpose; see [`Flaws`].

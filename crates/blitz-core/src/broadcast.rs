@@ -10,11 +10,11 @@ use crate::entered::current;
 use crate::guest::{block_on, outsider_parker};
 use crate::inherited::{Captured, Word};
 use crate::pool::{AbortOnDrop, Pool};
-use crate::primitives::CoreLatch;
 use crate::seat::{self, Seat};
 use crate::spawn::detached;
 use crate::task::{self, TaskRef};
 use crate::wait::{LatchWait, wait_for};
+use blitz_primitives::{CoreLatch, Parker};
 use std::any::Any;
 use std::fmt;
 use std::marker::PhantomData;
@@ -121,7 +121,7 @@ struct Waiting<'a, OP, R> {
     context: Context,
     unfinished: AtomicUsize,
     latch: CoreLatch,
-    waiter: &'static crate::primitives::parker::Parker,
+    waiter: &'static Parker,
     outcomes: *mut Outcome<R>,
 }
 

@@ -6,7 +6,6 @@ use crate::global;
 use crate::join_stack::MAX_SEATS;
 use crate::placement::{Pinning, Placement, allowed_cpus};
 use crate::pool::{Handlers, Pool, Settings};
-use crate::primitives::{BackoffMode, FullPolicy, fence};
 use crate::rescue;
 use crate::seat;
 use crate::thread_attributes::ThreadAttributes;
@@ -14,6 +13,7 @@ use crate::thread_latch::ThreadLatch;
 use crate::thread_pool::ThreadPool;
 use crate::topology::{Share, Topology};
 use crate::worker;
+use blitz_primitives::{BackoffMode, FullPolicy, fence};
 use std::any::Any;
 use std::error::Error;
 use std::fmt;
@@ -730,8 +730,16 @@ impl<S> ThreadPoolBuilder<S> {
     /// How long threads without work stay awake.
     ///
     /// ```
-    /// use blitz_core::{ThreadPoolBuilder, primitives::BackoffMode};
+    /// use blitz_core::ThreadPoolBuilder;
+    /// use blitz_core::primitives::{BackoffLimits, BackoffMode};
+    /// use std::time::Duration;
+    ///
     /// let pool = ThreadPoolBuilder::new().num_threads(1).backoff(BackoffMode::PowerSaving).build();
+    /// assert!(pool.is_ok());
+    ///
+    /// let balanced = BackoffMode::Balanced.limits();
+    /// let patient = BackoffLimits { patience: Duration::from_millis(2), ..balanced };
+    /// let pool = ThreadPoolBuilder::new().num_threads(1).backoff(BackoffMode::Custom(patient)).build();
     /// assert!(pool.is_ok());
     /// ```
     pub fn backoff(mut self, mode: BackoffMode) -> Self {

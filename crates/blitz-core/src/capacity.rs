@@ -13,8 +13,8 @@
 
 use crate::companion::sleep_elsewhere;
 use crate::pool::Pool;
-use crate::primitives::FullPolicy;
 use crate::sync::locks::{Condvar, Mutex};
+use blitz_primitives::FullPolicy;
 use crossbeam_utils::CachePadded;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};

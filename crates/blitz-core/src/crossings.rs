@@ -12,9 +12,9 @@
 //!
 //! Acquire and Release: what a thread has done while crossing is done before the fork, and what comes with the fork before the next crossing.
 
-use crate::primitives::flaw::Flaws;
-use crate::primitives::futex;
 use crate::sync::{AtomicU32, Ordering};
+use blitz_primitives::flaw::Flaws;
+use blitz_primitives::futex;
 
 /// Somebody forks, or wants to. The other bits are the number of threads.
 const FORKING: u32 = 1 << 31;

@@ -16,8 +16,8 @@
 
 use crate::crossings::Crossings;
 use crate::pool::without_unwinding;
-use crate::primitives::futex;
 use crate::sync::AtomicU64;
+use blitz_primitives::futex;
 use std::cell::{Cell, UnsafeCell};
 use std::io;
 use std::ops::{Deref, DerefMut};

@@ -45,9 +45,9 @@
 //!   Results come back through the `AcqRel` swap to `DONE`.
 
 use crate::context::Context;
-use crate::primitives::fence;
-use crate::primitives::flaw::Flaws;
 use crate::sync::{AtomicPtr, AtomicU32, Ordering, spin_loop, yield_now};
+use blitz_primitives::fence;
+use blitz_primitives::flaw::Flaws;
 use crossbeam_utils::CachePadded;
 #[cfg(not(loom))]
 use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
@@ -956,7 +956,7 @@ mod tests {
     /// The simulator follows `rules::Stack`; this follows both.
     #[test]
     fn the_rules_as_plain_code_say_what_the_stack_does() {
-        let mut rng = crate::primitives::XorShift64Star::new(7);
+        let mut rng = blitz_primitives::XorShift64Star::new(7);
         for _ in 0..200 {
             let job = Job { execute: never };
             let context = Context::new(ptr::null());

@@ -19,19 +19,34 @@
 //!
 //! The names are rayon-core's wherever rayon-core has one.
 
+// What the engine is built of, and knows nothing of the engine.
+#[cfg(not(loom))]
+use blitz_primitives::clock;
 #[doc(hidden)]
-#[allow(unused_imports, dead_code)]
-pub mod sync;
+pub use blitz_primitives::sync;
 
-pub mod primitives;
+/// The building blocks of the engine, public because they are useful on their own: those of the crate `blitz-primitives`.
+pub mod primitives {
+    #[doc(hidden)]
+    pub use blitz_primitives::flaw;
+    #[cfg(loom)]
+    #[doc(hidden)]
+    pub use blitz_primitives::model;
+    #[doc(inline)]
+    pub use blitz_primitives::{
+        AtomicCounters, Backoff, BackoffLimits, BackoffMode, CoreLatch, CountLatch, Counters,
+        DequeChannel, Full, FullPolicy, Injector, OnceLatch, Owner, SpinWait, Steal, Stealer,
+        SyncPtr, Word, XorShift64Star, deque, deque_channel, fence, injector,
+    };
+}
 
 /// How the crates of this workspace check their protocols: one door to atomics, deliberate faults, and races.
 #[doc(hidden)]
 pub mod checking {
-    pub use crate::primitives::flaw::Flaws;
+    pub use blitz_primitives::flaw::Flaws;
     #[cfg(loom)]
-    pub use crate::primitives::model;
-    pub use crate::sync;
+    pub use blitz_primitives::model;
+    pub use blitz_primitives::sync;
 }
 
 // The protocols, which the model checker builds as well.
@@ -71,8 +86,6 @@ mod cancel;
 #[cfg(not(loom))]
 mod capacity;
 #[cfg(not(loom))]
-mod clock;
-#[cfg(not(loom))]
 #[doc(hidden)]
 pub mod companion;
 #[cfg(all(feature = "console", not(loom)))]
@@ -107,6 +120,8 @@ mod hooks;
 pub mod inherited;
 #[cfg(not(loom))]
 mod join;
+#[cfg(not(loom))]
+mod lease;
 #[cfg(not(loom))]
 mod macros;
 #[cfg(not(loom))]

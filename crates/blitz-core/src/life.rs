@@ -19,8 +19,8 @@
 //! All of these are SeqCst. *No guest is inside when the share is given up*: one that C2 does not see takes its seat after C1, so G2 sees it. *Somebody gives it up*:
 //! a guest that C2 sees is there after C1, so its G3 sees C1; and of all who look after they have left, the last one finds nobody.
 
-use crate::primitives::flaw::Flaws;
 use crate::sync::{AtomicBool, AtomicU64, Ordering};
+use blitz_primitives::flaw::Flaws;
 
 const TASK: u64 = 1;
 const VISITOR: u64 = 1 << 40;

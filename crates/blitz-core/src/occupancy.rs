@@ -19,8 +19,8 @@
 //! keeps the seat for the thread (HANDED) and wakes it: other guests, who may be many, do not get in between. So does one that learns from the pool that
 //! somebody has looked for a thread in vain (`Pool::starved`).
 
-use crate::primitives::flaw::Flaws;
 use crate::sync::{AtomicU32, Ordering};
+use blitz_primitives::flaw::Flaws;
 
 const VACANT: u32 = 0;
 const SEARCHING: u32 = 1;

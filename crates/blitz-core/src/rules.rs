@@ -4,7 +4,7 @@
 //!
 //! Not a part of the public interface: it changes with the engine.
 
-use crate::primitives::BackoffMode;
+use blitz_primitives::BackoffMode;
 
 /// Work shorter than this in total (both halves) is not worth a wake, as long as nobody has measured one.
 pub const WORTH_A_WAKE_US: u64 = 60;

@@ -17,9 +17,9 @@
 //! element leaves the injector. Whoever finds the injector empty looks at `left` *afterwards*: if the element has left, then by a pop that the look at the
 //! injector has seen (its `head` is released and acquired), so `left` shows it.
 
-use crate::primitives::flaw::Flaws;
-use crate::primitives::injector::Injector;
 use crate::sync::{AtomicUsize, Mutex, Ordering};
+use blitz_primitives::flaw::Flaws;
+use blitz_primitives::injector::Injector;
 use std::collections::VecDeque;
 use std::sync::PoisonError;
 

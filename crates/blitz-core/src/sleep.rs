@@ -47,14 +47,13 @@
 //! compare-exchange that it still is one. So however many threads see the crowd at the same time, half of the threads go on searching.
 //! (Threads that come from a computation do not mind a crowd, unless there are more threads than CPUs: see `Worker::shuns_crowds`.)
 
-use crate::primitives::counters::{AtomicCounters, Counters};
-use crate::primitives::flaw::Flaws;
-use crate::primitives::futex;
 use crate::rows::Rows;
 use crate::rules;
 use crate::sync::{AtomicU32, AtomicUsize, Ordering, fence};
 #[cfg(not(loom))]
 use crate::wake_cost;
+use blitz_primitives::flaw::Flaws;
+use blitz_primitives::{AtomicCounters, Counters, futex};
 use crossbeam_utils::CachePadded;
 use parked::Parked;
 

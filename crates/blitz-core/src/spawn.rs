@@ -6,13 +6,13 @@ use crate::entered::current;
 use crate::handle::{JoinHandle, Shared};
 use crate::inherited::Captured;
 use crate::pool::Pool;
-use crate::primitives::Full;
 use crate::priority::{Priority, current_priority};
 use crate::profile::Spawned;
 use crate::seat::{self, Seat};
 use crate::site::Site;
 use crate::task::{self, TaskRef};
 use crate::wake;
+use blitz_primitives::Full;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 

@@ -6,7 +6,7 @@
 
 use crate::arena::{self, Arena};
 use crate::context::Context;
-use crate::primitives::Word;
+use blitz_primitives::Word;
 use std::alloc::Layout;
 use std::ptr::{self, NonNull};
 

@@ -6,9 +6,9 @@
 //! for a waiter that sleeps beside its task for ever.
 
 use crate::occupancy::Occupancy;
-use crate::primitives::model::{Race, oversleeping_race, race};
-use crate::primitives::parker::Parker;
 use crate::sync::{AtomicU32, Mutex, Ordering, fence};
+use blitz_primitives::Parker;
+use blitz_primitives::model::{Race, oversleeping_race, race};
 use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::atomic::AtomicU32 as PlainU32;

@@ -15,7 +15,6 @@ use crate::fork;
 use crate::hooks;
 use crate::join_stack::Stolen;
 use crate::pool::Pool;
-use crate::primitives::XorShift64Star;
 use crate::priority::SHARE;
 use crate::rules::{
     CHOICES, FORCE_AFTER_US, FORCE_AGAIN, MAX_FRUITLESS, MAX_LOOT, SHORT_US, TASK_HESITATION_US,
@@ -25,6 +24,7 @@ use crate::seat::{self, Seat};
 use crate::task::TaskRef;
 use crate::trace::{self, Kind};
 use crate::wait::pause;
+use blitz_primitives::XorShift64Star;
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
 

@@ -1,8 +1,8 @@
 //! Loom models of the bell, with an owner that asks again and again, as a pipeline's does. "Maximum number of branches" stands for an owner that sleeps for ever.
 
 use super::*;
-use crate::primitives::model::{Race, oversleeping_race, race};
-use crate::primitives::parker::Parker;
+use blitz_primitives::Parker;
+use blitz_primitives::model::{Race, oversleeping_race, race};
 use loom::cell::UnsafeCell;
 use std::rc::Rc;
 

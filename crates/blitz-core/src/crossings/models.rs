@@ -1,7 +1,7 @@
 //! Loom models of crossings and forks. "Maximum number of branches" stands for a thread that sleeps for ever.
 
 use super::*;
-use crate::primitives::model::{Race, oversleeping_race, race};
+use blitz_primitives::model::{Race, oversleeping_race, race};
 use loom::cell::UnsafeCell;
 use std::rc::Rc;
 

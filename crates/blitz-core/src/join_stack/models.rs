@@ -7,9 +7,9 @@
 
 use super::*;
 use crate::context::{ValueContext, provided_to};
-use crate::primitives::fence::model::{set_light_is_free, set_refused, set_switches};
-use crate::primitives::model::{Race, oversleeping_race, race};
-use crate::primitives::parker::Parker;
+use blitz_primitives::Parker;
+use blitz_primitives::fence::model::{set_light_is_free, set_refused, set_switches};
+use blitz_primitives::model::{Race, oversleeping_race, race};
 use loom::cell::UnsafeCell;
 use std::rc::Rc;
 use std::sync::atomic::AtomicU32 as PlainU32;

@@ -5,8 +5,8 @@
 
 use super::*;
 use crate::occupancy::Occupancy;
-use crate::primitives::model::{Race, race};
 use crate::sync::fence;
+use blitz_primitives::model::{Race, race};
 use std::rc::Rc;
 
 struct Pool {

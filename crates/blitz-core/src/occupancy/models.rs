@@ -10,9 +10,9 @@
 //! promises no more than that order does.
 
 use super::*;
-use crate::primitives::model::{Race, oversleeping_race, race};
 use crate::sleep::{Flaw as SleepFlaw, Sleep};
 use crate::sync::{AtomicBool, fence};
+use blitz_primitives::model::{Race, oversleeping_race, race};
 use loom::cell::UnsafeCell;
 use std::rc::Rc;
 use std::sync::atomic::AtomicU32 as PlainU32;

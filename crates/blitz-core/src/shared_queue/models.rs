@@ -1,8 +1,8 @@
 //! Loom models of the shared queue: somebody looks through it while others look for work.
 
 use super::*;
-use crate::primitives::model::{Race, race};
 use crate::sync::Arc;
+use blitz_primitives::model::{Race, race};
 
 /// One thread looks at the only element and leaves it; another one does `other`.
 fn looked_at_meanwhile(flaws: Flaws<Flaw>, other: fn(&SharedQueue<u32>)) {

@@ -4,7 +4,7 @@
 //! concerns sleep. "Maximum number of branches" stands for a thread that sleeps beside a job for ever.
 
 use super::*;
-use crate::primitives::model::{Race, oversleeping_race, race};
+use blitz_primitives::model::{Race, oversleeping_race, race};
 use std::ops::Range;
 use std::rc::Rc;
 

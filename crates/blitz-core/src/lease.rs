@@ -1,0 +1,34 @@
+//! Parkers on loan: whoever waits in the engine has one for as long as it lives, and gives it back.
+//!
+//! Parkers are never freed, only recycled. That is what makes the engine's latches simple to argue about:
+//! a thread that completes a job may read the waiter's `&'static Parker`, publish the completion,
+//! and unpark afterwards, although the waiter, its stack frame, its pool and even its thread may be
+//! gone by then. The price is that a parker's next user can find a token it did not expect, so
+//! every `park` sits in a loop that checks a condition. It would have to anyway.
+
+use crate::fork::ForkLock;
+use blitz_primitives::Parker;
+
+static IDLE: ForkLock<Vec<&'static Parker>> = ForkLock::new(Vec::new());
+
+/// A parker on loan: given back on drop, kept by the process for ever.
+#[derive(Debug)]
+pub(crate) struct Lease(&'static Parker);
+
+impl Lease {
+    pub(crate) fn new() -> Self {
+        let idle = IDLE.lock().pop();
+        Lease(idle.unwrap_or_else(|| Box::leak(Box::new(Parker::new()))))
+    }
+
+    #[inline]
+    pub(crate) fn parker(&self) -> &'static Parker {
+        self.0
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        IDLE.lock().push(self.0);
+    }
+}
