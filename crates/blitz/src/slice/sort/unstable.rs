@@ -1,6 +1,6 @@
 //! The unstable comparison sort: quicksort in place, whose large partitions run on several threads; leaves go to the standard
-//! library. What a thread sorts alone may be nearly sorted ([`nearly`]), or of elements that are dear to move or to look at
-//! ([`multiway`], [`leaf`]). Extra memory: up to a megabyte per thread, however long the slice is.
+//! library. What a thread sorts alone may be nearly sorted ([`nearly`]), or of elements that are dear to look at ([`multiway`]) or to move
+//! ([`leaf`]). Extra memory: up to a megabyte per thread, however long the slice is.
 //!
 //! One round on a long slice:
 //! 1. A sample is swapped to the front and sorted. Its middle elements become the pivots, one per stripe, so that no two threads
@@ -48,8 +48,8 @@ where
     if alone && nearly::sort(v, order) {
         return;
     }
-    // Wide elements and those that own memory elsewhere are better dealt out in one pass, by each thread for itself.
-    if const { std::mem::needs_drop::<T>() || leaf::is_wide::<T>() } && rounds > 0 && threads <= 1 {
+    // Elements that own memory elsewhere are better dealt out in one pass, by each thread for itself.
+    if const { std::mem::needs_drop::<T>() } && rounds > 0 && threads <= 1 {
         if let Some(ends) = multiway::partition(v, order) {
             sort_buckets(v, &ends, 0, order, grain, rounds / 2);
             return;
@@ -98,7 +98,7 @@ where
 
 /// Sorts on this thread. Wide elements are cut to pieces that fit the cache first: those are sorted by position.
 fn sort_alone<T, O: Order<T>>(mut v: &mut [T], order: &O, mut rounds: u32) {
-    const SAMPLE: usize = 64;
+    const SAMPLE: usize = 31;
     while const { leaf::is_wide::<T>() }
         && v.len() > leaf::longest_piece::<T>().max(16 * SAMPLE)
         && rounds > 0
