@@ -6,11 +6,16 @@
 //! compare, which are worth a wake-up or would not have been planned, and those that only move memory.
 
 use crate::engine::checkpoint;
-use crate::engine::demand::join_in_operation;
+use crate::engine::demand::{join_context_expecting, join_in_operation};
 
 /// Runs both closures, perhaps in parallel: parts of a sort. A sort that is stopped unwinds from here, so both must be where a comparison might panic.
 pub(super) fn both(a: impl FnOnce() + Send, b: impl FnOnce() + Send) {
-    join_parts(&mut once(a), &mut once(b));
+    join_parts(None, &mut once(a), &mut once(b));
+}
+
+/// The same for parts of a sort that takes so many ticks: whether somebody is woken depends on that.
+pub(super) fn both_of(expected: u64, a: impl FnOnce() + Send, b: impl FnOnce() + Send) {
+    join_parts(Some(expected), &mut once(a), &mut once(b));
 }
 
 /// Runs both closures, perhaps in parallel: they only move elements.
@@ -30,12 +35,19 @@ fn once(half: impl FnOnce() + Send) -> impl FnMut() + Send {
 
 // Closures, because the engine tells call sites apart by the code of their forks: passed on as they are, both functions would be one.
 #[inline(never)]
-fn join_parts(a: &mut (dyn FnMut() + Send), b: &mut (dyn FnMut() + Send)) {
+fn join_parts(expected: Option<u64>, a: &mut (dyn FnMut() + Send), b: &mut (dyn FnMut() + Send)) {
     let part = |part: &mut (dyn FnMut() + Send)| {
         checkpoint();
         part();
     };
-    join_in_operation(|| part(a), || part(b));
+    match expected {
+        Some(expected) => {
+            join_context_expecting(expected, |_| part(a), |_| part(b));
+        }
+        None => {
+            join_in_operation(|| part(a), || part(b));
+        }
+    }
 }
 
 #[expect(clippy::redundant_closure)]

@@ -2,7 +2,7 @@
 //!
 //! Elements wider than two words are dear to move, and the standard sorts move them often. A piece that fits the cache is sorted faster
 //! by sorting positions (four bytes each) and then moving every element once, along the cycles of the permutation. Measured on 64-byte
-//! elements in pieces of 2000: 18 ns per element instead of 34; on strings, 46 instead of 51 (61 stable).
+//! elements in pieces of 4000: 11 ns per element instead of 18; on strings, 46 instead of 51 (61 stable).
 //!
 //! Where the order is one of integer keys, those are read once and sorted together with the positions, by their bits.
 //!
@@ -38,14 +38,16 @@ pub(super) const fn longest_piece<T>() -> usize {
     }
 }
 
-/// Whether to sort this piece of wide elements by positions. Pieces that start as a run are often one, and the standard sorts find that out sooner.
+/// Whether to sort this piece of wide elements by positions. If it looks like a run, it probably is one, and the standard sorts find that out sooner. One looks in
+/// the middle: in front, a partition leaves a part of its sorted sample.
 fn by_position<T, O: Order<T>>(v: &[T], order: &O) -> bool {
     const LOOK: usize = 8;
     if v.len() < SHORT || v.len() > longest_piece::<T>() {
         return false;
     }
-    let descends = order.is_less(&v[1], &v[0]);
-    v[1..LOOK]
+    let look = &v[v.len() / 2..][..LOOK];
+    let descends = order.is_less(&look[1], &look[0]);
+    look[1..]
         .windows(2)
         .any(|pair| order.is_less(&pair[1], &pair[0]) != descends)
 }
@@ -58,11 +60,8 @@ pub(super) fn sort_stable<T, O: Order<T>>(v: &mut [T], order: &O) {
     }
     let positions = positions_by_bits(v, order).unwrap_or_else(|| {
         // Positions break ties, so the faster unstable sort gives a stable order.
-        sorted_positions(v.len(), order, |a, b| {
-            order
-                .compare(&v[a as usize], &v[b as usize])
-                .then_with(|| a.cmp(&b))
-                .is_lt()
+        sorted_positions(v, order, |(x, a), (y, b)| {
+            order.compare(x, y).then_with(|| a.cmp(&b)).is_lt()
         })
     });
     // SAFETY: they are the positions of `v`.
@@ -75,23 +74,22 @@ pub(super) fn sort_unstable<T, O: Order<T>>(v: &mut [T], order: &O) {
         guarded::sort_unstable(v, order);
         return;
     }
-    let positions = positions_by_bits(v, order).unwrap_or_else(|| {
-        sorted_positions(v.len(), order, |a, b| {
-            order.is_less(&v[a as usize], &v[b as usize])
-        })
-    });
+    let positions = positions_by_bits(v, order)
+        .unwrap_or_else(|| sorted_positions(v, order, |(x, _), (y, _)| order.is_less(x, y)));
     // SAFETY: they are the positions of `v`.
     unsafe { rearrange(v, positions) };
 }
 
-/// The positions of `len` elements, each once, in the order that `is_less` says.
+/// The positions of the elements, each once, in the order that `is_less` says of elements with their positions.
 fn sorted_positions<T, O: Order<T>>(
-    len: usize,
+    v: &[T],
     order: &O,
-    is_less: impl Fn(u32, u32) -> bool,
+    is_less: impl Fn((&T, u32), (&T, u32)) -> bool,
 ) -> Vec<u32> {
-    let mut positions: Vec<u32> = (0..len as u32).collect();
-    guarded::sort_proxies(&mut positions, &|a, b| is_less(*a, *b), order);
+    let mut positions: Vec<u32> = (0..v.len() as u32).collect();
+    // SAFETY: whoever sorts the positions has none but these, which are within the slice.
+    let at = |position: u32| (unsafe { v.get_unchecked(position as usize) }, position);
+    guarded::sort_proxies(&mut positions, &|a, b| is_less(at(*a), at(*b)), order);
     positions
 }
 

@@ -8,7 +8,7 @@
 //! | [`par_sort_radix_by_key`], and by integer keys | yes | as much as the slice, and the keys with positions twice |
 //!
 //! All of them follow one plan. Time a few comparisons ([`plan`]): if the whole sort takes less than a wake-up of another thread
-//! is worth, the calling thread does it at once. Otherwise look whether the slice is, or starts with, one run ([`runs`]), and only then split.
+//! is worth, and none is awake and looks for work, the calling thread does it at once. Otherwise look whether the slice is, or starts with, one run ([`runs`]), and only then split.
 //! Pieces are sorted by the standard library ([`leaf`], [`guarded`]): there is no better sequential sort to be had. What is ours is
 //! what happens between the pieces: exact merging ([`merge`], [`stable`]), partitioning in place ([`partition`], [`multiway`],
 //! [`unstable`]) or into other memory ([`sample`]), and sorting by bits where the order is one of plain numbers ([`dispatch`],
@@ -164,14 +164,14 @@ fn sort_stable_watched<T: Send, O: Order<T>>(v: &mut [T], order: &O) {
         Plan::Sequential => leaf::sort_stable(v, order),
         Plan::Parallel(grain) => {
             let middle = v.len() / 2;
-            let run = runs::order_leading_run(v, &is_less, grain.pass);
+            let run = runs::order_leading_run(v, &is_less, grain.look());
             if run == v.len() {
                 return;
             }
             if run >= middle {
                 sort_stable_watched(&mut v[run..], order);
                 stable::merge_neighbours(v, run, order, grain);
-            } else if runs::order_leading_run(&mut v[middle..], &is_less, grain.pass)
+            } else if runs::order_leading_run(&mut v[middle..], &is_less, grain.look())
                 == v.len() - middle
             {
                 sort_stable_watched(&mut v[..middle], order);
@@ -187,9 +187,9 @@ fn sort_unstable<T: Send, O: Order<T>>(v: &mut [T], order: &O) {
     let order = &Watched::new(order);
     let is_less = |a: &T, b: &T| order.is_less(a, b);
     match plan(v, &is_less) {
-        Plan::Sequential => leaf::sort_unstable(v, order),
+        Plan::Sequential => unstable::sort_at_once(v, order),
         Plan::Parallel(grain) => {
-            if runs::order_leading_run(v, &is_less, grain.pass) < v.len() {
+            if runs::order_leading_run(v, &is_less, grain.look()) < v.len() {
                 unstable::quicksort(v, order, grain);
             }
         }

@@ -14,6 +14,7 @@
 use super::leaf;
 use super::order::Order;
 use super::raw::Scratch;
+use super::runs;
 use std::ptr;
 
 /// Shorter slices are not worth a look.
@@ -56,10 +57,13 @@ pub(super) fn looks_nearly_sorted<T>(v: &[T], is_less: &impl Fn(&T, &T) -> bool)
 }
 
 /// Sorts the slice, not stable, if it is nearly sorted; says whether it did.
-pub(super) fn sort<T, O: Order<T>>(v: &mut [T], order: &O) -> bool {
+pub(super) fn sort<T: Send, O: Order<T>>(v: &mut [T], order: &O) -> bool {
     let is_less = |a: &T, b: &T| order.is_less(a, b);
     if !looks_nearly_sorted(v, &is_less) {
         return false;
+    }
+    if runs::order_leading_run(v, &is_less, usize::MAX) == v.len() {
+        return true;
     }
     let most = (v.len() / PILE_PART).min(PILE_BYTES / size_of::<T>().max(1));
     let Some(kept) = drop_misplaced(v, most, &is_less) else {

@@ -5,10 +5,12 @@
 //! because the first one pays for cache misses that the sort itself would amortise. It costs two clock readings and at most
 //! [`PROBES`] · 2 comparisons, some 80 ns for integers, and for short slices a single pair, about 50 ns.
 //!
+//! What a thread that has to be woken costs, and whether one is awake, the engine knows ([`worth_sharing`]).
+//!
 //! The probe only reads; whatever the comparator does (panic, lie), no element has moved yet.
 
 use crate::current_num_threads;
-use crate::engine::may_be_stopped;
+use crate::engine::{demand, may_be_stopped};
 use crate::ops::stopwatch::Stopwatch;
 
 /// Slices shorter than this always go straight to the standard library.
@@ -20,19 +22,22 @@ const LONG_ENOUGH_TO_PROBE: usize = 512;
 /// Number of pairs compared to find out what a comparison costs.
 const PROBES: usize = 16;
 
-/// Sorting work below this many nanoseconds is done at once on the calling thread: waking a helper costs tens of microseconds
-/// and pays back half of the work at best.
-const WORTH_HELP_NS: f64 = 130_000.0;
-
 /// A piece of work given to one thread should last at least about this long.
 const PIECE_NS: f64 = 25_000.0;
+
+/// The same for a part of a pass over the elements of a short sort: a helper who is there takes it at once, and one who has to be woken should be called as soon as there is
+/// anything to do.
+const PASS_NS: f64 = 3_000.0;
+
+/// No more elements than this are passed over at a time.
+const LONGEST_PASS: usize = 1 << 15;
 
 /// A piece of a sort that somebody may stop lasts about this long at most: nobody looks in the middle of it.
 const STOPPED_WITHIN_NS: f64 = 1_000_000.0;
 
 /// What sorting takes per element and level when the comparison itself is nearly free.
 const fn floor_ns<T>() -> f64 {
-    if size_of::<T>() > 16 { 1.5 } else { 0.65 }
+    if size_of::<T>() > 16 { 0.9 } else { 0.65 }
 }
 
 /// Pieces per thread: enough to even out pieces of unequal cost, few enough to keep each one long.
@@ -54,6 +59,8 @@ pub(crate) struct Grain {
     pub(crate) leaf: usize,
     /// Merge or partition this many elements or fewer on one thread.
     pub(crate) pass: usize,
+    /// How long the sort takes, in ticks, for those who consider waking somebody for it.
+    pub(crate) expected: u64,
 }
 
 /// Decides for one slice by timing a few comparisons of its elements.
@@ -70,7 +77,31 @@ pub(crate) fn plan<T>(v: &[T], is_less: &impl Fn(&T, &T) -> bool) -> Plan {
         f64::INFINITY
     };
     let level_ns = comparison_ns(v, is_less).max(floor_ns::<T>());
-    plan_for_cost(v.len(), level_ns, threads, longest_ns)
+    let total_ns = v.len() as f64 * v.len().ilog2() as f64 * level_ns;
+    // What must be cut because it may be stopped is always worth it.
+    worth_sharing(total_ns).map_or(Plan::Sequential, |expected| {
+        Plan::Parallel(Grain::new(v.len(), level_ns, threads, longest_ns, expected))
+    })
+}
+
+/// How many ticks to reckon with when a sort of so many nanoseconds forks; nothing if it should not. As loops decide: a sort that is too short for a wake is shared
+/// with whoever is awake and looks for work, and many of them in a row are worth waking somebody after all.
+fn worth_sharing(total_ns: f64) -> Option<u64> {
+    if total_ns < PIECE_NS {
+        return None;
+    }
+    let ticks_per_us = demand::ticks_per_us() as f64;
+    let ticks = (total_ns / 1e3 * ticks_per_us) as u64;
+    if is_worth_sharing(ticks) {
+        Some(ticks)
+    } else {
+        demand::ends_a_row(ticks).then_some(u64::MAX)
+    }
+}
+
+/// Is a sort of so many ticks worth a wake, or somebody there to help?
+pub(super) fn is_worth_sharing(ticks: u64) -> bool {
+    demand::outlasts_a_wake(ticks) || demand::hungry()
 }
 
 /// Nanoseconds of one comparison, as the nearest pairs at the front of the slice cost them.
@@ -93,21 +124,27 @@ pub(super) fn comparison_ns<T>(v: &[T], is_less: &impl Fn(&T, &T) -> bool) -> f6
     (elapsed / pairs as f64).max(0.0)
 }
 
-/// The same decision for a known cost per element and level.
-fn plan_for_cost(len: usize, level_ns: f64, threads: usize, longest_ns: f64) -> Plan {
-    let total_ns = len as f64 * len.ilog2() as f64 * level_ns;
-    if total_ns < WORTH_HELP_NS {
-        return Plan::Sequential;
+impl Grain {
+    /// Look whether this many elements or fewer are in order on one thread.
+    pub(crate) fn look(&self) -> usize {
+        (8 * self.pass).min(LONGEST_PASS)
     }
-    // A leaf of `x` elements takes `x * log2(x) * level_ns`; one division by the logarithm of the whole errs on the long side.
-    let leaf = |ns: f64| (ns / (level_ns * len.ilog2() as f64)) as usize;
-    let shortest_leaf = leaf(PIECE_NS);
-    let even_leaf = len.div_ceil(threads * PIECES_PER_THREAD);
-    let shortest_pass = (PIECE_NS / level_ns) as usize;
-    Plan::Parallel(Grain {
-        leaf: even_leaf.min(leaf(longest_ns)).max(shortest_leaf).max(4),
-        pass: shortest_pass.clamp(4, 1 << 15),
-    })
+
+    /// For so many elements, each of which takes `level_ns` on every level.
+    fn new(len: usize, level_ns: f64, threads: usize, longest_ns: f64, expected: u64) -> Grain {
+        // A leaf of `x` elements takes `x * log2(x) * level_ns`; one division by the logarithm of the whole errs on the long side.
+        let leaf = |ns: f64| (ns / (level_ns * len.ilog2() as f64)) as usize;
+        let shortest_leaf = leaf(PIECE_NS);
+        let even_leaf = len.div_ceil(threads * PIECES_PER_THREAD);
+        let pass = |ns: f64| (ns / level_ns) as usize;
+        Grain {
+            leaf: even_leaf.min(leaf(longest_ns)).max(shortest_leaf).max(4),
+            pass: even_leaf
+                .clamp(pass(PASS_NS), pass(PIECE_NS))
+                .clamp(4, LONGEST_PASS),
+            expected,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -115,30 +152,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn short_slices_of_cheap_elements_stay_on_the_calling_thread() {
-        assert_eq!(
-            plan_for_cost(10_000, 0.65, 2, f64::INFINITY),
-            Plan::Sequential
-        );
-        assert_eq!(
-            plan_for_cost(10_000, 0.65, 64, f64::INFINITY),
-            Plan::Sequential
-        );
+    fn short_sorts_of_cheap_elements_stay_on_the_calling_thread() {
+        assert_eq!(worth_sharing(5_000.0), None);
+        assert!(worth_sharing(3_000_000.0).is_some());
     }
 
     #[test]
     fn long_slices_are_split_into_a_few_pieces_per_thread() {
-        let Plan::Parallel(grain) = plan_for_cost(1 << 20, 0.65, 2, f64::INFINITY) else {
-            panic!("a million elements must be split")
-        };
+        let grain = Grain::new(1 << 20, 0.65, 2, f64::INFINITY, 0);
         assert_eq!(grain.leaf, (1 << 20) / (2 * PIECES_PER_THREAD));
     }
 
     #[test]
     fn dear_comparisons_make_short_slices_worth_splitting() {
-        let Plan::Parallel(grain) = plan_for_cost(100, 5_000.0, 2, f64::INFINITY) else {
-            panic!("three milliseconds of work must be split")
-        };
+        let grain = Grain::new(100, 5_000.0, 2, f64::INFINITY, 0);
         assert!(grain.leaf < 50);
     }
 

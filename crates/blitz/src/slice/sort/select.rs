@@ -43,7 +43,7 @@ where
         v.select_nth_unstable_by(index, compare);
         return;
     };
-    let alone = (4 * grain.pass).max(4 * SAMPLE);
+    let alone = (8 * grain.pass).max(4 * SAMPLE);
     let (mut part, mut index) = (v, index);
     for _ in 0..ROUNDS {
         if part.len() <= alone {

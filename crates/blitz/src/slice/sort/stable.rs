@@ -8,7 +8,7 @@
 //! complete and stays the owner. The regions of both halves live in the frame that forked them, not in what `join` returns, so
 //! they come home whichever half panicked.
 
-use super::fork::both;
+use super::fork::both_of;
 use super::leaf;
 use super::merge::{Run, merge_in_parallel};
 use super::order::Order;
@@ -160,7 +160,8 @@ where
         return;
     }
     let (mut left, mut right) = region.split_at(region.len / 2);
-    both(
+    both_of(
+        grain.expected,
         || sort_region(&mut left, order, grain),
         || sort_region(&mut right, order, grain),
     );

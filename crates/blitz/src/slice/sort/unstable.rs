@@ -1,6 +1,6 @@
 //! The unstable comparison sort: quicksort in place, whose large partitions run on several threads; leaves go to the standard
-//! library. What a thread sorts alone may be nearly sorted ([`nearly`]), or of elements that are dear to move or to look at
-//! ([`multiway`], [`leaf`]). Extra memory: up to a megabyte per thread, however long the slice is.
+//! library. What a thread sorts alone may be nearly sorted ([`nearly`]), or of elements that are dear to look at ([`multiway`]) or to move
+//! ([`leaf`]). Extra memory: up to a megabyte per thread, however long the slice is.
 //!
 //! One round on a long slice:
 //! 1. A sample is swapped to the front and sorted. Its middle elements become the pivots, one per stripe, so that no two threads
@@ -17,15 +17,25 @@
 //! Everything moves by swaps of whole elements; user code runs only between them. So panics and contradictory comparators leave a
 //! permutation. The number of rounds is bounded, so a comparator that always says "less" ends too.
 
-use super::fork::both;
+use super::fork::{both, both_of};
 use super::order::Order;
 use super::partition::{partition, partition_in_parallel};
-use super::plan::Grain;
+use super::plan::{Grain, is_worth_sharing};
 use super::{leaf, multiway, nearly};
 use crate::current_num_threads;
 
 /// Sample elements per stripe: the disputed zone is about one part in this many.
 const SAMPLE_PER_STRIPE: usize = 256;
+
+/// The sample of a short slice is this part of it.
+const SAMPLE_PART: usize = 64;
+
+/// Sorts `v`, not stable, in place, on this thread.
+pub(super) fn sort_at_once<T: Send, O: Order<T>>(v: &mut [T], order: &O) {
+    if !nearly::sort(v, order) {
+        sort_alone(v, order, 2 * v.len().max(1).ilog2());
+    }
+}
 
 /// Sorts `v`, not stable, in place.
 pub(crate) fn quicksort<T, O>(v: &mut [T], order: &O, grain: Grain)
@@ -44,12 +54,13 @@ where
     T: Send,
     O: Order<T>,
 {
-    let alone = threads <= 1 || v.len() <= grain.leaf;
-    if alone && nearly::sort(v, order) {
+    // What is nearly sorted takes one thread as long as two levels of partitions do.
+    let is_quick_alone = threads as u32 <= v.len().max(1).ilog2() / 2 || v.len() <= grain.leaf;
+    if is_quick_alone && nearly::sort(v, order) {
         return;
     }
-    // Wide elements and those that own memory elsewhere are better dealt out in one pass, by each thread for itself.
-    if const { std::mem::needs_drop::<T>() || leaf::is_wide::<T>() } && rounds > 0 && threads <= 1 {
+    // Elements that own memory elsewhere are better dealt out in one pass, by each thread for itself.
+    if const { std::mem::needs_drop::<T>() } && rounds > 0 && threads <= 1 {
         if let Some(ends) = multiway::partition(v, order) {
             sort_buckets(v, &ends, 0, order, grain, rounds / 2);
             return;
@@ -62,9 +73,20 @@ where
     let stripes = (v.len() / grain.pass.max(1))
         .clamp(1, threads.max(1))
         .min(v.len() / 32);
-    let sample_len = (stripes * SAMPLE_PER_STRIPE).min(v.len() / 8);
+    let sample_len = (v.len() / SAMPLE_PART).clamp(4 * stripes, stripes * SAMPLE_PER_STRIPE);
     gather_sample(v, sample_len);
     leaf::sort_unstable(&mut v[..sample_len], order);
+
+    // A few values take as many levels as can tell them apart, and that may be too little to be shared.
+    let sample = v[..sample_len].windows(2);
+    let values = 1 + sample.filter(|x| order.is_less(&x[0], &x[1])).count();
+    let levels = (values.ilog2() + 1).min(v.len().ilog2());
+    if 2 * values <= sample_len
+        && !is_worth_sharing(grain.expected / u64::from(v.len().ilog2()) * u64::from(levels))
+    {
+        sort_alone(v, order, rounds);
+        return;
+    }
 
     let middle = sample_len / 2;
     let (first_equal, past_equal) = equal_range(&v[..sample_len], middle, order);
@@ -98,7 +120,7 @@ where
 
 /// Sorts on this thread. Wide elements are cut to pieces that fit the cache first: those are sorted by position.
 fn sort_alone<T, O: Order<T>>(mut v: &mut [T], order: &O, mut rounds: u32) {
-    const SAMPLE: usize = 64;
+    const SAMPLE: usize = 31;
     while const { leaf::is_wide::<T>() }
         && v.len() > leaf::longest_piece::<T>().max(16 * SAMPLE)
         && rounds > 0
@@ -166,7 +188,8 @@ fn sort_both<T, O>(
     let total = (left.len() + right.len()).max(1);
     let share = |len: usize| ((threads * len + total / 2) / total).max(1);
     let (for_left, for_right) = (share(left.len()), share(right.len()));
-    both(
+    both_of(
+        grain.expected,
         || sort_rounds(left, order, grain, for_left, rounds),
         || sort_rounds(right, order, grain, for_right, rounds),
     );
