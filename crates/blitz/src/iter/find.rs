@@ -48,6 +48,7 @@ where
             predicate: self.predicate,
             found: self.found,
             hit: None,
+            cheap: false,
         }
     }
 
@@ -68,6 +69,8 @@ struct Searching<'p, T, P> {
     predicate: &'p P,
     found: &'p AtomicBool,
     hit: Option<T>,
+    /// For [`first_hit`].
+    cheap: bool,
 }
 
 impl<T, P> Folder<T> for Searching<'_, T, P>
@@ -92,9 +95,8 @@ where
     {
         // Items may come in several runs, and more of them after the hit.
         if self.hit.is_none() {
-            self.hit = first_hit(iter.into_iter(), self.predicate, || {
-                self.found.load(Relaxed)
-            });
+            let stop = || self.found.load(Relaxed);
+            self.hit = first_hit(iter.into_iter(), self.predicate, &mut self.cheap, stop);
             if self.hit.is_some() {
                 self.found.store(true, Relaxed);
             }
@@ -152,13 +154,30 @@ impl FirstLook {
     where
         I: Iterator,
     {
-        rest.size_hint().1.is_some_and(|most| most <= Self::LONG) && self.finds_cheap_items()
+        Self::is_short(rest) && self.finds_cheap_items()
+    }
+
+    /// Will they be over soon if they are cheap?
+    #[inline]
+    fn is_short<I>(rest: &I) -> bool
+    where
+        I: Iterator,
+    {
+        rest.size_hint().1.is_some_and(|most| most <= Self::LONG)
     }
 }
 
 /// The first item that satisfies the predicate, unless `stop` says first that it is no longer wanted.
+///
+/// `cheap`: that items are cheap has been seen, with the first ones of an earlier run of the same folder. If some are not, it shows in the time that the run takes, and the next ones
+/// are as short as that says.
 #[inline]
-pub(super) fn first_hit<I, P, S>(mut iter: I, predicate: &P, stop: S) -> Option<I::Item>
+pub(super) fn first_hit<I, P, S>(
+    mut iter: I,
+    predicate: &P,
+    cheap: &mut bool,
+    stop: S,
+) -> Option<I::Item>
 where
     I: Iterator,
     P: Fn(&I::Item) -> bool,
@@ -167,6 +186,9 @@ where
     let most = iter.size_hint().1;
     if most.is_some_and(|most| most <= LOOK_UP_AFTER) {
         return iter.find(|item| predicate(item));
+    }
+    if *cheap && FirstLook::is_short(&iter) {
+        return find_plainly(iter, predicate);
     }
     let look = |item| {
         if predicate(&item) {
@@ -188,7 +210,8 @@ where
         Break(None) if stop() => return None,
         Break(None) => {}
     }
-    if first_look.expects_an_end_of(&iter) {
+    *cheap = first_look.expects_an_end_of(&iter);
+    if *cheap {
         return find_plainly(iter, predicate);
     }
     let rest = fold_until(iter, (), |(), item| look(item), LOOK_UP_AFTER, stop);
@@ -196,7 +219,7 @@ where
 }
 
 /// `Iterator::find`. Not inlined, and with the first item before the loop: so the compiler knows that what the predicate refers to may be loaded, and loads it once.
-/// Otherwise it would do so for every item, and a loop over numbers would be of more than 16 bytes: then it depends on its place whether it takes twice as long.
+/// Otherwise it would do so for every item. Four items a turn: a processor goes back to the beginning of a loop once in a cycle at most, and could look at more than one number in it.
 #[inline(never)]
 fn find_plainly<I, P>(mut iter: I, predicate: &P) -> Option<I::Item>
 where
@@ -204,10 +227,14 @@ where
     P: Fn(&I::Item) -> bool,
 {
     let mut item = iter.next()?;
-    while !predicate(&item) {
-        item = iter.next()?;
+    loop {
+        for _ in 0..4 {
+            if predicate(&item) {
+                return Some(item);
+            }
+            item = iter.next()?;
+        }
     }
-    Some(item)
 }
 
 /// Folds with `step` until that breaks, or until `stop`, which is asked after every `stretch` items, says that nothing more is

@@ -117,10 +117,11 @@ trait Wanted: Copy + Default + Send {
     /// The better of two hits, left before right.
     fn better<T>(left: Option<T>, right: Option<T>) -> Option<T>;
 
-    /// The wanted hit in `iter`, unless `stop`, which is told whether there has been one, says that it is pointless.
+    /// The wanted hit in `iter`, unless `stop`, which is told whether there has been one, says that it is pointless. `cheap`: see [`first_hit`].
     fn hit_in<T, I>(
         iter: I,
         predicate: &impl Fn(&T) -> bool,
+        cheap: &mut bool,
         stop: impl Fn(bool) -> bool,
     ) -> Option<T>
     where
@@ -155,12 +156,13 @@ impl Wanted for Leftmost {
     fn hit_in<T, I>(
         iter: I,
         predicate: &impl Fn(&T) -> bool,
+        cheap: &mut bool,
         stop: impl Fn(bool) -> bool,
     ) -> Option<T>
     where
         I: Iterator<Item = T>,
     {
-        first_hit(iter, predicate, || stop(false))
+        first_hit(iter, predicate, cheap, || stop(false))
     }
 }
 
@@ -189,6 +191,7 @@ impl Wanted for Rightmost {
     fn hit_in<T, I>(
         mut iter: I,
         predicate: &impl Fn(&T) -> bool,
+        _cheap: &mut bool,
         stop: impl Fn(bool) -> bool,
     ) -> Option<T>
     where
@@ -264,6 +267,7 @@ where
             interval: self.interval.get(),
             best: self.best,
             hit: None,
+            cheap: false,
             wanted: PhantomData,
         }
     }
@@ -313,6 +317,8 @@ struct SearchFolder<'p, T, P, W> {
     interval: (u128, u128),
     best: &'p Best,
     hit: Option<T>,
+    /// For [`first_hit`].
+    cheap: bool,
     wanted: PhantomData<W>,
 }
 
@@ -343,7 +349,7 @@ where
             }
             W::beats(self.best, self.interval)
         };
-        let hit = W::hit_in(iter.into_iter(), self.predicate, stop);
+        let hit = W::hit_in(iter.into_iter(), self.predicate, &mut self.cheap, stop);
         if hit.is_some() {
             W::record(self.best, self.interval);
         }

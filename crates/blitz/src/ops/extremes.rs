@@ -25,20 +25,10 @@ pub fn par_min_max<T: Ord + Copy + Send + Sync>(v: &[T]) -> Option<(T, T)> {
         .reduce_with(|a, b| (a.0.min(b.0), a.1.max(b.1)))
 }
 
-/// Four pairs side by side, so that no comparison waits for the one before. The slice is not empty.
+/// The slice is not empty.
 fn min_max<T: Ord + Copy>(v: &[T]) -> (T, T) {
-    const LANES: usize = 4;
-    let (chunks, rest) = chunks_of::<T, LANES>(v);
-    let (mut low, mut high) = ([v[0]; LANES], [v[0]; LANES]);
-    for chunk in chunks {
-        for lane in 0..LANES {
-            low[lane] = low[lane].min(chunk[lane]);
-            high[lane] = high[lane].max(chunk[lane]);
-        }
-    }
-    let low = low.iter().chain(rest).fold(v[0], |low, x| low.min(*x));
-    let high = high.iter().chain(rest).fold(v[0], |high, x| high.max(*x));
-    (low, high)
+    v.iter()
+        .fold((v[0], v[0]), |(low, high), x| (low.min(*x), high.max(*x)))
 }
 
 /// As [`par_min_max`], for elements that cannot be copied or have no order of their own. Gives references to them, of equal ones to

@@ -625,7 +625,7 @@ fn block<P, C>(
         }
         let (items, rest) = producer.split_at(part);
         let (for_items, for_rest, _) = consumer.split_at(part);
-        pace.note_cut();
+        pace.note_cut_in_block();
         let parts = Parts::of(part, bounds.min);
         local.feed_all(parts, items, for_items);
         pace.note(part as f32);

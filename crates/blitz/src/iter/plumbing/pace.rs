@@ -29,6 +29,9 @@ const READINGS: f32 = 32.0;
 /// What is cut takes at least so many times as long as the cut. Those of slices take some nanoseconds; a user's own may copy half of what is left.
 const CUTS: f32 = 8.0;
 
+/// A cut counts in its block if a part takes less than so many times as long.
+const FEW_CUTS: f32 = 64.0;
+
 /// One shorter than this is so short that further readings of the clock would count.
 const TINY_US: f32 = 2.0;
 
@@ -476,10 +479,16 @@ impl Pace {
     pub(super) fn longest_alone(&self, items: usize) -> usize {
         let part = (items / 32).max(1);
         if self.usual > 0.0 {
-            part.max(self.items_in(part_us()))
+            part.max(self.items_in_a_part())
         } else {
             part
         }
+    }
+
+    /// How many items take as long as it needs for a look at the clock not to count.
+    #[inline]
+    pub(super) fn items_in_a_part(&self) -> usize {
+        self.items_in(part_us())
     }
 
     /// How many of the `items` of a block make its next part: all, if nothing is known.
@@ -521,6 +530,15 @@ impl Pace {
             let now = demand::ticks();
             let took = demand::between(self.last.replace(now), now);
             self.cuts.set((took, self.cuts.get().0));
+        }
+    }
+
+    /// The same for a cut inside of a block, one of many: if the last one has taken next to nothing, it is not worth a reading.
+    #[inline]
+    pub(super) fn note_cut_in_block(&self) {
+        let (last, _) = self.cuts.get();
+        if last == 0 || FEW_CUTS * self.us(last as f32) > self.part_us() {
+            self.note_cut();
         }
     }
 

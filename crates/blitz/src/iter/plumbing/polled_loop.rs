@@ -205,7 +205,7 @@ where
         if pulled < block {
             break;
         }
-        block = pace.next_block(block, LONGEST_BLOCK);
+        block = pace.next_block(block, LONGEST_BLOCK.max(pace.items_in_a_part()));
         if pace.should_share(pace.items_measured()) {
             let expected = pace.expected_ticks(pace.items_measured());
             return share_pulls(iter, expected, consumer, local);
