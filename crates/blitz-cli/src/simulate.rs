@@ -204,7 +204,7 @@ fn check(example: &str, machine: &Machine, measured: &str) -> Result<(), String>
         // The first row is that of one thread: what the profiler adds to a strand of this example.
         let calibrated = *calibrated.get_or_insert_with(|| Calibrated::by(&recorded, machine, ns));
         let program = calibrated.apply(&recorded);
-        let run = |program: &Program, seed| {
+        let run = |program: &Program, machine: &Machine, seed| {
             let machine = Machine {
                 workers: threads as usize,
                 cpus,
@@ -213,8 +213,9 @@ fn check(example: &str, machine: &Machine, measured: &str) -> Result<(), String>
             };
             simulate(program, &machine)
         };
-        let outcomes: Vec<_> = (1..=RUNS).map(|seed| run(&program, seed)).collect();
-        let uncorrected = run(&recorded, 1).elapsed_ns;
+        let here = calibrated.machine(machine);
+        let outcomes: Vec<_> = (1..=RUNS).map(|seed| run(&program, &here, seed)).collect();
+        let uncorrected = run(&recorded, machine, 1).elapsed_ns;
         let middle = |value: fn(&Outcome) -> u64| {
             let mut values: Vec<u64> = outcomes.iter().map(value).collect();
             values.sort_unstable();
@@ -233,8 +234,8 @@ fn check(example: &str, machine: &Machine, measured: &str) -> Result<(), String>
     }
     if let Some(calibrated) = calibrated {
         println!(
-            "strands were recorded {:+.1} ns too long, by the run on one thread: as recorded, simulated without these, measured",
-            calibrated.ns_per_strand
+            "strands were recorded {:+.1} ns too long, by the run on one thread, and a fork costs {} ns: as recorded, simulated without these, measured",
+            calibrated.ns_per_strand, calibrated.fork_ns
         );
     }
     Ok(())

@@ -229,6 +229,17 @@ impl Program {
         steps.map(Step::strands).sum()
     }
 
+    /// How many forks there are, told or not.
+    pub fn forks(&self) -> u64 {
+        let steps = self.paths.iter().flat_map(|path| &path.steps);
+        let forks = steps.map(|step| match step {
+            Step::Run { forks, .. } => *forks,
+            Step::Fork { .. } => 1,
+            _ => 0,
+        });
+        forks.sum()
+    }
+
     /// The same program with strands that take so much less each, but not less than nothing. What the profiler adds to a strand is not known to the nanosecond, and strands of
     /// nanoseconds are wrong by that; see [`Calibrated`](crate::Calibrated).
     #[must_use]

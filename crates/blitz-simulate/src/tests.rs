@@ -336,6 +336,13 @@ fn strands_that_were_recorded_too_long_are_told_by_the_time_on_one_thread() {
             assert!((told / true_one - 1.0).abs() < 0.02, "{told}, {true_one}");
         }
     }
+    // 51,711 forks cannot cost 12 ns each in 200 us, whatever they cost elsewhere.
+    let mut dear = machine(1);
+    dear.costs.fork = 12;
+    let calibrated = Calibrated::by(&fine(100), &dear, 200_000);
+    assert_eq!(calibrated.fork_ns, 3);
+    let told = simulate(&calibrated.apply(&fine(100)), &calibrated.machine(&dear)).elapsed_ns;
+    assert!((190_000..210_000).contains(&told), "{told}");
     // Plain code that takes twice as long: that was not the profiler.
     let plain = program("r 1000000 1000000 0 0\n");
     let calibrated = Calibrated::by(&plain, &machine(1), 500_000);
