@@ -4,11 +4,11 @@
 //! each poll. Without it that pointer is all, and nothing else remains.
 
 #[cfg(all(feature = "console", not(loom)))]
-pub(crate) use on::{Ended, Now, Place, Seen, Tally};
+pub(crate) use on::{Now, Place, Seen, Tally};
 
 #[cfg(any(not(feature = "console"), loom))]
 #[cfg_attr(loom, allow(unused_imports, reason = "loom builds no workers"))]
-pub(crate) use off::{Ended, Now, Place, Seen, Tally};
+pub(crate) use off::{Now, Place, Seen, Tally};
 
 /// A task's part in a profile of the program that has spawned it: nothing, unless the engine is built with its profiler.
 #[cfg(not(loom))]
@@ -227,10 +227,6 @@ pub(crate) mod on {
     }
 
     impl Ended {
-        pub(crate) fn new() -> Self {
-            Self::default()
-        }
-
         /// A task has left, and somebody looks.
         pub(crate) fn add(&mut self, task: &Header) {
             self.0.get_or_insert_default().add(task);
@@ -387,7 +383,7 @@ pub(crate) mod on {
 
 #[cfg(any(not(feature = "console"), loom))]
 mod off {
-    use crate::task::{Header, VTable};
+    use crate::task::VTable;
 
     /// Nothing, but for profiles.
     #[derive(Clone, Copy)]
@@ -437,18 +433,6 @@ mod off {
 
         #[inline(always)]
         pub(crate) fn pends(&self) {}
-    }
-
-    pub(crate) struct Ended;
-
-    impl Ended {
-        #[inline(always)]
-        pub(crate) fn new() -> Self {
-            Ended
-        }
-
-        #[inline(always)]
-        pub(crate) fn add(&mut self, _task: &Header) {}
     }
 
     #[derive(Debug)]

@@ -14,9 +14,8 @@
 //! good as Release and Acquire), and so the second count would have their children in it. A length is written before the
 //! count, which is Release: whoever counts a task finds it in the length, unless it is gone.
 
-use crate::place::Ended;
 #[cfg(all(feature = "console", not(loom)))]
-use crate::place::on::{Counts, Place};
+use crate::place::on::{Counts, Ended, Place};
 use crate::primitives::{AtomicU64, AtomicUsize, Condvar, Mutex, Ordering};
 use crate::task::{Header, Links, MOST_SHARDS, Task};
 use blitz_core::checking::Flaws;
@@ -70,6 +69,7 @@ struct Shard {
 struct List {
     first: *const Header,
     closed: bool,
+    #[cfg(all(feature = "console", not(loom)))]
     ended: Ended,
 }
 
@@ -120,7 +120,8 @@ impl Owned {
                 list: Mutex::new(List {
                     first: ptr::null(),
                     closed: false,
-                    ended: Ended::new(),
+                    #[cfg(all(feature = "console", not(loom)))]
+                    ended: Ended::default(),
                 }),
                 len: AtomicUsize::new(0),
                 admitted: AtomicU64::new(0),
@@ -209,6 +210,7 @@ impl Owned {
         drop(list);
         let waiting = self.waiting.load(Ordering::SeqCst);
         if waiting > 0 {
+            #[cfg(all(feature = "console", not(loom)))]
             if waiting & LOOKED_AT != 0 {
                 shard.list().ended.add(task.header());
             }
