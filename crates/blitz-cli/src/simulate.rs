@@ -7,7 +7,7 @@ use crate::words::{SimulateOptions, Subject};
 use blitz_core::text::human;
 use blitz_simulate::page::{Curve, plot};
 use blitz_simulate::{
-    Cascade, Machine, Outcome, Program, Waiting, mean_speedup, measure, simulate,
+    Calibrated, Cascade, Machine, Outcome, Program, Waiting, mean_speedup, measure, simulate,
 };
 use std::path::Path;
 use std::process::ExitCode;
@@ -185,8 +185,9 @@ fn compare(
 /// Beside what this machine really does: an example that was run again, without recording. Medians of some runs on both sides.
 fn check(example: &str, machine: &Machine, measured: &str) -> Result<(), String> {
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut calibrated = None;
     println!(
-        "{example}\n threads   simulated    measured   ratio |  thefts: simulated, measured |  wakes: simulated, measured"
+        "{example}\n threads    recorded   simulated    measured   ratio |  thefts: simulated, measured |  wakes: simulated, measured"
     );
     for line in measured.lines() {
         let words: Vec<u64> = line
@@ -199,17 +200,22 @@ fn check(example: &str, machine: &Machine, measured: &str) -> Result<(), String>
             continue;
         };
         // As that pool has run it: with other threads it may have been planned otherwise.
-        let program = read(&second::measured_recording(example, threads))?;
-        let run = |seed| {
+        let recorded = read(&second::measured_recording(example, threads))?;
+        // The first row is that of one thread: what the profiler adds to a strand of this example.
+        let calibrated = *calibrated.get_or_insert_with(|| Calibrated::by(&recorded, machine, ns));
+        let program = calibrated.apply(&recorded);
+        let run = |program: &Program, machine: &Machine, seed| {
             let machine = Machine {
                 workers: threads as usize,
                 cpus,
                 seed,
                 ..machine.clone()
             };
-            simulate(&program, &machine)
+            simulate(program, &machine)
         };
-        let outcomes: Vec<_> = (1..=RUNS).map(run).collect();
+        let here = calibrated.machine(machine);
+        let outcomes: Vec<_> = (1..=RUNS).map(|seed| run(&program, &here, seed)).collect();
+        let uncorrected = run(&recorded, machine, 1).elapsed_ns;
         let middle = |value: fn(&Outcome) -> u64| {
             let mut values: Vec<u64> = outcomes.iter().map(value).collect();
             values.sort_unstable();
@@ -217,12 +223,19 @@ fn check(example: &str, machine: &Machine, measured: &str) -> Result<(), String>
         };
         let elapsed = middle(|outcome| outcome.elapsed_ns);
         println!(
-            "{threads:>8} {:>11} {:>11} {:>7.3} | {:>18} {steals:>9} | {:>17} {wakes:>9}",
+            "{threads:>8} {:>11} {:>11} {:>11} {:>7.3} | {:>18} {steals:>9} | {:>17} {wakes:>9}",
+            human(uncorrected as f64),
             human(elapsed as f64),
             human(ns as f64),
             elapsed as f64 / ns.max(1) as f64,
             middle(|outcome| outcome.steals),
             middle(|outcome| outcome.wakes),
+        );
+    }
+    if let Some(calibrated) = calibrated {
+        println!(
+            "strands were recorded {:+.1} ns too long, by the run on one thread, and a fork costs {} ns: as recorded, simulated without these, measured",
+            calibrated.ns_per_strand, calibrated.fork_ns
         );
     }
     Ok(())

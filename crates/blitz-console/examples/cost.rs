@@ -6,6 +6,15 @@
 //! ```
 //!
 //! Each figure is the shortest of many short rounds, so that other programs disturb it little.
+//!
+//! With arguments it does one thing so many times and prints nothing, for valgrind to count instructions, which no other program disturbs: what one costs is the difference of two runs, divided by
+//! that of their numbers. `tasks` are spawned and awaited a hundred at a time, `polls` are of one task, `joins` are those of Fibonacci numbers; `tasks-here` and `polls-here` are on a current-thread
+//! runtime, where nothing depends on how threads meet, and the count is the same each time. `looked-at` behind that, and somebody looks meanwhile (with `--separate-threads=yes`, since the one
+//! who looks costs as well).
+//!
+//! ```sh
+//! valgrind --tool=callgrind target/release/examples/cost tasks-here 200000
+//! ```
 
 use std::hint::black_box;
 use std::io::{Read, Write};
@@ -88,7 +97,64 @@ fn measure(what: &str) {
     );
 }
 
+/// Does `what` about `count` times, on one thread.
+fn only(what: &str, count: u64) {
+    let pool = blitz_core::ThreadPoolBuilder::new().num_threads(1);
+    let run = |rounds: u64, polls: bool, here: bool| {
+        let runtime = if here {
+            blitz_io::Builder::new_current_thread().build().unwrap()
+        } else {
+            let mut builder = blitz_io::Builder::new_multi_thread();
+            builder.worker_threads(1).build().unwrap()
+        };
+        runtime.block_on(async {
+            let outer = blitz_io::spawn(async move {
+                for _ in 0..rounds {
+                    if polls {
+                        blitz_io::task::yield_now().await;
+                        continue;
+                    }
+                    let tasks: Vec<_> = (0..100)
+                        .map(|n| blitz_io::spawn(async move { n }))
+                        .collect();
+                    for task in tasks {
+                        black_box(task.await.unwrap());
+                    }
+                }
+            });
+            outer.await.unwrap();
+        });
+    };
+    match what {
+        "tasks" => run(count / 100, false, false),
+        "tasks-here" => run(count / 100, false, true),
+        "polls" => run(count, true, false),
+        "polls-here" => run(count, true, true),
+        "joins" => pool.build().unwrap().install(|| {
+            for _ in 0..count / 1596 {
+                black_box(fib(16));
+            }
+        }),
+        other => panic!("what are '{other}'?"),
+    }
+}
+
+fn look(console: &blitz_console::Serving) {
+    let mut stream = TcpStream::connect(console.local_addr()).unwrap();
+    stream
+        .write_all(b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        .unwrap();
+    std::thread::spawn(move || while stream.read(&mut [0; 65536]).is_ok_and(|read| read > 0) {});
+    std::thread::sleep(std::time::Duration::from_millis(600));
+}
+
 fn main() {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    if let [what, count, rest @ ..] = &words[..] {
+        let console = (!rest.is_empty()).then(|| blitz_console::serve("127.0.0.1:0").unwrap());
+        console.iter().for_each(look);
+        return only(what, count.parse().expect("how many?"));
+    }
     let hooks = cfg!(feature = "hooks");
     let console = blitz_console::serve("127.0.0.1:0").unwrap();
     measure(if hooks {
@@ -99,11 +165,6 @@ fn main() {
     if !hooks {
         return;
     }
-    let mut stream = TcpStream::connect(console.local_addr()).unwrap();
-    stream
-        .write_all(b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        .unwrap();
-    std::thread::spawn(move || while stream.read(&mut [0; 65536]).is_ok_and(|read| read > 0) {});
-    std::thread::sleep(std::time::Duration::from_millis(600));
+    look(&console);
     measure("hooks, somebody looks");
 }

@@ -11,13 +11,70 @@ use std::collections::HashMap;
 use std::panic::Location;
 use std::sync::{Arc, Weak};
 
-static RUNTIMES: ForkLock<Vec<Weak<Shared>>> = ForkLock::new(Vec::new());
+/// All runtimes, and how many look at them. In the child of a fork there are none, and nobody does.
+#[derive(Default)]
+struct Known {
+    runtimes: Vec<Weak<Shared>>,
+    looking: usize,
+}
+
+static KNOWN: ForkLock<Known> = ForkLock::new(Known {
+    runtimes: Vec::new(),
+    looking: 0,
+});
 
 /// A runtime begins.
 pub(crate) fn begins(runtime: &Arc<Shared>) {
-    let mut runtimes = RUNTIMES.lock();
-    runtimes.retain(|runtime| runtime.strong_count() > 0);
-    runtimes.push(Arc::downgrade(runtime));
+    let mut known = KNOWN.lock();
+    known.runtimes.retain(|runtime| runtime.strong_count() > 0);
+    known.runtimes.push(Arc::downgrade(runtime));
+    set_looked_at(runtime, known.looking > 0);
+}
+
+/// A runtime has got tasks that stay on its thread.
+pub(crate) fn has_local_tasks(runtime: &Shared) {
+    let known = KNOWN.lock();
+    set_looked_at(runtime, known.looking > 0);
+}
+
+fn set_looked_at(runtime: &Shared, looked_at: bool) {
+    runtime.owned.is_looked_at(looked_at);
+    if let Some(local) = runtime.local.get() {
+        local.is_looked_at(looked_at);
+    }
+}
+
+/// Somebody looks, until it is dropped: at the engine, and at tasks that end.
+#[derive(Debug)]
+pub struct Looking {
+    _engine: blitz_core::console::Looking,
+}
+
+/// From now on calls are recorded, and tasks that end are counted.
+pub fn look() -> Looking {
+    change_looking(|looking| looking + 1);
+    Looking {
+        _engine: blitz_core::console::look(),
+    }
+}
+
+impl Drop for Looking {
+    fn drop(&mut self) {
+        change_looking(|looking| looking.saturating_sub(1));
+    }
+}
+
+fn change_looking(change: impl Fn(usize) -> usize) {
+    let mut known = KNOWN.lock();
+    known.looking = change(known.looking);
+    // Who begins meanwhile waits for the lock.
+    let alive: Vec<_> = known.runtimes.iter().filter_map(Weak::upgrade).collect();
+    for runtime in &alive {
+        set_looked_at(runtime, known.looking > 0);
+    }
+    drop(known);
+    // Perhaps the last ones that hold them, whose end is long: without the lock.
+    drop(alive);
 }
 
 /// The name of the runtime that serves the page: what it does is not what somebody looks for.
@@ -71,7 +128,8 @@ pub fn ended() -> Vec<(Spawned, u64, u64)> {
 }
 
 fn alive() -> Vec<Arc<Shared>> {
-    RUNTIMES.lock().iter().filter_map(Weak::upgrade).collect()
+    let known = KNOWN.lock();
+    known.runtimes.iter().filter_map(Weak::upgrade).collect()
 }
 
 /// All runtimes of this process but the one that serves the page, the oldest first.
@@ -273,5 +331,56 @@ impl RuntimeView {
         if let Some(local) = self.0.local.get() {
             local.look_at(most, &mut show);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runtime::{Builder, LocalRuntime};
+    use crate::task;
+
+    /// Tasks spawned in this file that have ended and were counted, and their polls.
+    fn counted() -> (u64, u64) {
+        let ours = |(spawned, ..): &(Spawned, u64, u64)| spawned.line.file() == file!();
+        let ended = ended().into_iter().filter(ours);
+        ended.fold((0, 0), |sum, (_, tasks, polls)| {
+            (sum.0 + tasks, sum.1 + polls)
+        })
+    }
+
+    /// Spawns so many, each of which is polled twice, and waits for them.
+    async fn spawn(count: u64) {
+        for _ in 0..count {
+            crate::spawn(task::yield_now()).await.unwrap();
+        }
+    }
+
+    #[test]
+    fn tasks_that_end_are_counted_in_runtimes_old_and_new_while_somebody_looks() {
+        let new = || Builder::new_current_thread().build().unwrap();
+        let (old, old_local) = (new(), LocalRuntime::new().unwrap());
+        old.block_on(spawn(1));
+        assert_eq!(counted(), (0, 0));
+        let (first, second) = (look(), look());
+        old.block_on(spawn(10));
+        assert_eq!(counted(), (10, 20));
+        let (young, young_local) = (new(), LocalRuntime::new().unwrap());
+        young.block_on(spawn(100));
+        assert_eq!(counted(), (110, 220));
+        for local in [&old_local, &young_local] {
+            local.block_on(spawn(500));
+            let stays_on_its_thread = local.spawn_local(task::yield_now());
+            local.block_on(stays_on_its_thread).unwrap();
+        }
+        assert_eq!(counted(), (1112, 2224));
+        drop(first);
+        old.block_on(spawn(10_000));
+        assert_eq!(counted(), (11_112, 22_224));
+        drop(second);
+        for runtime in [&old, &young] {
+            runtime.block_on(spawn(5));
+        }
+        assert_eq!(counted(), (11_112, 22_224));
     }
 }

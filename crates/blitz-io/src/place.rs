@@ -4,11 +4,11 @@
 //! each poll. Without it that pointer is all, and nothing else remains.
 
 #[cfg(all(feature = "console", not(loom)))]
-pub(crate) use on::{Ended, Now, Place, Seen, Tally};
+pub(crate) use on::{Now, Place, Seen, Tally};
 
 #[cfg(any(not(feature = "console"), loom))]
 #[cfg_attr(loom, allow(unused_imports, reason = "loom builds no workers"))]
-pub(crate) use off::{Ended, Now, Place, Seen, Tally};
+pub(crate) use off::{Now, Place, Seen, Tally};
 
 /// A task's part in a profile of the program that has spawned it: nothing, unless the engine is built with its profiler.
 #[cfg(not(loom))]
@@ -42,14 +42,13 @@ pub(crate) fn strand(place: Place) -> Strand {
 #[cfg(all(feature = "console", not(loom)))]
 pub(crate) mod on {
     use crate::kinds;
-    use crate::primitives::AtomicU64;
     use crate::task::{Header, VTable};
-    use blitz_core::console::{ForkLock, is_looked_at, thread_number};
+    use blitz_core::console::{ForkLock, thread_number};
     use blitz_core::site::Site;
     use std::borrow::Cow;
     use std::collections::HashMap;
     use std::panic::Location;
-    use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+    use std::sync::atomic::{AtomicU16, AtomicU32, AtomicUsize, Ordering};
 
     /// Different names that are remembered. Tasks with others are known by their line only: somebody puts numbers into names.
     const NAMES: usize = 1024;
@@ -147,53 +146,63 @@ pub(crate) mod on {
         }
     }
 
-    /// Sixteen bits: the number of its kind. The others: how often it was polled.
-    const KIND: u64 = 0xFFFF;
-    const ONE_POLL: u64 = 1 << 16;
-
-    /// In each task: its kind, and how often it was polled. Whoever polls a task has the right to write here, so no count is lost. Wakes need no count of their own: each one that makes the task ready,
+    /// In each task: its kind, and how often it was polled. Whoever polls a task has the right to count here, so no count is lost. Wakes need no count of their own: each one that makes the task ready,
     /// and its being spawned, is followed by a poll.
-    pub(crate) struct Seen(AtomicU64);
+    #[repr(C)]
+    pub(crate) struct Seen {
+        /// The number of its kind. First, so that it needs not be moved to its place in the word that all of this is at the beginning.
+        kind: u16,
+        /// How often `polls` has come round to zero.
+        rounds: AtomicU16,
+        polls: AtomicU32,
+    }
 
     impl Seen {
-        /// Of a task that is about to be put together; see [`Seen::complete`].
+        /// Of a task that is about to be put together.
         #[inline(always)]
-        pub(crate) fn begin(_vtable: &'static VTable) -> Self {
-            Seen(AtomicU64::new(0))
-        }
-
-        /// The task is in its place. Not before: it is put together elsewhere and copied, which would have to wait for the number.
-        #[inline(always)]
-        pub(crate) fn complete(&mut self, place: Place, vtable: &'static VTable) {
-            *self = Seen(AtomicU64::new(u64::from(kinds::number(place, vtable))));
-        }
-
-        #[inline(always)]
-        fn number(&self) -> u16 {
-            (self.0.load(Ordering::Relaxed) & KIND) as u16
+        pub(crate) fn new(place: Place, vtable: &'static VTable) -> Self {
+            Seen {
+                kind: kinds::number(place, vtable),
+                rounds: AtomicU16::new(0),
+                polls: AtomicU32::new(0),
+            }
         }
 
         #[inline(always)]
-        pub(crate) fn vtable(&self) -> &'static VTable {
-            // SAFETY: it is a number.
-            &unsafe { kinds::kind(self.number()) }.vtable
+        pub(crate) fn number(&self) -> u16 {
+            self.kind
         }
 
         /// It is polled.
-        #[inline]
+        #[inline(always)]
         pub(crate) fn polled(&self) {
-            let word = self.0.load(Ordering::Relaxed);
-            self.0.store(word.wrapping_add(ONE_POLL), Ordering::Relaxed);
+            let polls = self.polls.load(Ordering::Relaxed);
+            self.polls.store(polls.wrapping_add(1), Ordering::Relaxed);
+        }
+
+        /// The poll has ended, and is not the last one: that is all that a count of four thousand million is asked for.
+        #[inline(always)]
+        pub(crate) fn pends(&self) {
+            if self.polls.load(Ordering::Relaxed) == 0 {
+                self.comes_round();
+            }
+        }
+
+        #[cold]
+        fn comes_round(&self) {
+            let rounds = self.rounds.load(Ordering::Relaxed);
+            self.rounds.store(rounds.wrapping_add(1), Ordering::Relaxed);
         }
 
         pub(crate) fn place(&self) -> Place {
             // SAFETY: it is a number.
-            unsafe { kinds::kind(self.number()) }.place
+            unsafe { kinds::place(self.kind) }
         }
 
         /// How often it was polled.
         pub(crate) fn polls(&self) -> u64 {
-            self.0.load(Ordering::Relaxed) / ONE_POLL
+            let rounds = u64::from(self.rounds.load(Ordering::Relaxed));
+            rounds << 32 | u64::from(self.polls.load(Ordering::Relaxed))
         }
     }
 
@@ -218,16 +227,9 @@ pub(crate) mod on {
     }
 
     impl Ended {
-        pub(crate) fn new() -> Self {
-            Self::default()
-        }
-
-        /// A task leaves.
-        #[inline]
+        /// A task has left, and somebody looks.
         pub(crate) fn add(&mut self, task: &Header) {
-            if is_looked_at() {
-                self.0.get_or_insert_default().add(task);
-            }
+            self.0.get_or_insert_default().add(task);
         }
 
         /// All of them.
@@ -263,7 +265,7 @@ pub(crate) mod on {
             // Before the first one there was none.
             let known = others.chain([last]).filter(|&(number, _)| number != 0);
             // SAFETY: it is a number.
-            known.map(|(number, counts)| (unsafe { kinds::kind(number) }.place, counts))
+            known.map(|(number, counts)| (unsafe { kinds::place(number) }, counts))
         }
     }
 
@@ -302,8 +304,8 @@ pub(crate) mod on {
     /// sees the kind of one task with the number of the one before.
     #[derive(Default)]
     pub(crate) struct Now {
-        /// Of its kind, and what else is in that word of the task; 0 if none was polled yet.
-        seen: AtomicU64,
+        /// The number of its kind; 0 if none was polled yet.
+        kind: AtomicU16,
         /// Its address, which is even, and [`SAID`].
         task: AtomicUsize,
         /// The number by which the system knows the owner, if that is a relief thread; else 0.
@@ -319,13 +321,11 @@ pub(crate) mod on {
         }
 
         /// For the owner.
-        #[inline]
-        pub(crate) fn polls(&self, task: &Header) {
+        #[inline(always)]
+        pub(crate) fn polls(&self, kind: u16, task: *const Header) {
             // Release: whoever looks finds the kind written.
-            self.seen
-                .store(task.seen.0.load(Ordering::Relaxed), Ordering::Release);
-            self.task
-                .store(std::ptr::from_ref(task) as usize, Ordering::Relaxed);
+            self.kind.store(kind, Ordering::Release);
+            self.task.store(task as usize, Ordering::Relaxed);
         }
 
         /// The poll has said that it blocks, or computes for long: somebody else serves. For the owner.
@@ -347,20 +347,43 @@ pub(crate) mod on {
 
         /// Where the task was spawned that it polls or has polled last, the task's name as a number, and whether the poll has said that it takes long.
         pub(crate) fn get(&self) -> Option<(Place, usize, bool)> {
-            let number = (self.seen.load(Ordering::Acquire) & KIND) as u16;
+            let number = self.kind.load(Ordering::Acquire);
             let task = self.task.load(Ordering::Relaxed);
             (number != 0).then(|| {
                 // SAFETY: it is a number.
-                let place = unsafe { kinds::kind(number) }.place;
+                let place = unsafe { kinds::place(number) };
                 (place, task & !SAID, task & SAID != 0)
             })
+        }
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn polls_are_counted_beyond_what_fits_in_their_word() {
+            let seen = Seen::new(Place::here(), crate::task::vtable_for_tests::<u32>());
+            let poll_once = || {
+                seen.polled();
+                seen.pends();
+            };
+            for polls in 1..=3 {
+                poll_once();
+                assert_eq!(seen.polls(), polls);
+            }
+            seen.polls.store(u32::MAX - 1, Ordering::Relaxed);
+            for polls in u64::from(u32::MAX)..(1 << 32) + 3 {
+                poll_once();
+                assert_eq!(seen.polls(), polls);
+            }
         }
     }
 }
 
 #[cfg(any(not(feature = "console"), loom))]
 mod off {
-    use crate::task::{Header, VTable};
+    use crate::task::VTable;
 
     /// Nothing, but for profiles.
     #[derive(Clone, Copy)]
@@ -396,12 +419,9 @@ mod off {
 
     impl Seen {
         #[inline(always)]
-        pub(crate) fn begin(vtable: &'static VTable) -> Self {
+        pub(crate) fn new(_place: Place, vtable: &'static VTable) -> Self {
             Seen(vtable)
         }
-
-        #[inline(always)]
-        pub(crate) fn complete(&mut self, _place: Place, _vtable: &'static VTable) {}
 
         #[inline(always)]
         pub(crate) fn vtable(&self) -> &'static VTable {
@@ -410,18 +430,9 @@ mod off {
 
         #[inline(always)]
         pub(crate) fn polled(&self) {}
-    }
-
-    pub(crate) struct Ended;
-
-    impl Ended {
-        #[inline(always)]
-        pub(crate) fn new() -> Self {
-            Ended
-        }
 
         #[inline(always)]
-        pub(crate) fn add(&mut self, _task: &Header) {}
+        pub(crate) fn pends(&self) {}
     }
 
     #[derive(Debug)]
@@ -450,9 +461,6 @@ mod off {
         pub(crate) fn new() -> Self {
             Now
         }
-
-        #[inline(always)]
-        pub(crate) fn polls(&self, _task: &Header) {}
 
         #[cfg(not(loom))]
         #[inline(always)]

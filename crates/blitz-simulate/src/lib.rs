@@ -8,12 +8,14 @@
 //! * [`simulate`] runs it; [`Outcome`] has the time, thefts, wakes, and how much the single words were used.
 //! * [`page`] makes an HTML page of a program: its speed-up, the places that make its span, a picture of work and span.
 
+mod calibrate;
 mod machine;
 pub mod measure;
 pub mod page;
 mod program;
 mod world;
 
+pub use calibrate::Calibrated;
 pub use machine::{Cascade, Costs, Machine, Waiting};
 pub use program::{Path, Program, Shape, Step};
 pub use world::{Outcome, WordUse, mean_speedup, simulate};

@@ -223,6 +223,60 @@ impl Program {
         self.paths[self.root()].work_ns + tasks.sum::<u64>()
     }
 
+    /// How many strands there are, about: a fork makes three, a loop and plain code are one each. (Of what is too short to be told, only the forks are known.)
+    pub fn strands(&self) -> u64 {
+        let steps = self.paths.iter().flat_map(|path| &path.steps);
+        steps.map(Step::strands).sum()
+    }
+
+    /// How many forks there are, told or not.
+    pub fn forks(&self) -> u64 {
+        let steps = self.paths.iter().flat_map(|path| &path.steps);
+        let forks = steps.map(|step| match step {
+            Step::Run { forks, .. } => *forks,
+            Step::Fork { .. } => 1,
+            _ => 0,
+        });
+        forks.sum()
+    }
+
+    /// The same program with strands that take so much less each, but not less than nothing. What the profiler adds to a strand is not known to the nanosecond, and strands of
+    /// nanoseconds are wrong by that; see [`Calibrated`](crate::Calibrated).
+    #[must_use]
+    pub fn shortened(&self, ns_per_strand: f64) -> Self {
+        let mut program = self.clone();
+        for index in 0..program.paths.len() {
+            let mut work_ns = 0;
+            let mut steps = std::mem::take(&mut program.paths[index].steps);
+            for step in &mut steps {
+                let less = step.strands() as f64 * ns_per_strand;
+                let shorter = |ns: u64| (ns as f64 - less).max(0.0) as u64;
+                work_ns += match step {
+                    Step::Run { ns, span_ns, .. } => {
+                        let before = *ns;
+                        *ns = shorter(*ns);
+                        if before > 0 {
+                            *span_ns = (*span_ns as f64 * *ns as f64 / before as f64) as u64;
+                        }
+                        *ns
+                    }
+                    Step::Loop { ns, .. } => {
+                        *ns = shorter(*ns);
+                        *ns
+                    }
+                    // Halves come before what forks them.
+                    Step::Fork { left, right, .. } => {
+                        program.paths[*left].work_ns + program.paths[*right].work_ns
+                    }
+                    Step::Spawn(_) | Step::Meet(_) => 0,
+                };
+            }
+            program.paths[index].steps = steps;
+            program.paths[index].work_ns = work_ns;
+        }
+        program
+    }
+
     /// What no number of cores gets below: loops cut into items, everything else as it is.
     pub fn span_ns(&self) -> u64 {
         self.shape().span_ns
@@ -333,6 +387,17 @@ impl Program {
         }
         for (_, place, ns) in marks {
             on_span[place] += ns;
+        }
+    }
+}
+
+impl Step {
+    /// See [`Program::strands`].
+    fn strands(&self) -> u64 {
+        match self {
+            Step::Run { forks, .. } => 3 * forks + 1,
+            Step::Loop { .. } => 1,
+            Step::Fork { .. } | Step::Spawn(_) | Step::Meet(_) => 0,
         }
     }
 }

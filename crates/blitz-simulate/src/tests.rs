@@ -306,3 +306,46 @@ fn a_machine_where_nothing_costs_anything_and_one_where_everything_does_come_to_
         }
     }
 }
+
+#[test]
+fn strands_that_were_recorded_too_long_are_told_by_the_time_on_one_thread() {
+    // A recursion of forks at every call, told in pieces of 2 us: each of its strands was measured so much too long or too short.
+    let fine = |ns_per_piece: u64| {
+        let leaf = format!("r {ns_per_piece} {} 100 0\n", ns_per_piece / 10);
+        fn halves(levels: u32, leaf: &str) -> String {
+            if levels == 0 {
+                return leaf.to_string();
+            }
+            let half = halves(levels - 1, leaf);
+            format!("f 1 {{\n{half}|\n{half}}}\n")
+        }
+        program(&halves(9, &leaf))
+    };
+    let machine = |workers| Machine::with_cores(workers);
+    let truth = fine(2000);
+    let alone = simulate(&truth, &machine(1)).elapsed_ns;
+    // 301 strands each.
+    for (recorded, wrong) in [(2000 + 602, 2.0), (2000 - 301, -1.0), (2000, 0.0)] {
+        let recorded = fine(recorded);
+        let calibrated = Calibrated::by(&recorded, &machine(1), alone);
+        let found = calibrated.ns_per_strand;
+        assert!((found - wrong).abs() < 0.05, "{found} instead of {wrong}");
+        for workers in [1, 2, 8] {
+            let [told, true_one] = [&calibrated.apply(&recorded), &truth]
+                .map(|program| simulate(program, &machine(workers)).elapsed_ns as f64);
+            assert!((told / true_one - 1.0).abs() < 0.02, "{told}, {true_one}");
+        }
+    }
+    // 51,711 forks cannot cost 12 ns each in 200 us, whatever they cost elsewhere.
+    let mut dear = machine(1);
+    dear.costs.fork = 12;
+    let calibrated = Calibrated::by(&fine(100), &dear, 200_000);
+    assert_eq!(calibrated.fork_ns, 3);
+    let told = simulate(&calibrated.apply(&fine(100)), &calibrated.machine(&dear)).elapsed_ns;
+    assert!((190_000..210_000).contains(&told), "{told}");
+    // Plain code that takes twice as long: that was not the profiler.
+    let plain = program("r 1000000 1000000 0 0\n");
+    let calibrated = Calibrated::by(&plain, &machine(1), 500_000);
+    assert_eq!(calibrated.ns_per_strand, 0.0);
+    assert_eq!(calibrated.apply(&plain).work_ns(), 1_000_000);
+}

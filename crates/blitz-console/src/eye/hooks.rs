@@ -5,7 +5,7 @@ use crate::frame::{
 };
 use crate::system::{self, InKernel, ThreadTimes};
 use crate::warnings::{LONG_POLL, RELIEF};
-use blitz_core::console::{self as engine, CallSite, Doing, Looking, PoolView};
+use blitz_core::console::{self as engine, CallSite, Doing, PoolView};
 use blitz_core::demand::ticks_per_us;
 use blitz_io::console::{
     self as io, Polling, ReliefDoing, RuntimeView, Server, Spawned, TaskDoing,
@@ -38,7 +38,7 @@ const SLEEPING: usize = 6;
 /// See the module's documentation.
 #[derive(Default)]
 pub(crate) struct Seen {
-    looking: Option<Looking>,
+    looking: Option<io::Looking>,
     samples: u64,
     pools: HashMap<usize, PoolSeen>,
     pools_met: usize,
@@ -168,7 +168,7 @@ impl Seen {
     }
 
     pub(crate) fn open(&mut self) {
-        self.looking = Some(engine::look());
+        self.looking = Some(blitz_io::console::look());
     }
 
     pub(crate) fn close(&mut self) {

@@ -51,6 +51,8 @@ impl LocalRuntime {
         let local = LocalSet::new();
         let shared = &runtime.handle().shared;
         assert!(shared.local.set(local.tasks()).is_ok(), "a new runtime");
+        #[cfg(feature = "console")]
+        crate::console::has_local_tasks(shared);
         LocalRuntime { local, runtime }
     }
 

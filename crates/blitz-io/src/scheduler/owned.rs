@@ -14,9 +14,8 @@
 //! good as Release and Acquire), and so the second count would have their children in it. A length is written before the
 //! count, which is Release: whoever counts a task finds it in the length, unless it is gone.
 
-use crate::place::Ended;
 #[cfg(all(feature = "console", not(loom)))]
-use crate::place::on::{Counts, Place};
+use crate::place::on::{Counts, Ended, Place};
 use crate::primitives::{AtomicU64, AtomicUsize, Condvar, Mutex, Ordering};
 use crate::task::{Header, Links, MOST_SHARDS, Task};
 use blitz_core::checking::Flaws;
@@ -44,9 +43,15 @@ pub(crate) enum Flaw {
     SumsWithoutSnapshot,
 }
 
+/// In `waiting`: the console counts the tasks that go, by what they were. So a task that goes asks once for all who want to know.
+#[cfg(all(feature = "console", not(loom)))]
+const LOOKED_AT: usize = 1 << (usize::BITS - 1);
+#[cfg(any(not(feature = "console"), loom))]
+const LOOKED_AT: usize = 0;
+
 pub(crate) struct Owned {
     shards: Box<[CachePadded<Shard>]>,
-    /// Who wants to hear of each task that goes: in `wait_until_empty` or `empty`.
+    /// Who wants to hear of each task that goes: in `wait_until_empty` or `empty`; and [`LOOKED_AT`].
     waiting: AtomicUsize,
     gate: Mutex<Vec<Waker>>,
     changed: Condvar,
@@ -64,6 +69,7 @@ struct Shard {
 struct List {
     first: *const Header,
     closed: bool,
+    #[cfg(all(feature = "console", not(loom)))]
     ended: Ended,
 }
 
@@ -88,7 +94,7 @@ impl<'a> Waiting<'a> {
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        if self.0.waiting.fetch_sub(1, Ordering::SeqCst) == 1 {
+        if self.0.waiting.fetch_sub(1, Ordering::SeqCst) & !LOOKED_AT == 1 {
             // Wakers of those who have given up: one of them may keep the scheduler alive, and thereby this list.
             let mut gate = self.0.gate.lock().unwrap_or_else(PoisonError::into_inner);
             let gone = std::mem::take(&mut *gate);
@@ -114,7 +120,8 @@ impl Owned {
                 list: Mutex::new(List {
                     first: ptr::null(),
                     closed: false,
-                    ended: Ended::new(),
+                    #[cfg(all(feature = "console", not(loom)))]
+                    ended: Ended::default(),
                 }),
                 len: AtomicUsize::new(0),
                 admitted: AtomicU64::new(0),
@@ -197,20 +204,41 @@ impl Owned {
                 next: ptr::null(),
             };
         }
-        list.ended.add(task.header());
         shard
             .len
             .store(shard.len.load(Ordering::Relaxed) - 1, Ordering::SeqCst);
         drop(list);
-        if self.waiting.load(Ordering::SeqCst) > 0 {
-            let wakers = {
-                let mut gate = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
-                std::mem::take(&mut *gate)
-            };
-            self.changed.notify_all();
-            wakers.into_iter().for_each(Waker::wake);
+        let waiting = self.waiting.load(Ordering::SeqCst);
+        if waiting > 0 {
+            #[cfg(all(feature = "console", not(loom)))]
+            if waiting & LOOKED_AT != 0 {
+                shard.list().ended.add(task.header());
+            }
+            if waiting & !LOOKED_AT > 0 {
+                self.tell();
+            }
         }
         true
+    }
+
+    /// A task has gone: tells those who wait.
+    fn tell(&self) {
+        let wakers = {
+            let mut gate = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
+            std::mem::take(&mut *gate)
+        };
+        self.changed.notify_all();
+        wakers.into_iter().for_each(Waker::wake);
+    }
+
+    /// Whether the console wants to know of tasks that go.
+    #[cfg(all(feature = "console", not(loom)))]
+    pub(crate) fn is_looked_at(&self, looked_at: bool) {
+        if looked_at {
+            self.waiting.fetch_or(LOOKED_AT, Ordering::Relaxed);
+        } else {
+            self.waiting.fetch_and(!LOOKED_AT, Ordering::Relaxed);
+        }
     }
 
     /// Blocks until no task is left, or for `limit` at most. `false`: some are.

@@ -608,8 +608,7 @@ impl Scheduler {
             if lonely {
                 self.driver.look();
             }
-            core.now.polls(task.task().header());
-            task.run();
+            task.run_noted(&core.now);
             if is_relief && self.my_core().is_none() {
                 // The relief thread has blocked in there, and the core is another one's now.
                 return true;

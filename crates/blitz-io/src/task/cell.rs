@@ -1,6 +1,6 @@
-//! A task's memory: one allocation with the header, the scheduler, the joiner's waker, and the future or its output.
+//! A task's memory: one allocation with the header, which has the joiner's waker, the scheduler, and the future or its output.
 //!
-//! Everything outside of this file holds a [`Task`], a counted pointer to the header; the vtable in the header knows the
+//! Everything outside of this file holds a [`Task`], a counted pointer to the header; the vtable that the header leads to knows the
 //! real type. Who may touch what:
 //! * `stage`: whoever is RUNNING; after COMPLETE the handle, if it was interested, else the completer.
 //! * `join_waker`: see JOIN_WAKER in [`super::state`].
@@ -14,6 +14,10 @@ use super::error::{Failure, JoinError};
 use super::id::Id;
 use super::state::{End, Flaw, Start, State};
 use crate::coop;
+#[cfg(all(feature = "console", not(loom)))]
+use crate::kinds::{Column, KINDS};
+#[cfg(not(loom))]
+use crate::place::Now;
 use crate::place::{Place, Seen, Strand, strand};
 use blitz_core::checking::Flaws;
 use std::cell::{Cell as StdCell, UnsafeCell};
@@ -59,18 +63,13 @@ pub(crate) trait Schedule: Sized + 'static {
 #[repr(C)]
 pub(crate) struct Header {
     pub(crate) state: State,
-    /// Leads to the vtable.
+    /// Leads to the functions of its type.
     pub(crate) seen: Seen,
     /// Neighbours in the list of owned tasks; both null outside of it.
     pub(crate) links: UnsafeCell<Links>,
     strand: Strand,
-}
-
-impl Header {
-    #[inline(always)]
-    fn vtable(&self) -> &'static VTable {
-        self.seen.vtable()
-    }
+    /// The handle's, or the task's. Here, where it is at the same place whatever the type.
+    join_waker: UnsafeCell<Option<Waker>>,
 }
 
 /// Neighbours in the list of owned tasks.
@@ -80,17 +79,65 @@ pub(crate) struct Links {
     pub(crate) next: *const Header,
 }
 
-/// How the tasks of a type are run.
-#[derive(Clone, Copy)]
-pub(crate) struct VTable {
-    poll: unsafe fn(NonNull<Header>),
-    schedule: unsafe fn(NonNull<Header>),
+/// The functions by which the tasks of a type are run: a struct of them, and methods of the header that find them there. With a console they are found by the number of the task's kind,
+/// in a column for each function (`kinds.rs`).
+macro_rules! functions {
+    ($($(#[$doc:meta])* $name:ident: $function:ty;)*) => {
+        /// How the tasks of a type are run.
+        #[derive(Clone, Copy)]
+        pub(crate) struct VTable {
+            $($(#[$doc])* $name: $function,)*
+        }
+
+        #[cfg(any(not(feature = "console"), loom))]
+        impl Header {
+            $($(#[$doc])*
+            #[inline(always)]
+            fn $name(&self) -> $function {
+                self.seen.vtable().$name
+            })*
+        }
+
+        /// The vtables of all kinds, a column for each function.
+        #[cfg(all(feature = "console", not(loom)))]
+        pub(crate) struct VTables {
+            $($name: Column<$function>,)*
+        }
+
+        #[cfg(all(feature = "console", not(loom)))]
+        impl VTables {
+            pub(crate) const fn new() -> Self {
+                VTables { $($name: Column::new(),)* }
+            }
+
+            /// # Safety
+            /// As for [`Column::write`].
+            pub(crate) unsafe fn write(&self, number: u16, vtable: &VTable) {
+                // SAFETY: passed on.
+                unsafe { $(self.$name.write(number, vtable.$name);)* }
+            }
+        }
+
+        #[cfg(all(feature = "console", not(loom)))]
+        impl Header {
+            $($(#[$doc])*
+            #[inline(always)]
+            fn $name(&self) -> $function {
+                // SAFETY: a task has the number of a kind.
+                unsafe { KINDS.vtables.$name.read(self.seen.number()) }
+            })*
+        }
+    };
+}
+
+functions! {
+    poll: unsafe fn(NonNull<Header>);
+    schedule: unsafe fn(NonNull<Header>);
     /// `true`: the list's reference is the caller's.
-    drop_future_and_complete: unsafe fn(NonNull<Header>) -> bool,
-    take_output: unsafe fn(NonNull<Header>, *mut ()),
-    drop_output: unsafe fn(NonNull<Header>),
-    join_waker: unsafe fn(NonNull<Header>) -> *mut Option<Waker>,
-    free: unsafe fn(NonNull<Header>),
+    drop_future_and_complete: unsafe fn(NonNull<Header>) -> bool;
+    take_output: unsafe fn(NonNull<Header>, *mut ());
+    drop_output: unsafe fn(NonNull<Header>);
+    free: unsafe fn(NonNull<Header>);
 }
 
 enum Stage<F: Future> {
@@ -103,7 +150,6 @@ enum Stage<F: Future> {
 struct TaskCell<F: Future, S> {
     header: Header,
     scheduler: S,
-    join_waker: UnsafeCell<Option<Waker>>,
     stage: UnsafeCell<Stage<F>>,
 }
 
@@ -153,21 +199,20 @@ where
     F: Future,
     S: Schedule,
 {
-    let mut cell = Box::new(TaskCell {
+    let cell = Box::new(TaskCell {
         header: Header {
             state: State::with_flaws(flaws),
-            seen: Seen::begin(vtable::<F, S>()),
+            seen: Seen::new(place, vtable::<F, S>()),
             links: UnsafeCell::new(Links {
                 previous: ptr::null(),
                 next: ptr::null(),
             }),
             strand: strand(place),
+            join_waker: UnsafeCell::new(None),
         },
         scheduler,
-        join_waker: UnsafeCell::new(None),
         stage: UnsafeCell::new(Stage::Future(future)),
     });
-    cell.header.seen.complete(place, vtable::<F, S>());
     let header = NonNull::from(Box::leak(cell)).cast::<Header>();
     // Three references, as `State::new` counts.
     (Task(header), Queued(Task(header)), Task(header))
@@ -218,7 +263,7 @@ impl Task {
     pub(crate) fn cancel(&self) {
         if self.header().state.cancel() {
             // SAFETY: `cancel` has counted a reference for the queue.
-            unsafe { (self.header().vtable().schedule)(self.0) };
+            unsafe { (self.header().schedule())(self.0) };
         }
     }
 
@@ -227,7 +272,7 @@ impl Task {
         if self.header().state.seize() {
             // SAFETY: `seize` made us RUNNING, and the list's reference is ours if we are told so.
             unsafe {
-                let listed = (self.header().vtable().drop_future_and_complete)(self.0);
+                let listed = (self.header().drop_future_and_complete())(self.0);
                 drop_refs(self.0, u64::from(listed));
             }
         }
@@ -239,8 +284,8 @@ impl Task {
         if state.is_complete() {
             return true;
         }
-        // SAFETY: the cell exists as long as the task; who may touch it is decided below.
-        let cell = unsafe { (self.header().vtable().join_waker)(self.0) };
+        // Who may touch it is decided below.
+        let cell = self.header().join_waker.get();
         if !state.handle_owns_waker() {
             // SAFETY: shared reading of a cell that nobody writes while it is the task's.
             if unsafe { (*cell).as_ref() }.is_some_and(|known| known.will_wake(waker)) {
@@ -269,7 +314,7 @@ impl Task {
         let mut output = std::mem::MaybeUninit::<Result<T, JoinError>>::uninit();
         // SAFETY: passed on.
         unsafe {
-            (self.header().vtable().take_output)(self.0, output.as_mut_ptr().cast());
+            (self.header().take_output())(self.0, output.as_mut_ptr().cast());
             output.assume_init()
         }
     }
@@ -284,14 +329,13 @@ impl Task {
         if !(drops_output || drops_waker) {
             return;
         }
-        let vtable = self.header().vtable();
         // SAFETY: the state says that these are ours.
         unsafe {
             if drops_output {
-                (vtable.drop_output)(self.0);
+                (self.header().drop_output())(self.0);
             }
             if drops_waker {
-                *(vtable.join_waker)(self.0) = None;
+                *self.header().join_waker.get() = None;
             }
         }
     }
@@ -320,7 +364,7 @@ unsafe fn drop_refs(header: NonNull<Header>, count: u64) {
     // SAFETY: with a reference, the memory is there; without a last one, nobody else looks at it.
     unsafe {
         if count > 0 && header.as_ref().state.drop_refs(count) {
-            (header.as_ref().vtable().free)(header);
+            (header.as_ref().free())(header);
         }
     }
 }
@@ -332,7 +376,31 @@ impl Queued {
         let header = self.0.0;
         std::mem::forget(self);
         // SAFETY: the entry's reference and right go to the poll.
-        unsafe { (header.as_ref().vtable().poll)(header) };
+        unsafe { (header.as_ref().poll())(header) };
+    }
+
+    /// The same on a worker, which notes what it polls.
+    #[cfg(not(loom))]
+    #[inline(always)]
+    pub(crate) fn run_noted(self, now: &Now) {
+        let header = self.0.0;
+        std::mem::forget(self);
+        // SAFETY: the entry's reference and right go to the poll.
+        unsafe {
+            #[cfg(feature = "console")]
+            let poll = {
+                // Read once: what is stored in between could be this, for all that the compiler knows.
+                let kind = header.as_ref().seen.number();
+                now.polls(kind, header.as_ptr());
+                KINDS.vtables.poll.read(kind)
+            };
+            #[cfg(not(feature = "console"))]
+            let poll = {
+                let _ = now;
+                header.as_ref().poll()
+            };
+            poll(header);
+        }
     }
 
     pub(crate) fn task(&self) -> &Task {
@@ -379,7 +447,6 @@ fn vtable<F: Future, S: Schedule>() -> &'static VTable {
             drop_future_and_complete: drop_future_and_complete::<F, S>,
             take_output: take_output::<F, S>,
             drop_output: drop_output::<F, S>,
-            join_waker: join_waker::<F, S>,
             free: free::<F, S>,
         }
     }
@@ -404,6 +471,7 @@ unsafe fn poll<F: Future, S: Schedule>(header: NonNull<Header>) {
             // SAFETY: we are RUNNING.
             let polled = unsafe { poll_future(cell, header) };
             let Poll::Ready(output) = polled else {
+                cell.header.seen.pends();
                 match cell.header.state.end_poll() {
                     End::Idle => {}
                     End::Again => cell.scheduler.schedule_again(Queued(Task(header))),
@@ -517,13 +585,13 @@ unsafe fn complete<F: Future, S: Schedule>(
     } else if has_waker {
         // SAFETY: JOIN_WAKER is set: the cell is ours.
         unsafe {
-            if let Some(waker) = &*cell.join_waker.get() {
+            if let Some(waker) = &*cell.header.join_waker.get() {
                 // A waker is foreign code; its panic must not take the worker down.
                 let _ = catch_unwind(AssertUnwindSafe(|| waker.wake_by_ref()));
             }
             if cell.header.state.join_waker_called() {
                 // As foreign.
-                let _ = catch_unwind(AssertUnwindSafe(|| *cell.join_waker.get() = None));
+                let _ = catch_unwind(AssertUnwindSafe(|| *cell.header.join_waker.get() = None));
             }
         }
     }
@@ -571,11 +639,6 @@ unsafe fn drop_output<F: Future, S>(header: NonNull<Header>) {
     // Its panic goes nowhere, as it does if the task completes a moment after the handle is gone: it is not for chance to decide.
     // SAFETY: the caller is the handle, the task is complete.
     unsafe { drop_stage(cell::<F, S>(header)) };
-}
-
-unsafe fn join_waker<F: Future, S>(header: NonNull<Header>) -> *mut Option<Waker> {
-    // SAFETY: the caller holds a reference.
-    unsafe { cell::<F, S>(header) }.join_waker.get()
 }
 
 unsafe fn free<F: Future, S>(header: NonNull<Header>) {

@@ -294,6 +294,12 @@ impl LocalTasks {
 
     /// As above.
     #[cfg(feature = "console")]
+    pub(crate) fn is_looked_at(&self, looked_at: bool) {
+        self.shared.owned.is_looked_at(looked_at);
+    }
+
+    /// As above.
+    #[cfg(feature = "console")]
     pub(crate) fn look_at_ended(
         &self,
         show: &mut impl FnMut(crate::place::Place, crate::place::on::Counts),

@@ -29,6 +29,8 @@ pub use self::builder::Builder;
 pub use crate::blocking::spawn_blocking;
 #[cfg(not(loom))]
 pub use crate::cpu::block_in_place;
+#[cfg(all(feature = "console", not(loom)))]
+pub(crate) use cell::VTables;
 #[cfg(all(test, loom))]
 pub(crate) use cell::new_with_flaws;
 #[cfg(all(test, feature = "console", not(loom)))]
