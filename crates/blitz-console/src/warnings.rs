@@ -23,6 +23,29 @@ pub(crate) struct Warning {
     pub(crate) at: String,
 }
 
+/// The console itself has failed.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    /// On the clock of the frames.
+    pub(crate) at: f64,
+    pub(crate) text: String,
+}
+
+impl Failure {
+    /// What is said of it now.
+    pub(crate) fn warning(&self, now: f64) -> Option<Warning> {
+        (self.at >= now - MEMORY).then(|| Warning {
+            kind: "console",
+            text: format!(
+                "This page has failed while it looked, and has begun anew: its times and samples start again. That is a mistake of the console, not \
+                 of the program: {}",
+                self.text.replace(crate::top::is_for_terminals, "?")
+            ),
+            at: String::new(),
+        })
+    }
+}
+
 /// What has been seen in the last seconds.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
