@@ -333,8 +333,9 @@ fn refusal(access: &Access, request: &Request) -> Option<(&'static str, String)>
             })
         }
         Access::Token(token) => {
-            let given = request.token.as_deref().unwrap_or("");
-            (!is_same_token(given, token)).then(|| {
+            // The one in the address may be an old one.
+            let mut given = [&request.token, &request.bearer].into_iter().flatten();
+            (!given.any(|given| is_same_token(given, token))).then(|| {
                 let text = "This needs the token that the program was given: add ?token=… to the address, or send the header \
                             `Authorization: Bearer …`.\n";
                 ("401 Unauthorized", text.to_string())
