@@ -134,6 +134,7 @@ impl Eye {
         frame
             .warnings
             .extend(failure.filter_map(|failure| failure.warning(frame.at)));
+        frame.keep_lines_shown();
         self.seen.frame_ends();
         self.frame_began = Instant::now();
         self.used = system::usage();

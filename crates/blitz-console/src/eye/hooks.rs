@@ -20,8 +20,6 @@ const KERNEL_THREADS: usize = 16;
 /// Tasks that are looked at in each list of a runtime, of which there are some dozens; and tasks that are shown.
 const TASKS_LOOKED_AT: usize = 512;
 const TASKS_SHOWN: usize = 200;
-/// Lines that are shown.
-const LINES_SHOWN: usize = 200;
 /// Long polls that are remembered.
 const POLLS: usize = 32;
 /// Letters of a runtime's name that are shown.
@@ -522,6 +520,13 @@ impl Seen {
             spawn.done += done;
             spawn.polls += polls;
         }
+        // Also those of which nothing is left: counters stay.
+        for spawned in spawns.keys() {
+            self.spawns.entry(*spawned).or_default();
+        }
+        for spawned in self.spawns.keys() {
+            spawns.entry(*spawned).or_default();
+        }
         // The compiler may have made a line more than once.
         let mut lines: HashMap<(String, &str), Spawn> = HashMap::new();
         for (spawned, mut spawn) in spawns {
@@ -542,7 +547,6 @@ impl Seen {
             let by_busy = b.busy.total_cmp(&a.busy);
             by_busy.then(b.polls.cmp(&a.polls)).then(a.at.cmp(&b.at))
         });
-        frame.spawns.truncate(LINES_SHOWN);
     }
 
     fn show_sites(&self, frame: &mut Frame) {
@@ -580,7 +584,6 @@ impl Seen {
         frame
             .sites
             .sort_by(|a, b| b.time.total_cmp(&a.time).then(a.at.cmp(&b.at)));
-        frame.sites.truncate(LINES_SHOWN);
     }
 
     pub(crate) fn frame_ends(&mut self) {

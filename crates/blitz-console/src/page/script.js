@@ -377,7 +377,9 @@ function draw() {
     for (const id of Object.keys(TABLES)) drawTable(id);
     const alive = last.runtimes.reduce((sum, r) => sum + r.alive, 0);
     setText($("tasks-note"), last.tasks.length < alive ? "the " + last.tasks.length + " busiest of " + short(alive) : "all of them");
-    setText($("spawns-note"), last.looked_at < alive * 0.95 ? "of " + short(last.looked_at) + " of " + short(alive) + " tasks: there are too many to count all" : "busy from samples");
+    const cut = (shown, all) => shown < all ? "the first " + shown + " of " + short(all) + " lines; " : "";
+    setText($("sites-note"), cut(last.sites.length, last.site_lines) + "by the line that called them, while somebody looked");
+    setText($("spawns-note"), cut(last.spawns.length, last.spawn_lines) + (last.looked_at < alive * 0.95 ? "of " + short(last.looked_at) + " of " + short(alive) + " tasks: there are too many to count all" : "busy from samples"));
     drawDetail(false);
   }
   setText($("own"), "Process " + last.process.pid + "; this page costs it " + (100 * last.process.own_cpu).toFixed(1) + " % of a CPU.");
