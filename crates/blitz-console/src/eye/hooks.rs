@@ -807,4 +807,39 @@ mod tests {
         }
         assert_eq!(met, 0, "two pools had the same key");
     }
+
+    #[test]
+    fn a_scheduler_in_the_place_of_another_is_another() {
+        let runtime = || {
+            let mut builder = blitz_io::Builder::new_current_thread();
+            builder.name("one of many").build().unwrap()
+        };
+        let address = || {
+            let all = io::runtimes().into_iter();
+            let own = all.filter(|runtime| runtime.name() == Some("one of many"));
+            own.map(|runtime| runtime.scheduler()).next()
+        };
+        let mut met = 0;
+        for _ in 0..100 {
+            let mut seen = Seen::new();
+            seen.open();
+            let first = runtime();
+            let place = address();
+            seen.sample(0.0, 4.0);
+            drop(first);
+            let _other = runtime();
+            met += u32::from(address() == place);
+            let shown = |seen: &mut Seen| {
+                let mut frame = Frame::default();
+                seen.fill(&mut frame);
+                let mut own = frame.runtimes.into_iter();
+                let own = own.find(|runtime| runtime.name.starts_with("one of many"));
+                own.unwrap().relief
+            };
+            assert_eq!(shown(&mut seen), [0.0; 3]);
+            seen.sample(8.0, 4.0);
+            assert_eq!(shown(&mut seen), [0.0, 0.0, 4.0]);
+        }
+        println!("in the same place: {met} times");
+    }
 }
