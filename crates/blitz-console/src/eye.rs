@@ -11,8 +11,9 @@ mod seen;
 
 use crate::frame::{Frame, Process};
 use crate::system::{self, ThreadTimes, Usage};
-use crate::warnings::Watch;
+use crate::warnings::{Failure, Watch};
 use seen::Seen;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 /// A sample that comes late stands for this many milliseconds at most.
@@ -28,7 +29,15 @@ pub(crate) struct Eye {
     own: Option<ThreadTimes>,
     seen: Seen,
     watch: Watch,
+    failure: Option<Failure>,
+    /// So many looks are to fail.
+    #[cfg(test)]
+    pub(crate) fails: u32,
 }
+
+/// Something has panicked while it looked.
+#[derive(Debug)]
+pub(crate) struct Failed;
 
 impl Eye {
     /// Between two samples.
@@ -47,7 +56,40 @@ impl Eye {
             own: None,
             seen: Seen::new(),
             watch: Watch::default(),
+            failure: None,
+            #[cfg(test)]
+            fails: 0,
         }
+    }
+
+    /// Looks. If that fails, what has been seen is forgotten, and a frame will say so: the console goes on.
+    fn guarded<T>(&mut self, look: impl FnOnce(&mut Self) -> T) -> Result<T, Failed> {
+        let looked = catch_unwind(AssertUnwindSafe(|| {
+            #[cfg(test)]
+            if let Some(fewer) = self.fails.checked_sub(1) {
+                self.fails = fewer;
+                panic!("the test wants it");
+            }
+            look(self)
+        }));
+        looked.map_err(|payload| {
+            let text = payload.downcast_ref::<String>().map(String::as_str);
+            let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
+            let text = text.unwrap_or("a panic").to_string();
+            if self.failure.is_none() {
+                blitz_core::companion::complain(format_args!(
+                    "the console has failed while it looked, and begins anew: {text}"
+                ));
+            }
+            self.failure = Some(Failure {
+                at: self.clock(Instant::now()),
+                text,
+            });
+            self.watch = Watch::default();
+            self.seen = Seen::new();
+            self.open();
+            Failed
+        })
     }
 
     /// Somebody begins to look.
@@ -69,7 +111,11 @@ impl Eye {
         milliseconds(now - self.began)
     }
 
-    pub(crate) fn sample(&mut self) {
+    pub(crate) fn sample(&mut self) -> Result<(), Failed> {
+        self.guarded(Self::take_sample)
+    }
+
+    fn take_sample(&mut self) {
         let now = Instant::now();
         let passed = milliseconds(now - self.last_sample).min(LONGEST_SAMPLE);
         self.last_sample = now;
@@ -77,9 +123,18 @@ impl Eye {
     }
 
     /// What has been seen since the last one.
-    pub(crate) fn frame(&mut self) -> String {
+    pub(crate) fn frame(&mut self) -> Result<String, Failed> {
+        self.guarded(Self::make_frame)
+    }
+
+    fn make_frame(&mut self) -> String {
         let mut frame = self.look();
         frame.warnings = self.watch.look_at(&frame);
+        let failure = self.failure.iter();
+        frame
+            .warnings
+            .extend(failure.filter_map(|failure| failure.warning(frame.at)));
+        frame.keep_lines_shown();
         self.seen.frame_ends();
         self.frame_began = Instant::now();
         self.used = system::usage();
@@ -88,8 +143,8 @@ impl Eye {
     }
 
     /// The same as text for Prometheus; no frame ends.
-    pub(crate) fn metrics(&mut self) -> String {
-        crate::metrics::text(&self.look())
+    pub(crate) fn metrics(&mut self) -> Result<String, Failed> {
+        self.guarded(|eye| crate::metrics::text(&eye.look()))
     }
 
     fn look(&mut self) -> Frame {

@@ -34,6 +34,9 @@ pub(crate) struct Frame {
     pub(crate) looked_at: u64,
     pub(crate) spawns: Vec<Spawn>,
     pub(crate) sites: Vec<Site>,
+    /// How many of these two there are: more than are in a frame that is sent, maybe.
+    pub(crate) spawn_lines: u64,
+    pub(crate) site_lines: u64,
     pub(crate) polls: Vec<LongPoll>,
     pub(crate) warnings: Vec<Warning>,
 }
@@ -181,7 +184,21 @@ pub(crate) struct LongPoll {
     pub(crate) goes_on: bool,
 }
 
+/// Lines that are sent to the page of each kind. Metrics are of all: a counter must not come and go.
+const LINES_SHOWN: usize = 200;
+
 impl Frame {
+    /// Keeps the lines that are shown: those in front.
+    pub(crate) fn keep_lines_shown(&mut self) {
+        // Nothing to be seen of them any more but that there were some.
+        self.spawns
+            .retain(|spawn| spawn.alive + spawn.done + spawn.polls > 0 || spawn.busy > 0.0);
+        self.spawn_lines = self.spawns.len() as u64;
+        self.site_lines = self.sites.len() as u64;
+        self.spawns.truncate(LINES_SHOWN);
+        self.sites.truncate(LINES_SHOWN);
+    }
+
     /// As one line.
     pub(crate) fn to_json(&self) -> String {
         let mut out = String::with_capacity(8 * 1024);
@@ -242,6 +259,8 @@ impl Frame {
             out.number("busy", task.busy);
             out.number("age", task.age);
         });
+        top.count("spawn_lines", self.spawn_lines);
+        top.count("site_lines", self.site_lines);
         top.objects("spawns", &self.spawns, |out, spawn| {
             out.text("name", &spawn.name);
             out.text("at", &spawn.at);

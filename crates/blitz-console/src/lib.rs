@@ -71,18 +71,21 @@ pub fn serve(address: impl ToSocketAddrs) -> io::Result<Serving> {
 /// ```
 ///
 /// # Errors
-/// As for [`serve`].
+/// As for [`Console::serve`], and if one of the variables is not a text.
 pub fn from_env() -> io::Result<Option<Serving>> {
     let Some(address) = std::env::var_os("BLITZ_CONSOLE") else {
         return Ok(None);
     };
     let wrong = |why: String| io::Error::new(io::ErrorKind::InvalidInput, why);
-    let address = address
-        .into_string()
-        .map_err(|_| wrong("BLITZ_CONSOLE is not a text".into()))?;
+    let text = |value: std::ffi::OsString, name: &str| {
+        value
+            .into_string()
+            .map_err(|_| wrong(format!("{name} is not a text")))
+    };
+    let address = text(address, "BLITZ_CONSOLE")?;
     let mut console = Console::new();
-    if let Ok(token) = std::env::var("BLITZ_CONSOLE_TOKEN") {
-        console = console.token(token);
+    if let Some(token) = std::env::var_os("BLITZ_CONSOLE_TOKEN") {
+        console = console.token(text(token, "BLITZ_CONSOLE_TOKEN")?);
     }
     let serving = console.serve(&*address).map_err(|error| {
         io::Error::new(error.kind(), format!("BLITZ_CONSOLE={address}: {error}"))

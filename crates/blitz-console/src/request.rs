@@ -5,8 +5,10 @@
 pub(crate) struct Request {
     pub(crate) method: String,
     pub(crate) path: String,
-    /// From `?token=` or `Authorization: Bearer`.
+    /// From `?token=`.
     pub(crate) token: Option<String>,
+    /// From `Authorization: Bearer`.
+    pub(crate) bearer: Option<String>,
     /// Without the port.
     pub(crate) host: Option<String>,
 }
@@ -43,6 +45,7 @@ impl Request {
             method: method.into(),
             path: path.into(),
             token: in_query,
+            bearer: None,
             host: None,
         };
         for line in lines.take_while(|line| !line.is_empty()) {
@@ -59,25 +62,30 @@ impl Request {
                     return None;
                 }
             } else if name.eq_ignore_ascii_case("authorization") {
-                let bearer = value
-                    .strip_prefix("Bearer ")
-                    .map(|token| token.trim().to_string());
-                request.token = request.token.or(bearer);
+                let (scheme, token) = value.split_once(' ').unwrap_or((value, ""));
+                if scheme.eq_ignore_ascii_case("bearer")
+                    && request.bearer.replace(token.trim().into()).is_some()
+                {
+                    return None;
+                }
             }
         }
         Some(request)
     }
 }
 
+/// The host, if there is nothing behind it but a port; otherwise all of it, which is nobody's name.
 fn without_port(host: &str) -> &str {
-    match host.strip_prefix('[') {
-        // An address of version 6, in brackets, and nothing behind it but a port.
-        Some(rest) => match rest.split_once(']') {
-            Some((address, port)) if port.is_empty() || port.starts_with(':') => address,
-            _ => host,
-        },
-        None => host.split(':').next().unwrap_or(host),
-    }
+    let is_port = |rest: &str| {
+        let number = rest.strip_prefix(':');
+        rest.is_empty() || number.is_some_and(|port| port.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    let (name, rest) = match host.strip_prefix('[') {
+        // An address of version 6, in brackets.
+        Some(inside) => inside.split_once(']').unwrap_or((host, "no end")),
+        None => host.split_at(host.find(':').unwrap_or(host.len())),
+    };
+    if is_port(rest) { name } else { host }
 }
 
 /// Undoes `%41` and `+`; `None` if that is not text.
@@ -133,7 +141,7 @@ mod tests {
         let request = read("GET / HTTP/1.0\r\nhost: [::1]:80\r\nauthorization: Bearer t\r\n\r\n");
         let request = request.unwrap();
         assert_eq!(request.host.as_deref(), Some("::1"));
-        assert_eq!(request.token.as_deref(), Some("t"));
+        assert_eq!(request.bearer.as_deref(), Some("t"));
     }
 
     #[test]
@@ -146,6 +154,15 @@ mod tests {
         assert_eq!(host("[::1]").as_deref(), Some("::1"));
         assert_eq!(host("[::1].elsewhere").as_deref(), Some("[::1].elsewhere"));
         assert_eq!(host("[::1").as_deref(), Some("[::1"));
+        for wrong in [
+            "localhost:6670@evil.com",
+            "localhost:x",
+            "127.0.0.1:1:2",
+            "[::1]:x",
+        ] {
+            assert_eq!(host(wrong).as_deref(), Some(wrong));
+        }
+        assert_eq!(host("localhost:").as_deref(), Some("localhost"));
     }
 
     #[test]
@@ -162,6 +179,7 @@ mod tests {
             "GET / HTTP/1.1\r\nno colon\r\n\r\n",
             " / HTTP/1.1\r\n\r\n",
             "GET / HTTP/1.1\r\nHost: localhost\r\nHost: elsewhere\r\n\r\n",
+            "GET / HTTP/1.1\r\nAuthorization: Bearer a\r\nAuthorization: Bearer b\r\n\r\n",
             "GET / HTTP/1.1\r\nHost : elsewhere\r\n\r\n",
             "GET / HTTP/1.1\r\n Host: elsewhere\r\n\r\n",
             "GET / HTTP/1.1\r\n: empty\r\n\r\n",

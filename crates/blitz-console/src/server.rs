@@ -4,7 +4,7 @@
 //! bounded: [`MOST_CLIENTS`] connections, each with a head of some kilobytes and the newest frame. A browser that does not read misses
 //! frames, and after [`PATIENCE`] its connection.
 
-use crate::eye::Eye;
+use crate::eye::{Eye, Failed};
 use crate::request::{self, Request, is_same_token};
 use blitz_io::io::{AsyncReadExt, AsyncWriteExt};
 use blitz_io::net::{TcpListener, TcpSocket, TcpStream};
@@ -155,13 +155,19 @@ async fn keep_looking(hall: Arc<Hall>) {
             sleep(Eye::SAMPLE).await;
             let frame = {
                 let mut eye = hall.eye();
-                eye.sample();
-                (Instant::now() >= next_frame).then(|| eye.frame())
+                let sampled = eye.sample();
+                let is_time = Instant::now() >= next_frame;
+                sampled.and_then(|()| is_time.then(|| eye.frame()).transpose())
             };
-            if let Some(frame) = frame {
-                hall.frames.send_replace(Event::of(&frame));
-                // Not to make up for those that were missed.
-                next_frame = Instant::now() + Eye::FRAME;
+            match frame {
+                Ok(None) => {}
+                Ok(Some(frame)) => {
+                    hall.frames.send_replace(Event::of(&frame));
+                    // Not to make up for those that were missed.
+                    next_frame = Instant::now() + Eye::FRAME;
+                }
+                // Not 250 times a second.
+                Err(Failed) => sleep(Eye::FRAME).await,
             }
         }
         hall.eye().close();
@@ -270,6 +276,8 @@ async fn read_head(stream: &mut TcpStream) -> Result<Request, Unread> {
 }
 
 const PLAIN: &str = "text/plain; charset=utf-8";
+const FAILED: &str = "The console has failed while it looked at the program, and begins anew. The program's error output has more.\n";
+const NO_FRAME: &str = "No frame has been made for some seconds. If the console has failed, the program's error output has more.\n";
 
 async fn respond(hall: &Hall, stream: &mut TcpStream, request: &Request) -> io::Result<()> {
     if let Some((status, text)) = refusal(&hall.access, request) {
@@ -283,7 +291,9 @@ async fn respond(hall: &Hall, stream: &mut TcpStream, request: &Request) -> io::
         "/" => answer(stream, "200 OK", "text/html; charset=utf-8", PAGE).await,
         "/events" => events(hall, stream).await,
         "/snapshot" => {
-            let frame = next_frame(hall).await;
+            let Ok(frame) = timeout(PATIENCE, next_frame(hall)).await else {
+                return answer(stream, "503 Service Unavailable", PLAIN, NO_FRAME).await;
+            };
             answer(stream, "200 OK", "application/json", frame.frame()).await
         }
         "/metrics" => {
@@ -292,7 +302,10 @@ async fn respond(hall: &Hall, stream: &mut TcpStream, request: &Request) -> io::
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
             hall.begins.notify_one();
-            let text = hall.eye().metrics();
+            let metrics = hall.eye().metrics();
+            let Ok(text) = metrics else {
+                return answer(stream, "503 Service Unavailable", PLAIN, FAILED).await;
+            };
             let kind = "text/plain; version=0.0.4; charset=utf-8";
             answer(stream, "200 OK", kind, &text).await
         }
@@ -320,8 +333,9 @@ fn refusal(access: &Access, request: &Request) -> Option<(&'static str, String)>
             })
         }
         Access::Token(token) => {
-            let given = request.token.as_deref().unwrap_or("");
-            (!is_same_token(given, token)).then(|| {
+            // The one in the address may be an old one.
+            let mut given = [&request.token, &request.bearer].into_iter().flatten();
+            (!given.any(|given| is_same_token(given, token))).then(|| {
                 let text = "This needs the token that the program was given: add ?token=… to the address, or send the header \
                             `Authorization: Bearer …`.\n";
                 ("401 Unauthorized", text.to_string())
@@ -381,4 +395,49 @@ async fn events(hall: &Hall, stream: &mut TcpStream) -> io::Result<()> {
         within_patience(stream.write_all(event.0.as_bytes())).await?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+
+    /// The status and all of an answer, but for what is not text.
+    fn get(address: SocketAddr, path: &str) -> (u16, String) {
+        let mut stream = std::net::TcpStream::connect(address).unwrap();
+        let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        stream.write_all(request.as_bytes()).unwrap();
+        stream
+            .set_read_timeout(Some(Duration::from_secs(30)))
+            .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let status = answer.split(' ').nth(1).and_then(|word| word.parse().ok());
+        (status.unwrap_or(0), answer)
+    }
+
+    fn served() -> (SocketAddr, Stop) {
+        start(&["127.0.0.1:0".parse().unwrap()], Access::Loopback).unwrap()
+    }
+
+    #[test]
+    fn a_panic_while_it_looks_is_said_and_does_not_end_the_console() {
+        let (address, stop) = served();
+        stop.0.eye().fails = 1;
+        let (status, answer) = get(address, "/snapshot");
+        assert_eq!(status, 200, "{answer}");
+        assert!(answer.contains("the test wants it"), "{answer}");
+        assert_eq!(get(address, "/metrics").0, 200);
+        stop.0.eye().fails = u32::MAX;
+        let (status, answer) = get(address, "/metrics");
+        assert_eq!(status, 503, "{answer}");
+        assert!(answer.contains("begins anew"), "{answer}");
+        // After some seconds: one could still come.
+        let (status, answer) = get(address, "/snapshot");
+        assert_eq!(status, 503, "{answer}");
+        stop.0.eye().fails = 0;
+        assert_eq!(get(address, "/snapshot").0, 200);
+        assert_eq!(get(address, "/metrics").0, 200);
+        stop.stop();
+    }
 }

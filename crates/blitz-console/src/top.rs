@@ -27,13 +27,19 @@ pub struct Options {
 /// Shows the program at an address, until it ends or the terminal is gone.
 ///
 /// # Errors
-/// If nobody serves a page there, or wants a token.
+/// If nobody serves a page there, or wants a token, or if it ends before there is anything to show.
 pub fn run(options: &Options, out: &mut impl Write) -> io::Result<()> {
     let mut frames = Frames::connect(options, PATIENCE)?;
     let mut before = None;
     loop {
         let Some(frame) = frames.next_frame()? else {
-            return Ok(());
+            return match &before {
+                Some(only) if options.once => {
+                    out.write_all(render(only, None, options.size).as_bytes())
+                }
+                Some(_) => Ok(()),
+                None => Err(frames.is_gone()),
+            };
         };
         let shown = render(&frame, before.as_ref(), options.size);
         // The first one has no rates yet.
@@ -98,6 +104,12 @@ impl Frames {
         io::Error::other(format!(
             "what answers at {address} is not a page of blitz-console"
         ))
+    }
+
+    fn is_gone(&self) -> io::Error {
+        let address = &self.address;
+        let why = format!("the page at {address} ended before it showed anything");
+        io::Error::new(io::ErrorKind::UnexpectedEof, why)
     }
 
     /// What comes behind the head of an answer, as far as it comes.
@@ -451,6 +463,34 @@ mod tests {
             said_of(b"HTTP/1.1 200 OK\r\n\r\ndata: {\"cut", None),
             "it has ended"
         );
+    }
+
+    #[test]
+    fn whoever_goes_before_there_is_anything_to_show_is_an_error() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let options = Options {
+            address,
+            once: true,
+            size: (100, 40),
+            ..Options::default()
+        };
+        let say = |events: &str| {
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    let (mut stream, _) = listener.accept().unwrap();
+                    let _ = io::Read::read(&mut stream, &mut [0; 1000]);
+                    let _ = write!(stream, "HTTP/1.1 200 OK\r\n\r\n{events}");
+                });
+                let mut out = Vec::new();
+                run(&options, &mut out).map(|()| String::from_utf8(out).unwrap())
+            })
+        };
+        let error = say("").unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof, "{error}");
+        // One is enough, if there are no more.
+        let shown = say("data: {\"process\":{\"name\":\"short\"}}\n\n").unwrap();
+        assert!(shown.starts_with("short (process"), "{shown}");
     }
 
     #[test]

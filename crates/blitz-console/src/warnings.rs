@@ -23,6 +23,29 @@ pub(crate) struct Warning {
     pub(crate) at: String,
 }
 
+/// The console itself has failed.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    /// On the clock of the frames.
+    pub(crate) at: f64,
+    pub(crate) text: String,
+}
+
+impl Failure {
+    /// What is said of it now.
+    pub(crate) fn warning(&self, now: f64) -> Option<Warning> {
+        (self.at >= now - MEMORY).then(|| Warning {
+            kind: "console",
+            text: format!(
+                "This page has failed while it looked, and has begun anew: its times and samples start again. That is a mistake of the console, not \
+                 of the program: {}",
+                self.text.replace(crate::top::is_for_terminals, "?")
+            ),
+            at: String::new(),
+        })
+    }
+}
+
 /// What has been seen in the last seconds.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
@@ -33,13 +56,14 @@ pub(crate) struct Watch {
 #[derive(Debug)]
 struct Brief {
     at: f64,
-    length: f64,
     pools: Vec<BriefPool>,
 }
 
 #[derive(Debug)]
 struct BriefPool {
     name: String,
+    /// How much of the frame was sampled: less than its length if the process was stopped meanwhile.
+    sampled: f64,
     workers: Vec<(f64, Option<(f64, f64)>)>,
     vain: u64,
     parked: u64,
@@ -51,6 +75,11 @@ struct BriefPool {
 fn busy(worker: &Worker) -> f64 {
     let [computing, polling, guest, ..] = worker.shares;
     computing + polling + guest
+}
+
+/// The time in which it is known what a worker did.
+fn sampled(worker: &Worker) -> f64 {
+    worker.shares.iter().sum()
 }
 
 impl Watch {
@@ -108,6 +137,7 @@ impl Brief {
             let sum = |count: fn(&Worker) -> u64| pool.workers.iter().map(count).sum();
             BriefPool {
                 name: pool.name.clone(),
+                sampled: pool.workers.iter().map(sampled).fold(0.0, f64::max),
                 workers: pool
                     .workers
                     .iter()
@@ -120,7 +150,6 @@ impl Brief {
         });
         Brief {
             at: frame.at,
-            length: frame.length,
             pools: pools.collect(),
         }
     }
@@ -201,7 +230,7 @@ fn one_lock(past: &Past<'_>) -> Option<Warning> {
 fn one_thread(past: &Past<'_>) -> Option<Warning> {
     let (_, pool) = past.last()?;
     let threads = pool.workers.len();
-    let length: f64 = past.iter().map(|(brief, _)| brief.length).sum();
+    let length: f64 = past.iter().map(|(_, pool)| pool.sampled).sum();
     if threads < 2 || length < 3_000.0 {
         return None;
     }
@@ -249,16 +278,16 @@ fn vain_wakes(past: &Past<'_>) -> Option<Warning> {
 
 fn too_many_threads(past: &Past<'_>, cpus: usize) -> Option<Warning> {
     let (_, pool) = past.last()?;
-    let known = past.iter().flat_map(|(brief, pool)| {
+    let known = past.iter().flat_map(|(_, pool)| {
         let cpus = pool.workers.iter().filter_map(|worker| worker.1);
-        cpus.map(|(_, waited)| waited * brief.length)
+        cpus.map(|(_, waited)| waited * pool.sampled)
     });
     let waited: f64 = known.sum();
     let all: f64 = past
         .iter()
         .flat_map(|(_, pool)| pool.workers.iter().map(|worker| worker.0))
         .sum();
-    let length: f64 = past.iter().map(|(brief, _)| brief.length).sum();
+    let length: f64 = past.iter().map(|(_, pool)| pool.sampled).sum();
     if length < 2_000.0 || all < 0.5 * length || waited < 0.25 * all {
         return None;
     }
@@ -442,5 +471,19 @@ mod tests {
             ..Runtime::default()
         }];
         assert_eq!(kinds([full]), ["blocking"]);
+    }
+
+    /// Frames that come late are longer than what was sampled in them (`LONGEST_SAMPLE`): the process was stopped, or has no CPU for the console.
+    #[test]
+    fn a_process_that_was_stopped_is_left_in_peace() {
+        let stopped = |frame: &mut Frame, index: f64| {
+            if index >= 36.0 {
+                frame.at += 6000.0;
+            }
+            if index == 36.0 {
+                frame.length = 6250.0;
+            }
+        };
+        assert_eq!(many(stopped, &[250.0, 250.0]), [""; 0]);
     }
 }

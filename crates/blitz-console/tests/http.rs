@@ -110,8 +110,16 @@ fn with_a_token_nobody_looks_who_does_not_know_it() {
         }
     }
     assert_eq!(get(address, "/?token=a%20b%26c", "").0, 200);
-    let header = "Authorization: Bearer a b&c\r\n";
-    assert_eq!(get(address, "/metrics", header).0, 200);
+    for scheme in ["Bearer", "bearer", "BEARER", "Bearer "] {
+        let header = format!("Authorization: {scheme} a b&c\r\n");
+        assert_eq!(get(address, "/metrics", &header).0, 200);
+        // An old one in a bookmark.
+        assert_eq!(get(address, "/metrics?token=old", &header).0, 200);
+    }
+    let wrong = "Authorization: Bearer old\r\n";
+    assert_eq!(get(address, "/?token=a%20b%26c", wrong).0, 200);
+    assert_eq!(get(address, "/?token=old", wrong).0, 401);
+    assert_eq!(get(address, "/", "Authorization: Basic a b&c\r\n").0, 401);
     assert_eq!(
         get(address, "/", "Authorization: Bearer nothing\r\n").0,
         401
@@ -128,7 +136,13 @@ fn a_page_from_elsewhere_cannot_ask_under_its_own_name() {
     for own in ["localhost", "localhost:6670", "127.0.0.1:1", "[::1]:6670"] {
         assert_eq!(ask(own), 200, "{own}");
     }
-    for other in ["example.org", "localhost.example.org", "10.0.0.1:6670", ""] {
+    for other in [
+        "example.org",
+        "localhost.example.org",
+        "10.0.0.1:6670",
+        "localhost:6670@example.org",
+        "",
+    ] {
         assert_eq!(ask(other), 403, "{other}");
     }
 }

@@ -196,10 +196,10 @@ impl PoolHandle {
         self.pool.global
     }
 
-    /// Stands for the pool; a later one may have the same.
-    #[cfg(feature = "console")]
+    /// Stands for the pool, as `console::PoolView::key` does.
+    #[cfg(all(feature = "console", not(loom)))]
     pub fn key(&self) -> usize {
-        self.pool.address()
+        self.pool.watched.number()
     }
 
     /// Has it been stopped, or shut down? Its threads may still be there.

@@ -401,8 +401,9 @@ pub fn thread_number() -> u32 {
 }
 
 /// What a pool keeps for those who look.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct OfPool {
+    number: usize,
     injected: AtomicU64,
 }
 
@@ -410,7 +411,16 @@ static POOLS: ForkLock<Vec<Weak<Pool>>> = ForkLock::new(Vec::new());
 
 impl OfPool {
     pub(crate) fn new() -> Self {
-        Self::default()
+        static LAST: AtomicUsize = AtomicUsize::new(0);
+        OfPool {
+            number: LAST.fetch_add(1, Ordering::Relaxed) + 1,
+            injected: AtomicU64::new(0),
+        }
+    }
+
+    /// See [`PoolView::key`].
+    pub(crate) fn number(&self) -> usize {
+        self.number
     }
 
     /// A pool begins.
@@ -459,9 +469,9 @@ pub fn pools() -> Vec<PoolView> {
 }
 
 impl PoolView {
-    /// Stands for the pool; a later one may have the same.
+    /// The pool's number, which no other one of this process has: a later one may be where this one was.
     pub fn key(&self) -> usize {
-        self.0.address()
+        self.0.watched.number()
     }
 
     /// Is it the global pool?

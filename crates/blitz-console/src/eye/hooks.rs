@@ -20,8 +20,6 @@ const KERNEL_THREADS: usize = 16;
 /// Tasks that are looked at in each list of a runtime, of which there are some dozens; and tasks that are shown.
 const TASKS_LOOKED_AT: usize = 512;
 const TASKS_SHOWN: usize = 200;
-/// Lines that are shown.
-const LINES_SHOWN: usize = 200;
 /// Long polls that are remembered.
 const POLLS: usize = 32;
 /// Letters of a runtime's name that are shown.
@@ -73,6 +71,8 @@ struct WorkerSeen {
 
 #[derive(Default)]
 struct SchedulerSeen {
+    /// The numbers of its runtimes: without any of them it is another one in the memory of one that is gone.
+    runtimes: Vec<String>,
     /// By the numbers of who runs its tasks.
     cores: HashMap<usize, CoreSeen>,
     relief: [f64; 3],
@@ -150,13 +150,17 @@ fn line(location: &Location<'_>) -> String {
     format!("{}:{}", location.file(), location.line())
 }
 
-/// One runtime for each scheduler.
-fn schedulers() -> Vec<RuntimeView> {
-    let mut found: Vec<RuntimeView> = Vec::new();
+/// One runtime for each scheduler, and the numbers of all that have it.
+fn schedulers() -> Vec<(RuntimeView, Vec<String>)> {
+    let mut found: Vec<(RuntimeView, Vec<String>)> = Vec::new();
     for runtime in io::runtimes() {
-        let known = |other: &RuntimeView| other.scheduler() == runtime.scheduler();
-        if !found.iter().any(known) {
-            found.push(runtime);
+        let number = runtime.id();
+        match found
+            .iter_mut()
+            .find(|other| other.0.scheduler() == runtime.scheduler())
+        {
+            Some((_, numbers)) => numbers.push(number),
+            None => found.push((runtime, vec![number])),
         }
     }
     found
@@ -182,7 +186,9 @@ impl Seen {
         self.samples += 1;
         let pools = engine::pools();
         let mut polling: HashMap<usize, Vec<Option<Polling>>> = HashMap::new();
-        for runtime in &schedulers() {
+        let schedulers = schedulers();
+        self.keep_schedulers(&schedulers);
+        for (runtime, _) in &schedulers {
             let servers: Vec<_> = runtime.servers().collect();
             let pool = pools.iter().find(|pool| Some(pool.key()) == runtime.pool());
             self.sample_polls(runtime, pool, &servers, at, passed);
@@ -205,6 +211,22 @@ impl Seen {
             seen.wall += passed;
             seen.work += passed * threads as f64;
             seen.most = seen.most.max(threads);
+        }
+    }
+
+    /// Forgets those that are gone, also if there is another one in their memory.
+    fn keep_schedulers(&mut self, alive: &[(RuntimeView, Vec<String>)]) {
+        self.schedulers.retain(|key, seen| {
+            let same = alive
+                .iter()
+                .find(|(runtime, _)| runtime.scheduler() == *key);
+            same.is_some_and(|(_, numbers)| {
+                numbers.iter().any(|number| seen.runtimes.contains(number))
+            })
+        });
+        for (runtime, numbers) in alive {
+            let seen = self.schedulers.entry(runtime.scheduler()).or_default();
+            seen.runtimes.clone_from(numbers);
         }
     }
 
@@ -408,6 +430,7 @@ impl Seen {
         let (timers, fired) = runtime.timers();
         let pool = runtime.pool().and_then(|pool| self.pools.get(&pool));
         let scheduler = self.schedulers.get(&runtime.scheduler());
+        let scheduler = scheduler.filter(|seen| seen.runtimes.contains(&runtime.id()));
         Runtime {
             name: self.name_of(runtime),
             pool: pool.map(|pool| pool.name.clone()).unwrap_or_default(),
@@ -497,6 +520,13 @@ impl Seen {
             spawn.done += done;
             spawn.polls += polls;
         }
+        // Also those of which nothing is left: counters stay.
+        for spawned in spawns.keys() {
+            self.spawns.entry(*spawned).or_default();
+        }
+        for spawned in self.spawns.keys() {
+            spawns.entry(*spawned).or_default();
+        }
         // The compiler may have made a line more than once.
         let mut lines: HashMap<(String, &str), Spawn> = HashMap::new();
         for (spawned, mut spawn) in spawns {
@@ -517,7 +547,6 @@ impl Seen {
             let by_busy = b.busy.total_cmp(&a.busy);
             by_busy.then(b.polls.cmp(&a.polls)).then(a.at.cmp(&b.at))
         });
-        frame.spawns.truncate(LINES_SHOWN);
     }
 
     fn show_sites(&self, frame: &mut Frame) {
@@ -555,13 +584,14 @@ impl Seen {
         frame
             .sites
             .sort_by(|a, b| b.time.total_cmp(&a.time).then(a.at.cmp(&b.at)));
-        frame.sites.truncate(LINES_SHOWN);
     }
 
     pub(crate) fn frame_ends(&mut self) {
         for pool in engine::pools() {
             if let Some(seen) = self.pools.get_mut(&pool.key()) {
-                for (index, worker) in seen.workers.iter_mut().enumerate() {
+                // It may have fewer threads than a moment ago.
+                let workers = seen.workers.iter_mut().take(pool.num_threads());
+                for (index, worker) in workers.enumerate() {
                     worker.shares = Times::default();
                     worker.times = pool.thread(index).and_then(system::thread_times);
                 }
@@ -651,7 +681,9 @@ impl PoolSeen {
     }
 
     fn show(&self, pool: &PoolView, length: f64) -> Pool {
-        let workers = self.workers.iter().enumerate().map(|(index, seen)| {
+        // It may have fewer threads than a moment ago.
+        let workers = self.workers.iter().take(pool.num_threads());
+        let workers = workers.enumerate().map(|(index, seen)| {
             let now = pool.thread(index).and_then(system::thread_times);
             let cpu = match (seen.times, now) {
                 (Some(before), Some(now)) => {
@@ -732,5 +764,82 @@ mod tests {
             goes_on.store(false, Ordering::Relaxed);
             assert!(!faults);
         });
+    }
+
+    fn nobody_is_there() {
+        while !engine::pools().is_empty() {
+            std::thread::yield_now();
+        }
+    }
+
+    /// The two are the same memory, now and then.
+    #[test]
+    fn a_pool_in_the_place_of_another_is_another() {
+        let pool = |threads| {
+            blitz::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .unwrap()
+        };
+        let mut met = 0;
+        for _ in 0..100 {
+            let mut seen = Seen::new();
+            seen.open();
+            let first = pool(9);
+            let key = engine::pools()[0].key();
+            seen.sample(0.0, 4.0);
+            seen.fill(&mut Frame::default());
+            first.shutdown();
+            drop(first);
+            nobody_is_there();
+            // One of them is where the first one was, mostly.
+            let others: Vec<_> = (0..8).map(|_| pool(1)).collect();
+            met += u32::from(engine::pools().iter().any(|pool| pool.key() == key));
+            let mut frame = Frame::default();
+            seen.fill(&mut frame);
+            for (index, pool) in frame.pools.iter().enumerate() {
+                assert_eq!(pool.workers.len(), 1);
+                assert_eq!(pool.name, format!("#{}", index + 2), "the name of another");
+            }
+            others.iter().for_each(blitz::ThreadPool::shutdown);
+            drop(others);
+            nobody_is_there();
+        }
+        assert_eq!(met, 0, "two pools had the same key");
+    }
+
+    #[test]
+    fn a_scheduler_in_the_place_of_another_is_another() {
+        let runtime = || {
+            let mut builder = blitz_io::Builder::new_current_thread();
+            builder.name("one of many").build().unwrap()
+        };
+        let address = || {
+            let all = io::runtimes().into_iter();
+            let own = all.filter(|runtime| runtime.name() == Some("one of many"));
+            own.map(|runtime| runtime.scheduler()).next()
+        };
+        let mut met = 0;
+        for _ in 0..100 {
+            let mut seen = Seen::new();
+            seen.open();
+            let first = runtime();
+            let place = address();
+            seen.sample(0.0, 4.0);
+            drop(first);
+            let _other = runtime();
+            met += u32::from(address() == place);
+            let shown = |seen: &mut Seen| {
+                let mut frame = Frame::default();
+                seen.fill(&mut frame);
+                let mut own = frame.runtimes.into_iter();
+                let own = own.find(|runtime| runtime.name.starts_with("one of many"));
+                own.unwrap().relief
+            };
+            assert_eq!(shown(&mut seen), [0.0; 3]);
+            seen.sample(8.0, 4.0);
+            assert_eq!(shown(&mut seen), [0.0, 0.0, 4.0]);
+        }
+        println!("in the same place: {met} times");
     }
 }

@@ -38,8 +38,11 @@ function take(frame) {
   const seconds = before ? Math.max((last.at - before.at) / 1000, 0.001) : last.length / 1000;
   const old = name => new Map(((before || {})[name] || []).map(item => [keyOf(item), item]));
   last.seconds = seconds;
-  for (const pool of last.pools) pool.workers.forEach((worker, index) => push(strips, pool.name + "/" + index, worker.shares, STRIP));
-  for (const runtime of last.runtimes) push(strips, "relief/" + runtime.name, [0, runtime.relief[0], 0, 0, 0, runtime.relief[1], runtime.relief[2]], STRIP);
+  const there = new Set(), keep = (key, shares) => { there.add(key); push(strips, key, shares, STRIP); };
+  for (const pool of last.pools) pool.workers.forEach((worker, index) => keep(pool.name + "/" + index, worker.shares));
+  for (const runtime of last.runtimes) keep("relief/" + runtime.name, [0, runtime.relief[0], 0, 0, 0, runtime.relief[1], runtime.relief[2]]);
+  // A later one of that name is another one.
+  for (const key of strips.keys()) if (!there.has(key)) strips.delete(key);
   const spawns = old("spawns");
   for (const spawn of last.spawns) {
     const past = spawns.get(keyOf(spawn));
@@ -374,7 +377,9 @@ function draw() {
     for (const id of Object.keys(TABLES)) drawTable(id);
     const alive = last.runtimes.reduce((sum, r) => sum + r.alive, 0);
     setText($("tasks-note"), last.tasks.length < alive ? "the " + last.tasks.length + " busiest of " + short(alive) : "all of them");
-    setText($("spawns-note"), last.looked_at < alive * 0.95 ? "of " + short(last.looked_at) + " of " + short(alive) + " tasks: there are too many to count all" : "busy from samples");
+    const cut = (shown, all) => shown < all ? "the first " + shown + " of " + short(all) + " lines; " : "";
+    setText($("sites-note"), cut(last.sites.length, last.site_lines) + "by the line that called them, while somebody looked");
+    setText($("spawns-note"), cut(last.spawns.length, last.spawn_lines) + (last.looked_at < alive * 0.95 ? "of " + short(last.looked_at) + " of " + short(alive) + " tasks: there are too many to count all" : "busy from samples"));
     drawDetail(false);
   }
   setText($("own"), "Process " + last.process.pid + "; this page costs it " + (100 * last.process.own_cpu).toFixed(1) + " % of a CPU.");
