@@ -142,7 +142,8 @@ impl Program {
         Ok(program)
     }
 
-    /// Every task is spawned once, and by somebody else; whoever waits for it is not a part of it; and there is something to do, and not more than can be counted.
+    /// Every task is spawned once, ends once, and is waited for by nobody who would get there before it if one thread did everything in order: so nobody waits for what waits for
+    /// him. No span is longer than its work; and there is something to do, and not more than can be counted.
     fn check(&self) -> Result<(), String> {
         /// What a walk has still to do.
         enum Next {
@@ -151,8 +152,10 @@ impl Program {
             TaskEnds(usize),
         }
         let mut inside = vec![false; self.tasks.len()];
+        let mut ended = vec![false; self.tasks.len()];
         let mut spawned = vec![false; self.tasks.len()];
-        let mut work = 0_u64;
+        let (mut work, mut in_all) = (0_u64, 0_u64);
+        let mut too_early = false;
         let mut todo = vec![Next::Path(self.root())];
         while let Some(next) = todo.pop() {
             let (path, at) = match next {
@@ -160,6 +163,7 @@ impl Program {
                 Next::Step(path, at) => (path, at),
                 Next::TaskEnds(task) => {
                     inside[task] = false;
+                    ended[task] = true;
                     continue;
                 }
             };
@@ -168,16 +172,19 @@ impl Program {
             };
             todo.push(Next::Step(path, at + 1));
             match step {
-                Step::Run { ns, forks, .. } => {
-                    let forks = forks.checked_mul(MOST_OF_A_COST);
-                    let all = forks.and_then(|forks| work.checked_add(*ns)?.checked_add(forks));
-                    all.ok_or("more work than can be counted")?;
-                    work += ns;
+                Step::Run {
+                    ns, span_ns, forks, ..
+                } => {
+                    if span_ns > ns {
+                        return Err(format!("a span of {span_ns} ns in {ns} ns of work"));
+                    }
+                    let forks = forks.saturating_mul(MOST_OF_A_COST);
+                    work = work.saturating_add(*ns);
+                    in_all = in_all.saturating_add(*ns).saturating_add(forks);
                 }
                 Step::Loop { ns, .. } => {
-                    work = work
-                        .checked_add(*ns)
-                        .ok_or("more work than can be counted")?;
+                    work = work.saturating_add(*ns);
+                    in_all = in_all.saturating_add(*ns);
                 }
                 Step::Fork { left, right, .. } => {
                     todo.extend([Next::Path(*right), Next::Path(*left)]);
@@ -195,17 +202,46 @@ impl Program {
                     if tasks.iter().any(|&task| inside[task]) {
                         return Err("a task waits for itself".into());
                     }
+                    let known = |task: usize| self.tasks[task] != usize::MAX;
+                    too_early |= tasks.iter().any(|&task| known(task) && !ended[task]);
                 }
+            }
+            if in_all > MOST_IN_ALL {
+                return Err("more work than can be counted".into());
             }
         }
         if (self.tasks.iter().zip(&spawned)).any(|(&path, spawned)| path != usize::MAX && !spawned)
         {
             return Err("a task ends that nobody has spawned".into());
         }
+        if too_early {
+            return Err("a task is waited for before it is spawned".into());
+        }
         if work == 0 {
             return Err("nothing was done in this recording".into());
         }
         Ok(())
+    }
+
+    /// By task: the task that spawns it, if one does.
+    pub(crate) fn spawners(&self) -> Vec<Option<usize>> {
+        let mut spawners = vec![None; self.tasks.len()];
+        let mut todo = vec![(self.root(), None)];
+        while let Some((path, inside)) = todo.pop() {
+            for step in &self.paths[path].steps {
+                match step {
+                    Step::Fork { left, right, .. } => {
+                        todo.extend([(*left, inside), (*right, inside)]);
+                    }
+                    Step::Spawn(task) => {
+                        spawners[*task] = inside;
+                        todo.push((self.tasks[*task], Some(*task)));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        spawners
     }
 
     /// The index of the path that is the whole.
@@ -351,6 +387,9 @@ pub struct Shape {
 /// The most that anything may take, in nanoseconds: eleven days.
 const LONGEST: u64 = 1_000_000_000_000_000;
 
+/// The most that everything may take together, with forks at their dearest: as much again fits seven times into a number.
+const MOST_IN_ALL: u64 = u64::MAX / 8;
+
 /// The most that anything may cost on a machine, in nanoseconds: a second.
 pub(crate) const MOST_OF_A_COST: u64 = 1_000_000_000;
 
@@ -493,7 +532,9 @@ impl<'a> Reader<'a, '_> {
                     self.next = Some(word);
                     let task = self.task()?;
                     let path = self.stored_path()?;
-                    self.program.tasks[task] = path;
+                    if std::mem::replace(&mut self.program.tasks[task], path) != usize::MAX {
+                        return Err("a task ends twice".into());
+                    }
                 }
                 None => return Err("the recording ends too early".into()),
             }

@@ -30,6 +30,9 @@ pub struct Outcome {
     pub forced: u64,
     /// Waiting threads that went to sleep.
     pub parks: u64,
+    /// The threads have come to wait for each other, and the program did not end: what can happen to threads that run anything while they wait ([`Waiting::Anything`]) where tasks
+    /// are waited for that somebody else has spawned.
+    pub stuck: bool,
     /// Of the event counter and the counts of sleepers and searchers.
     pub counters: WordUse,
     /// Of the bitmap of those who sleep.
@@ -48,8 +51,11 @@ pub struct WordUse {
 }
 
 impl Outcome {
-    /// How many times as fast as one core without any overhead.
+    /// How many times as fast as one core without any overhead; 0 if it did not end.
     pub fn speedup(&self, program: &Program) -> f64 {
+        if self.stuck {
+            return 0.0;
+        }
         program.work_ns() as f64 / self.elapsed_ns.max(1) as f64
     }
 }
@@ -175,6 +181,9 @@ struct Context {
 
 #[derive(Debug)]
 struct Meet {
+    /// Where it is in the program.
+    path: usize,
+    at: usize,
     left: usize,
     worker: usize,
     context: usize,
@@ -260,6 +269,10 @@ struct World<'a> {
     /// Who waits for a task, whether it has ended, and the context it runs in.
     task_meets: Vec<Vec<usize>>,
     task_done: Vec<bool>,
+    /// In somebody's deque.
+    task_queued: Vec<bool>,
+    /// See [`Program::spawners`]; empty until somebody asks.
+    spawners: Vec<Option<usize>>,
     task_made_in: Vec<usize>,
     searching: usize,
     sleeping: usize,
@@ -318,6 +331,8 @@ impl<'a> World<'a> {
             meets: Vec::new(),
             task_meets: vec![Vec::new(); program.tasks.len()],
             task_done: vec![false; program.tasks.len()],
+            task_queued: vec![false; program.tasks.len()],
+            spawners: Vec::new(),
             task_made_in: vec![ROOT; program.tasks.len()],
             searching: 0,
             sleeping: workers - 1,
@@ -341,7 +356,11 @@ impl<'a> World<'a> {
         self.run_for(0, 0);
         while !self.workers[0].frames.is_empty() {
             let Some(Reverse((now, _, worker, event))) = self.events.pop() else {
-                panic!("nobody has anything to do, and the program is not over");
+                if self.dig() {
+                    continue;
+                }
+                self.outcome.stuck = true;
+                break;
             };
             self.now = now;
             match event {
@@ -474,7 +493,7 @@ impl<'a> World<'a> {
                             self.fork(who, Work::Path(*left), Work::Path(*right), *of_loop);
                         }
                         Step::Spawn(task) => self.spawn(who, *task),
-                        Step::Meet(tasks) => self.meet(who, tasks),
+                        Step::Meet(tasks) => self.meet(who, tasks, path, at),
                     }
                 }
                 Frame::Part { ns, items, levels } => {
@@ -711,9 +730,55 @@ impl<'a> World<'a> {
         context
     }
 
+    /// Nobody has anything to do: somebody runs what it waits for itself, which lies in a queue and descends from something else; or the task that is yet to spawn that.
+    fn dig(&mut self) -> bool {
+        let workers = self.workers.len();
+        if self.spawners.is_empty() {
+            self.spawners = self.program.spawners();
+        }
+        for who in 0..workers {
+            let waiter = &self.workers[who];
+            let (Mode::Parked, Some(&Frame::AwaitTasks { meet })) =
+                (waiter.mode, waiter.frames.last())
+            else {
+                continue;
+            };
+            let Meet { path, at, .. } = self.meets[meet];
+            let Step::Meet(awaited) = &self.program.paths[path].steps[at] else {
+                unreachable!("somebody waits there");
+            };
+            for &task in awaited {
+                let line = std::iter::successors(Some(task), |&task| self.spawners[task]);
+                let Some(task) = line.into_iter().find(|&task| self.task_queued[task]) else {
+                    continue;
+                };
+                self.take_from_queue(task, who);
+                self.workers[who].mode = Mode::Runs;
+                self.start_task(who, task);
+                let at = self.now + self.machine.costs.wake_latency;
+                self.event(at, who, Event::Wakes);
+                return true;
+            }
+        }
+        false
+    }
+
+    fn take_from_queue(&mut self, task: usize, who: usize) {
+        for victim in 0..self.workers.len() {
+            let deque = &mut self.workers[victim].deque;
+            if let Some(at) = deque.iter().rposition(|&queued| queued == task) {
+                deque.remove(at);
+                self.queued -= 1;
+                self.outcome.steals += u64::from(victim != who);
+                return;
+            }
+        }
+    }
+
     fn spawn(&mut self, who: usize, task: usize) {
         let worker = &mut self.workers[who];
         worker.deque.push_back(task);
+        self.task_queued[task] = true;
         worker.debt += self.machine.costs.spawn;
         self.task_made_in[task] = worker.context;
         self.queued += 1;
@@ -724,7 +789,7 @@ impl<'a> World<'a> {
         }
     }
 
-    fn meet(&mut self, who: usize, tasks: &[usize]) {
+    fn meet(&mut self, who: usize, tasks: &[usize], path: usize, at: usize) {
         let meet = self.meets.len();
         let mut left = 0;
         for &task in tasks {
@@ -735,6 +800,8 @@ impl<'a> World<'a> {
         }
         let context = self.workers[who].context;
         self.meets.push(Meet {
+            path,
+            at,
             left,
             worker: who,
             context,
@@ -1016,6 +1083,7 @@ impl<'a> World<'a> {
     }
 
     fn start_task(&mut self, who: usize, task: usize) {
+        self.task_queued[task] = false;
         let outer = self.workers[who].context;
         let context = self.new_context(who, self.task_made_in[task], 0, false);
         self.workers[who].context = context;
