@@ -280,17 +280,47 @@ fn forks_ten_thousand_deep_are_read_and_run_and_endless_ones_are_refused() {
             "|\nr 100 100 0 0\n}\n".repeat(levels)
         )
     };
-    // A thread of a pool would not get that deep with less.
-    let run = std::thread::Builder::new()
-        .stack_size(128 << 20)
-        .spawn(move || {
-            let program = Program::read(&deep(10_000)).unwrap();
-            assert_eq!(program.span_ns(), 9000);
-            let outcome = simulate(&program, &Machine::with_cores(4));
-            assert_eq!(outcome.work_ns, program.work_ns());
-            assert!(Program::read(&deep(20_001)).unwrap_err().contains("deep"));
-        });
-    run.unwrap().join().unwrap();
+    let program = Program::read(&deep(10_000)).unwrap();
+    assert_eq!(program.span_ns(), 9000);
+    let outcome = simulate(&program, &Machine::with_cores(4));
+    assert_eq!(outcome.work_ns, program.work_ns());
+    assert!(page::picture(&program).contains("<svg"));
+    assert!(Program::read(&deep(20_001)).unwrap_err().contains("deep"));
+}
+
+/// Each spawns the next one, or waits for the one before: recordings of these are flat.
+#[test]
+fn long_chains_of_tasks_overflow_no_stack() {
+    const TASKS: u64 = 30_000;
+    let awaited: String = (0..TASKS).map(|task| format!("{task} ")).collect();
+    let chain = |step: &dyn Fn(u64) -> String| {
+        let ended: Vec<String> = (0..TASKS)
+            .map(|task| format!("{task}\nr 100 100 0 0\n{}", step(task)))
+            .collect();
+        format!("m {TASKS} {awaited}0 {{\n{}}}\n", ended.join("|\n"))
+    };
+    let spawning = chain(&|task| match task + 1 {
+        TASKS => String::new(),
+        next => format!("s {next} 0\n"),
+    });
+    let waiting = chain(&|task| match task {
+        0 => String::new(),
+        _ => format!("m 1 {} 0 {{\n}}\nr 100 100 0 1\n", task - 1),
+    });
+    let spawns: String = (0..TASKS).map(|task| format!("s {task} 0\n")).collect();
+    for (steps, span) in [
+        (format!("s 0 0\n{spawning}"), 100 * TASKS),
+        (format!("{spawns}{waiting}"), 100 * TASKS),
+    ] {
+        let program = program(&steps);
+        let shape = program.shape();
+        assert_eq!(shape.span_ns, span);
+        assert!(shape.on_span.iter().sum::<u64>() <= program.work_ns());
+        let outcome = simulate(&program, &Machine::with_cores(1));
+        assert!(!outcome.stuck);
+        assert_eq!(outcome.work_ns, program.work_ns());
+        assert!(page::picture(&program).contains("<svg"));
+    }
 }
 
 #[test]
