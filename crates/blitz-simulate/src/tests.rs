@@ -455,3 +455,24 @@ fn whoever_waits_for_a_task_of_somebody_else_gets_it_in_the_end() {
         }
     }
 }
+
+/// A day would be ten billion blocks of the engine's, and take gigabytes if those that are over were kept.
+#[test]
+fn loops_of_days_are_simulated_in_seconds() {
+    const DAY: u64 = 86_400_000_000_000;
+    let many = "l 1000000000 1000000000 0\n".repeat(1000);
+    for (steps, cores) in [(&format!("l {DAY} 1000000000 0\n"), 64), (&many, 1)] {
+        let program = program(steps);
+        let outcome = simulate(&program, &Machine::with_cores(cores));
+        assert_eq!(outcome.work_ns, program.work_ns());
+        let speedup = outcome.speedup(&program) / cores as f64;
+        assert!((0.99..=1.0).contains(&speedup), "{speedup}");
+    }
+}
+
+#[test]
+fn blocks_are_those_of_the_engine_in_programs_of_a_minute() {
+    let seconds = |seconds: u64| crate::world::block_us(seconds * 1_000_000_000);
+    assert_eq!([0, 1, 60].map(seconds), [16.0; 3]);
+    assert!(seconds(600) > 100.0);
+}

@@ -4,6 +4,8 @@
 //! shape of its code (the order in which a thread looks for work, who passes the word on, what a waiting thread may take) is told again here; each such
 //! place names the function it follows. The tests compare counts with those of the engine.
 //!
+//! Every block of a loop is an event. So that loops of days come to an end, too, programs of more than a minute are cut into longer blocks than the engine's: some millions in all.
+//!
 //! The same program on the same machine gives the same result, always: there is one generator of random numbers, with a fixed seed.
 
 use crate::machine::{Cascade, Costs, Machine, Waiting};
@@ -256,6 +258,15 @@ enum Event {
 const US: u64 = 1000;
 const ROOT: usize = 0;
 
+/// The most blocks that the loops of a program are cut into, but for those that thefts make.
+const MOST_BLOCKS: u64 = 1 << 22;
+
+/// A part of a loop is cut no further that takes this long, in microseconds: by the engine's rule, if the program takes a minute or less. In longer ones the blocks are longer.
+pub(crate) fn block_us(work_ns: u64) -> f32 {
+    let fair = (work_ns / MOST_BLOCKS) as f32 / US as f32;
+    fair.max(rules::LOOP_WORTH_A_CUT_US)
+}
+
 struct World<'a> {
     program: &'a Program,
     machine: &'a Machine,
@@ -264,7 +275,11 @@ struct World<'a> {
     made: u64,
     workers: Vec<Worker>,
     forks: Vec<Fork>,
+    /// Indices of forks that are over.
+    free_forks: Vec<usize>,
     contexts: Vec<Context>,
+    /// A part of a loop that takes no longer, in microseconds, is one block.
+    block_us: f32,
     meets: Vec<Meet>,
     /// Who waits for a task, whether it has ended, and the context it runs in.
     task_meets: Vec<Vec<usize>>,
@@ -321,6 +336,8 @@ impl<'a> World<'a> {
             made: 0,
             workers: (0..workers).map(worker).collect(),
             forks: Vec::new(),
+            free_forks: Vec::new(),
+            block_us: block_us(program.work_ns()),
             contexts: vec![Context {
                 parent: ROOT,
                 depth: 0,
@@ -536,6 +553,7 @@ impl<'a> World<'a> {
                     self.workers[who].mode = Mode::Runs;
                     self.workers[who].stack.reclaim();
                     self.workers[who].forks.pop();
+                    self.free_forks.push(fork);
                     self.workers[who].debt += self.machine.costs.transfer;
                 }
                 Frame::AwaitTasks { meet } => {
@@ -583,7 +601,7 @@ impl<'a> World<'a> {
             }
             None => return false,
         };
-        if items < 2 || (levels == 0 && us <= rules::LOOP_WORTH_A_CUT_US) {
+        if items < 2 || (levels == 0 && us <= self.block_us) {
             return false;
         }
         let near = items / 2;
@@ -648,8 +666,7 @@ impl<'a> World<'a> {
         }
         let expected = self.work_ns(left) + self.work_ns(right);
         let long = expected >= self.worth_a_wake();
-        let fork = self.forks.len();
-        self.forks.push(Fork {
+        let made = Fork {
             right,
             of_loop,
             owner: who,
@@ -657,7 +674,17 @@ impl<'a> World<'a> {
             made_in: self.workers[who].context,
             level: self.level(who),
             context: ROOT,
-        });
+        };
+        let fork = match self.free_forks.pop() {
+            Some(free) => {
+                self.forks[free] = made;
+                free
+            }
+            None => {
+                self.forks.push(made);
+                self.forks.len() - 1
+            }
+        };
         let worker = &mut self.workers[who];
         worker.forks.push(fork);
         if worker.running_since == 0 {
@@ -719,6 +746,7 @@ impl<'a> World<'a> {
             worker.debt = worker.lock.write(at, who, &self.machine.costs) - self.now;
         }
         let right = self.forks[fork].right;
+        self.free_forks.push(fork);
         self.push_work(who, right);
     }
 
