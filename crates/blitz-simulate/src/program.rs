@@ -105,7 +105,7 @@ impl Program {
                 "work" => program.measured_work_ns = number()?,
                 "span" => program.measured_span_ns = number()?,
                 "steals" => program.steals = number()?,
-                "place" => program.places.push(rest.to_string()),
+                "place" => program.places.push(unescaped(rest)),
                 _ => return Err(format!("line {}: what is '{word}'?", index + 1)),
             }
         }
@@ -424,6 +424,26 @@ pub(crate) const MOST_OF_A_COST: u64 = 1_000_000_000;
 
 /// The most levels of forks inside of forks.
 const DEEPEST: usize = 20_000;
+
+/// A name as it was before it was made to fit a line: with `\u{a}` for a line break.
+fn unescaped(line: &str) -> String {
+    let mut text = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some((before, after)) = rest.split_once("\\u{") {
+        text.push_str(before);
+        let letter = after.split_once('}').and_then(|(digits, after)| {
+            let letter = char::from_u32(u32::from_str_radix(digits, 16).ok()?)?;
+            Some((letter, after))
+        });
+        let (letter, after) = letter.unwrap_or_else(|| {
+            text.push_str("\\u");
+            ('{', after)
+        });
+        text.push(letter);
+        rest = after;
+    }
+    text + rest
+}
 
 struct Reader<'a, 'p> {
     words: std::str::SplitAsciiWhitespace<'a>,

@@ -476,3 +476,19 @@ fn blocks_are_those_of_the_engine_in_programs_of_a_minute() {
     assert_eq!([0, 1, 60].map(seconds), [16.0; 3]);
     assert!(seconds(600) > 100.0);
 }
+
+#[test]
+fn names_of_several_lines_are_read_as_they_were() {
+    for (line, name) in [
+        ("a [b\\u{a}steps\\u{d}]", "a [b\nsteps\r]"),
+        ("src\\unit\\new.rs", "src\\unit\\new.rs"),
+        ("\\u{5c}u{a}\\", "\\u{a}\\"),
+        (
+            "\\u{\\u{a}\\u{x}\\u{110000}\\u{a",
+            "\\u{\n\\u{x}\\u{110000}\\u{a",
+        ),
+    ] {
+        let text = format!("blitz recording 1\nplace {line}\nsteps\nr 1 1 0 0\n");
+        assert_eq!(Program::read(&text).unwrap().places, [name]);
+    }
+}
