@@ -439,3 +439,15 @@ fn a_label_of_several_lines_does_not_break_a_recording() {
     let label = " [a\\u{a}steps\\u{a}r 1 1 1 0\\u{d}\\u{5c}u{a}\\]\n";
     assert!(recording.contains(label), "{recording}");
 }
+
+#[test]
+fn a_task_that_a_short_half_of_a_fork_spawns_is_spawned_in_the_recording() {
+    let profiler = Profiler::new().clock(now, 1).recording(us(4));
+    let (_, profile) = profiler.run(|| {
+        scope(|s| {
+            join(|| s.spawn(|_| busy(8)), || s.spawn(|_| busy(6)));
+        });
+    });
+    let recording = profile.recording().unwrap();
+    assert_eq!(recording.matches("\ns ").count(), 2, "{recording}");
+}
