@@ -87,31 +87,52 @@ fn try_profile_program(options: &ProgramOptions) -> Result<ExitCode, String> {
     if !status.success() {
         return Err(format!("the program failed: {status}"));
     }
-    let mut number = 0;
-    loop {
-        let file = |extension| absolute.join(format!("profile-{number}.{extension}"));
-        let Ok(text) = std::fs::read_to_string(file("recording")) else {
-            break;
-        };
-        let program = blitz_simulate::Program::read(&text)?;
-        let table = std::fs::read_to_string(file("txt")).unwrap_or_default();
-        println!("\n{table}");
-        let title = format!("{} ({number})", options.bin);
-        let machine = blitz_simulate::Machine::with_cores(2);
-        let page = blitz_simulate::page::html(&title, &program, &machine, Some(&table));
-        std::fs::write(file("html"), page).map_err(|error| error.to_string())?;
-        for extension in ["json", "recording", "html"] {
-            println!("written: {}", file(extension).display());
-        }
-        number += 1;
-    }
-    if number == 0 {
+    let (found, broken) = pages(&absolute, &options.bin)?;
+    if found == 0 {
         return Err(format!(
             "{} has recorded nothing: what is to be seen goes into `blitz::profile::record(|| …)`",
             options.bin
         ));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(if broken == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+/// Makes pages of the recordings in a folder: how many there are, and how many of them cannot be read. The others do not suffer for those.
+fn pages(folder: &Path, bin: &str) -> Result<(usize, usize), String> {
+    let (mut number, mut broken) = (0, 0);
+    loop {
+        let file = |extension| folder.join(format!("profile-{number}.{extension}"));
+        let recording = file("recording");
+        if !recording.exists() {
+            return Ok((number, broken));
+        }
+        let text = std::fs::read_to_string(&recording).map_err(|error| error.to_string());
+        let program = text.and_then(|text| blitz_simulate::Program::read(&text));
+        let table = std::fs::read_to_string(file("txt")).unwrap_or_default();
+        println!("\n{table}");
+        let mut written = vec!["json", "recording"];
+        match program {
+            Ok(program) => {
+                let title = format!("{bin} ({number})");
+                let machine = blitz_simulate::Machine::with_cores(2);
+                let page = blitz_simulate::page::html(&title, &program, &machine, Some(&table));
+                std::fs::write(file("html"), page).map_err(|error| error.to_string())?;
+                written.push("html");
+            }
+            Err(error) => {
+                eprintln!("blitz: {}: {error}", recording.display());
+                broken += 1;
+            }
+        }
+        for extension in written {
+            println!("written: {}", file(extension).display());
+        }
+        number += 1;
+    }
 }
 
 /// Runs a program to look at while it runs.
@@ -205,4 +226,24 @@ pub fn target_directory() -> PathBuf {
     build
         .filter(|target| target.join("CACHEDIR.TAG").exists())
         .map_or_else(|| PathBuf::from("target"), Path::to_path_buf)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_broken_recording_does_not_hide_those_that_follow() {
+        let folder = std::env::temp_dir().join(format!("blitz-pages-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let good = "blitz recording 1\nplace a\nsteps\nr 9 9 0 0\n";
+        for (number, text) in [good, "broken", good].iter().enumerate() {
+            let file = folder.join(format!("profile-{number}.recording"));
+            std::fs::write(file, text).unwrap();
+        }
+        assert_eq!(pages(&folder, "program"), Ok((3, 1)));
+        let written = |number| folder.join(format!("profile-{number}.html")).exists();
+        assert_eq!([0, 1, 2].map(written), [true, false, true]);
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
 }

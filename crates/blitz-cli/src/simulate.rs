@@ -12,21 +12,9 @@ use blitz_simulate::{
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Enough for a recording as deep as they may be.
-const STACK: usize = 128 << 20;
-
 /// Runs the subcommand.
 pub fn run(options: &SimulateOptions) -> ExitCode {
-    let outcome = std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().stack_size(STACK);
-        let thread = thread.spawn_scoped(scope, || try_run(options));
-        match thread.map(std::thread::ScopedJoinHandle::join) {
-            Ok(Ok(outcome)) => outcome,
-            Ok(Err(panic)) => std::panic::resume_unwind(panic),
-            Err(error) => Err(format!("no thread to read the recording on: {error}")),
-        }
-    });
-    match outcome {
+    match try_run(options) {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
             eprintln!("blitz: {message}");

@@ -2,7 +2,7 @@
 //! elsewhere.
 
 use crate::machine::{Machine, Waiting};
-use crate::program::{Program, Step};
+use crate::program::{Program, Step, Times};
 use crate::world::mean_speedup;
 use blitz_core::text::{escape, human};
 use std::fmt::Write;
@@ -202,61 +202,98 @@ struct Layout<'a> {
     bars: Vec<Bar>,
     /// What is shorter is not drawn.
     least: u64,
-    ends: std::collections::HashMap<usize, u64>,
+    times: Times,
 }
 
 impl Layout<'_> {
-    /// Draws a path in rows from `row` on. Returns when it ends, and the first row that is free below it.
-    fn path(&mut self, path: usize, begin: u64, row: usize, on_span: bool) -> (u64, usize) {
-        let mut now = begin;
-        let mut below = row + 1;
-        for step in &self.program.paths[path].steps {
+    /// Draws everything. Tasks may be spawned by tasks however deep, so this must not recurse.
+    fn draw(&mut self) {
+        enum Role {
+            /// The whole, or a task.
+            Own,
+            Left {
+                right: usize,
+                on_span: bool,
+            },
+            Right {
+                left_end: u64,
+            },
+        }
+        /// A path in rows from `row` on; `below` is the first that is free.
+        struct Frame {
+            path: usize,
+            at: usize,
+            begin: u64,
+            now: u64,
+            row: usize,
+            below: usize,
+            on_span: bool,
+            role: Role,
+        }
+        let frame = |path, begin, row, on_span, role| Frame {
+            path,
+            at: 0,
+            begin,
+            now: begin,
+            row,
+            below: row + 1,
+            on_span,
+            role,
+        };
+        let program = self.program;
+        let mut frames = vec![frame(program.root(), 0, 0, true, Role::Own)];
+        while let Some(top) = frames.last_mut() {
+            let (now, row, on_span) = (top.now, top.row, top.on_span);
+            let Some(step) = program.paths[top.path].steps.get(top.at) else {
+                let ended = frames.pop().expect("it is the top");
+                let Some(outer) = frames.last_mut() else {
+                    return;
+                };
+                match ended.role {
+                    Role::Left { right, on_span } => {
+                        let role = Role::Right { left_end: now };
+                        frames.push(frame(right, ended.begin, ended.below, on_span, role));
+                    }
+                    Role::Right { left_end } => {
+                        outer.now = left_end.max(now);
+                        outer.below = outer.below.max(ended.below);
+                    }
+                    Role::Own => outer.below = ended.below,
+                }
+                continue;
+            };
+            top.at += 1;
             match step {
                 Step::Run {
                     ns, span_ns, place, ..
                 } => {
+                    top.now += span_ns;
                     self.bar(now, *span_ns, row, *place, on_span, *ns);
-                    now += span_ns;
                 }
                 Step::Loop { ns, items, place } => {
                     let length = ns / items.max(&1);
+                    top.now += length;
                     self.bar(now, length, row, *place, on_span, *ns);
-                    now += length;
                 }
                 Step::Fork { left, right, .. } => {
-                    let (left_ns, right_ns) = (self.length(*left), self.length(*right));
-                    let (end, after) = self.path(*left, now, row, on_span && left_ns >= right_ns);
-                    let (other, last) =
-                        self.path(*right, now, after, on_span && right_ns > left_ns);
-                    now = end.max(other);
-                    below = below.max(last);
+                    let [left_ns, right_ns] = [left, right].map(|half| self.times.lengths[*half]);
+                    let role = Role::Left {
+                        right: *right,
+                        on_span: on_span && right_ns > left_ns,
+                    };
+                    let on_span = on_span && left_ns >= right_ns;
+                    frames.push(frame(*left, now, row, on_span, role));
                 }
                 Step::Spawn(task) => {
-                    let (end, last) = self.path(self.program.tasks[*task], now, below, false);
-                    self.ends.insert(*task, end);
-                    below = last;
+                    let below = top.below;
+                    frames.push(frame(program.tasks[*task], now, below, false, Role::Own));
                 }
                 Step::Meet(tasks) => {
-                    let ends = tasks.iter().filter_map(|task| self.ends.get(task));
-                    now = ends.copied().fold(now, u64::max);
+                    let ends = tasks.iter().filter_map(|&task| self.times.tasks[task]);
+                    top.now = ends.map(|(_, end)| end).fold(now, u64::max);
                 }
             }
         }
-        (now, below)
-    }
-
-    fn length(&self, path: usize) -> u64 {
-        // Without tasks: good enough to say which half is longer.
-        self.program.paths[path]
-            .steps
-            .iter()
-            .map(|step| match step {
-                Step::Run { span_ns, .. } => *span_ns,
-                Step::Loop { ns, items, .. } => ns / items.max(&1),
-                Step::Fork { left, right, .. } => self.length(*left).max(self.length(*right)),
-                Step::Spawn(_) | Step::Meet(_) => 0,
-            })
-            .sum()
     }
 
     fn bar(&mut self, begin: u64, length: u64, row: usize, place: usize, on_span: bool, work: u64) {
@@ -274,15 +311,16 @@ impl Layout<'_> {
     }
 }
 
-fn picture(program: &Program) -> String {
-    let span = program.span_ns().max(1);
+pub(crate) fn picture(program: &Program) -> String {
+    let times = program.times();
+    let span = times.lengths[program.root()].max(1);
     let mut layout = Layout {
         program,
         bars: Vec::new(),
         least: span / 2000,
-        ends: std::collections::HashMap::new(),
+        times,
     };
-    layout.path(program.root(), 0, 0, true);
+    layout.draw();
     let rows = layout.bars.iter().map(|bar| bar.row + 1).max().unwrap_or(1);
     let mut svg = format!(
         "<div class=\"scroll\"><svg viewBox=\"0 0 960 {}\" role=\"img\" style=\"min-width:640px\">",

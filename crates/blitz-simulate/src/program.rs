@@ -85,8 +85,7 @@ impl Program {
     /// ```
     ///
     /// # Errors
-    /// A text that is no recording, or one that no computation can have made. A computation that forks very deep takes a stack in proportion, here and where its shape is looked at: some kilobytes for each
-    /// level in a program that is not optimised. There may be 20,000 of them.
+    /// A text that is no recording, or one that no computation can have made; or one with more than 20,000 levels of forks inside of forks.
     pub fn read(text: &str) -> Result<Self, String> {
         let mut program = Program::default();
         let (head, steps) = text
@@ -106,7 +105,7 @@ impl Program {
                 "work" => program.measured_work_ns = number()?,
                 "span" => program.measured_span_ns = number()?,
                 "steals" => program.steals = number()?,
-                "place" => program.places.push(rest.to_string()),
+                "place" => program.places.push(unescaped(rest)),
                 _ => return Err(format!("line {}: what is '{word}'?", index + 1)),
             }
         }
@@ -115,12 +114,8 @@ impl Program {
             next: None,
             program: &mut program,
             tasks: HashMap::new(),
-            level: 0,
         };
-        let whole = reader.path()?;
-        if let Some(word) = reader.word() {
-            return Err(format!("what is '{word}'?"));
-        }
+        let whole = reader.whole()?;
         program.paths.push(whole);
         program.check()?;
         // Tasks that were not waited for are nobody's.
@@ -142,7 +137,8 @@ impl Program {
         Ok(program)
     }
 
-    /// Every task is spawned once, and by somebody else; whoever waits for it is not a part of it; and there is something to do, and not more than can be counted.
+    /// Every task is spawned once, ends once, and is waited for by nobody who would get there before it if one thread did everything in order: so nobody waits for what waits for
+    /// him. No span is longer than its work; and there is something to do, and not more than can be counted.
     fn check(&self) -> Result<(), String> {
         /// What a walk has still to do.
         enum Next {
@@ -151,8 +147,10 @@ impl Program {
             TaskEnds(usize),
         }
         let mut inside = vec![false; self.tasks.len()];
+        let mut ended = vec![false; self.tasks.len()];
         let mut spawned = vec![false; self.tasks.len()];
-        let mut work = 0_u64;
+        let (mut work, mut in_all) = (0_u64, 0_u64);
+        let mut too_early = false;
         let mut todo = vec![Next::Path(self.root())];
         while let Some(next) = todo.pop() {
             let (path, at) = match next {
@@ -160,6 +158,7 @@ impl Program {
                 Next::Step(path, at) => (path, at),
                 Next::TaskEnds(task) => {
                     inside[task] = false;
+                    ended[task] = true;
                     continue;
                 }
             };
@@ -168,16 +167,19 @@ impl Program {
             };
             todo.push(Next::Step(path, at + 1));
             match step {
-                Step::Run { ns, forks, .. } => {
-                    let forks = forks.checked_mul(MOST_OF_A_COST);
-                    let all = forks.and_then(|forks| work.checked_add(*ns)?.checked_add(forks));
-                    all.ok_or("more work than can be counted")?;
-                    work += ns;
+                Step::Run {
+                    ns, span_ns, forks, ..
+                } => {
+                    if span_ns > ns {
+                        return Err(format!("a span of {span_ns} ns in {ns} ns of work"));
+                    }
+                    let forks = forks.saturating_mul(MOST_OF_A_COST);
+                    work = work.saturating_add(*ns);
+                    in_all = in_all.saturating_add(*ns).saturating_add(forks);
                 }
                 Step::Loop { ns, .. } => {
-                    work = work
-                        .checked_add(*ns)
-                        .ok_or("more work than can be counted")?;
+                    work = work.saturating_add(*ns);
+                    in_all = in_all.saturating_add(*ns);
                 }
                 Step::Fork { left, right, .. } => {
                     todo.extend([Next::Path(*right), Next::Path(*left)]);
@@ -195,17 +197,46 @@ impl Program {
                     if tasks.iter().any(|&task| inside[task]) {
                         return Err("a task waits for itself".into());
                     }
+                    let known = |task: usize| self.tasks[task] != usize::MAX;
+                    too_early |= tasks.iter().any(|&task| known(task) && !ended[task]);
                 }
+            }
+            if in_all > MOST_IN_ALL {
+                return Err("more work than can be counted".into());
             }
         }
         if (self.tasks.iter().zip(&spawned)).any(|(&path, spawned)| path != usize::MAX && !spawned)
         {
             return Err("a task ends that nobody has spawned".into());
         }
+        if too_early {
+            return Err("a task is waited for before it is spawned".into());
+        }
         if work == 0 {
             return Err("nothing was done in this recording".into());
         }
         Ok(())
+    }
+
+    /// By task: the task that spawns it, if one does.
+    pub(crate) fn spawners(&self) -> Vec<Option<usize>> {
+        let mut spawners = vec![None; self.tasks.len()];
+        let mut todo = vec![(self.root(), None)];
+        while let Some((path, inside)) = todo.pop() {
+            for step in &self.paths[path].steps {
+                match step {
+                    Step::Fork { left, right, .. } => {
+                        todo.extend([(*left, inside), (*right, inside)]);
+                    }
+                    Step::Spawn(task) => {
+                        spawners[*task] = inside;
+                        todo.push((self.tasks[*task], Some(*task)));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        spawners
     }
 
     /// The index of the path that is the whole.
@@ -284,11 +315,9 @@ impl Program {
 
     /// The longest path, and what lies on it.
     pub fn shape(&self) -> Shape {
-        let mut known = HashMap::new();
-        let mut on_span = vec![0; self.places.len()];
-        let mut ends = HashMap::new();
-        let span_ns = self.depth(self.root(), 0, &mut ends, &mut known);
-        self.mark(self.root(), 0, &ends, &known, &mut on_span);
+        let times = self.times();
+        let on_span = self.on_span(&times);
+        let span_ns = times.lengths[self.root()];
         let mut work = vec![0; self.places.len()];
         for step in self.paths.iter().flat_map(|path| &path.steps) {
             if let Step::Run { ns, place, .. } | Step::Loop { ns, place, .. } = step {
@@ -302,92 +331,120 @@ impl Program {
         }
     }
 
-    /// When a path ends that begins at `begin`. `ends`: of tasks; `known`: the length of paths.
-    fn depth(
-        &self,
-        path: usize,
-        begin: u64,
-        ends: &mut HashMap<usize, (u64, u64)>,
-        known: &mut HashMap<usize, u64>,
-    ) -> u64 {
-        let mut now = begin;
-        for step in &self.paths[path].steps {
+    /// When everything begins and ends if there are cores for all of it. Tasks may be spawned by tasks however deep, so this must not recurse.
+    pub(crate) fn times(&self) -> Times {
+        enum Role {
+            Whole,
+            Left { right: usize },
+            Right { left_end: u64 },
+            Task(usize),
+        }
+        struct Frame {
+            path: usize,
+            at: usize,
+            begin: u64,
+            now: u64,
+            role: Role,
+        }
+        let frame = |path, begin, role| Frame {
+            path,
+            at: 0,
+            begin,
+            now: begin,
+            role,
+        };
+        let mut times = Times {
+            lengths: vec![0; self.paths.len()],
+            tasks: vec![None; self.tasks.len()],
+        };
+        let mut frames = vec![frame(self.root(), 0, Role::Whole)];
+        while let Some(top) = frames.last_mut() {
+            let now = top.now;
+            let Some(step) = self.paths[top.path].steps.get(top.at) else {
+                let ended = frames.pop().expect("it is the top");
+                times.lengths[ended.path] = now - ended.begin;
+                let below = frames.last_mut();
+                match (ended.role, below) {
+                    (Role::Left { right }, _) => {
+                        frames.push(frame(right, ended.begin, Role::Right { left_end: now }));
+                    }
+                    (Role::Right { left_end }, Some(below)) => below.now = left_end.max(now),
+                    (Role::Task(task), _) => times.tasks[task] = Some((ended.begin, now)),
+                    (Role::Whole | Role::Right { .. }, _) => {}
+                }
+                continue;
+            };
+            top.at += 1;
             match step {
-                Step::Run { span_ns, .. } => now += span_ns,
-                Step::Loop { ns, items, .. } => now += ns / items.max(&1),
+                Step::Run { span_ns, .. } => top.now += span_ns,
+                Step::Loop { ns, items, .. } => top.now += ns / items.max(&1),
                 Step::Fork { left, right, .. } => {
-                    let left = self.depth(*left, now, ends, known);
-                    now = left.max(self.depth(*right, now, ends, known));
+                    frames.push(frame(*left, now, Role::Left { right: *right }));
                 }
                 Step::Spawn(task) => {
-                    let end = self.depth(self.tasks[*task], now, ends, known);
-                    ends.insert(*task, (now, end));
+                    frames.push(frame(self.tasks[*task], now, Role::Task(*task)));
                 }
                 Step::Meet(tasks) => {
-                    let latest = tasks.iter().filter_map(|task| ends.get(task));
-                    now = latest.map(|&(_, end)| end).fold(now, u64::max);
+                    let ends = tasks.iter().filter_map(|&task| times.tasks[task]);
+                    top.now = ends.map(|(_, end)| end).fold(now, u64::max);
                 }
             }
         }
-        known.insert(path, now - begin);
-        now
+        times
     }
 
     /// Adds up, by place, what lies on the longest path.
-    fn mark(
-        &self,
-        path: usize,
-        begin: u64,
-        ends: &HashMap<usize, (u64, u64)>,
-        known: &HashMap<usize, u64>,
-        on_span: &mut [u64],
-    ) {
-        let mut now = begin;
-        // What this path did since a task was spawned is not on the longest path if the task is.
-        let mut marks: Vec<(u64, usize, u64)> = Vec::new();
-        for step in &self.paths[path].steps {
-            match step {
-                Step::Run { span_ns, place, .. } => {
-                    marks.push((now, *place, *span_ns));
-                    now += span_ns;
-                }
-                Step::Loop { ns, items, place } => {
-                    let ns = ns / items.max(&1);
-                    marks.push((now, *place, ns));
-                    now += ns;
-                }
-                Step::Fork { left, right, .. } => {
-                    for &(_, place, ns) in &marks {
-                        on_span[place] += ns;
+    fn on_span(&self, times: &Times) -> Vec<u64> {
+        let mut on_span = vec![0; self.places.len()];
+        // Several may have waited for a task, but it lies on the longest path once.
+        let mut marked = vec![false; self.tasks.len()];
+        let mut todo = vec![(self.root(), 0)];
+        while let Some((path, begin)) = todo.pop() {
+            let mut now = begin;
+            // What this path did since a task was spawned is not on the longest path if the task is.
+            let mut marks: Vec<(u64, usize, u64)> = Vec::new();
+            for step in &self.paths[path].steps {
+                match step {
+                    Step::Run { span_ns, place, .. } => {
+                        marks.push((now, *place, *span_ns));
+                        now += span_ns;
                     }
-                    marks.clear();
-                    let longer = if known[left] >= known[right] {
-                        *left
-                    } else {
-                        *right
-                    };
-                    self.mark(longer, now, ends, known, on_span);
-                    now += known[&longer];
-                }
-                Step::Spawn(_) => {}
-                Step::Meet(tasks) => {
-                    let latest = tasks
-                        .iter()
-                        .filter_map(|task| Some((ends.get(task)?, *task)))
-                        .max_by_key(|((_, end), _)| *end);
-                    if let Some(((task_begin, end), task)) = latest
-                        && *end > now
-                    {
-                        marks.retain(|&(at, _, _)| at < *task_begin);
-                        self.mark(self.tasks[task], *task_begin, ends, known, on_span);
-                        now = *end;
+                    Step::Loop { ns, items, place } => {
+                        let ns = ns / items.max(&1);
+                        marks.push((now, *place, ns));
+                        now += ns;
+                    }
+                    Step::Fork { left, right, .. } => {
+                        for (_, place, ns) in marks.drain(..) {
+                            on_span[place] += ns;
+                        }
+                        let [left_ns, right_ns] = [left, right].map(|half| times.lengths[*half]);
+                        todo.push((if left_ns >= right_ns { *left } else { *right }, now));
+                        now += left_ns.max(right_ns);
+                    }
+                    Step::Spawn(_) => {}
+                    Step::Meet(tasks) => {
+                        let ends = tasks
+                            .iter()
+                            .filter_map(|&task| Some((task, times.tasks[task]?)));
+                        let latest = ends.max_by_key(|&(_, (_, end))| end);
+                        if let Some((task, (task_begin, end))) = latest
+                            && end > now
+                        {
+                            marks.retain(|&(at, _, _)| at < task_begin);
+                            if !std::mem::replace(&mut marked[task], true) {
+                                todo.push((self.tasks[task], task_begin));
+                            }
+                            now = end;
+                        }
                     }
                 }
             }
+            for (_, place, ns) in marks {
+                on_span[place] += ns;
+            }
         }
-        for (_, place, ns) in marks {
-            on_span[place] += ns;
-        }
+        on_span
     }
 }
 
@@ -400,6 +457,14 @@ impl Step {
             Step::Fork { .. } | Step::Spawn(_) | Step::Meet(_) => 0,
         }
     }
+}
+
+/// When things begin and end if there are cores for all of them.
+pub(crate) struct Times {
+    /// By path: how long it takes.
+    pub(crate) lengths: Vec<u64>,
+    /// By task: when it begins and when it ends.
+    pub(crate) tasks: Vec<Option<(u64, u64)>>,
 }
 
 /// The longest path of a program, and what its places have of work and span.
@@ -416,11 +481,34 @@ pub struct Shape {
 /// The most that anything may take, in nanoseconds: eleven days.
 const LONGEST: u64 = 1_000_000_000_000_000;
 
+/// The most that everything may take together, with forks at their dearest: as much again fits seven times into a number.
+const MOST_IN_ALL: u64 = u64::MAX / 8;
+
 /// The most that anything may cost on a machine, in nanoseconds: a second.
 pub(crate) const MOST_OF_A_COST: u64 = 1_000_000_000;
 
 /// The most levels of forks inside of forks.
 const DEEPEST: usize = 20_000;
+
+/// A name as it was before it was made to fit a line: with `\u{a}` for a line break.
+fn unescaped(line: &str) -> String {
+    let mut text = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some((before, after)) = rest.split_once("\\u{") {
+        text.push_str(before);
+        let letter = after.split_once('}').and_then(|(digits, after)| {
+            let letter = char::from_u32(u32::from_str_radix(digits, 16).ok()?)?;
+            Some((letter, after))
+        });
+        let (letter, after) = letter.unwrap_or_else(|| {
+            text.push_str("\\u");
+            ('{', after)
+        });
+        text.push(letter);
+        rest = after;
+    }
+    text + rest
+}
 
 struct Reader<'a, 'p> {
     words: std::str::SplitAsciiWhitespace<'a>,
@@ -428,7 +516,20 @@ struct Reader<'a, 'p> {
     program: &'p mut Program,
     /// Numbers in the recording to indices.
     tasks: HashMap<u64, usize>,
-    level: usize,
+}
+
+/// What has been begun around a path.
+enum Open {
+    /// The left half of a fork.
+    Left { of_loop: bool, place: usize },
+    /// The right half.
+    Right {
+        left: usize,
+        of_loop: bool,
+        place: usize,
+    },
+    /// A task that has ended where these were waited for.
+    Ended { task: usize, awaited: Vec<usize> },
 }
 
 impl<'a> Reader<'a, '_> {
@@ -457,12 +558,9 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    fn expect(&mut self, expected: &str) -> Result<(), String> {
-        match self.word() {
-            Some(word) if word == expected => Ok(()),
-            Some(other) => Err(format!("'{expected}' is missing before '{other}'")),
-            None => Err(format!("the recording ends where '{expected}' is missing")),
-        }
+    fn expect(&mut self, word: &str) -> Result<(), String> {
+        let next = self.word().ok_or_else(|| ends_before(word))?;
+        expected(word, next)
     }
 
     fn task(&mut self) -> Result<usize, String> {
@@ -474,94 +572,151 @@ impl<'a> Reader<'a, '_> {
         }))
     }
 
-    fn stored_path(&mut self) -> Result<usize, String> {
-        self.level += 1;
-        if self.level > DEEPEST {
-            return Err(format!("forks inside of forks, more than {DEEPEST} deep"));
-        }
-        let path = self.path()?;
-        self.level -= 1;
+    fn stored(&mut self, path: Path) -> usize {
         self.program.paths.push(path);
-        Ok(self.program.paths.len() - 1)
+        self.program.paths.len() - 1
     }
 
-    /// Up to a word that ends a path, which is left.
-    fn path(&mut self) -> Result<Path, String> {
+    fn add(&self, path: &mut Path, step: Step) {
+        let more = match &step {
+            Step::Run { ns, .. } | Step::Loop { ns, .. } => *ns,
+            Step::Fork { left, right, .. } => {
+                let halves = [left, right].map(|&half| self.program.paths[half].work_ns);
+                halves[0].saturating_add(halves[1])
+            }
+            Step::Spawn(_) | Step::Meet(_) => 0,
+        };
+        path.work_ns = path.work_ns.saturating_add(more);
+        path.steps.push(step);
+    }
+
+    /// All of it. What is open lies in a vector, so that no stack overflows, however deep the text nests.
+    fn whole(&mut self) -> Result<Path, String> {
         let mut path = Path::default();
-        while let Some(word) = self.word() {
-            let step = match word {
+        let mut open: Vec<(Path, Open)> = Vec::new();
+        loop {
+            let Some(word) = self.word() else {
+                return match open.last() {
+                    None => Ok(path),
+                    Some((_, Open::Left { .. })) => Err(ends_before("|")),
+                    Some(_) => Err(ends_before("}")),
+                };
+            };
+            let inner = match word {
                 "|" | "}" => {
-                    self.next = Some(word);
-                    break;
+                    let (outer, around) = open.pop().ok_or_else(|| format!("what is '{word}'?"))?;
+                    let inner = self.stored(std::mem::replace(&mut path, outer));
+                    match around {
+                        Open::Left { of_loop, place } => {
+                            expected("|", word)?;
+                            Some(Open::Right {
+                                left: inner,
+                                of_loop,
+                                place,
+                            })
+                        }
+                        Open::Right {
+                            left,
+                            of_loop,
+                            place,
+                        } => {
+                            expected("}", word)?;
+                            let step = Step::Fork {
+                                left,
+                                right: inner,
+                                of_loop,
+                                place,
+                            };
+                            self.add(&mut path, step);
+                            None
+                        }
+                        Open::Ended { task, awaited } => {
+                            let path_of = &mut self.program.tasks[task];
+                            if std::mem::replace(path_of, inner) != usize::MAX {
+                                return Err("a task ends twice".into());
+                            }
+                            self.next = Some(word);
+                            self.ended(awaited, &mut path)?
+                        }
+                    }
                 }
-                "r" => Step::Run {
-                    ns: self.time()?,
-                    span_ns: self.time()?,
-                    forks: self.number()?,
-                    place: self.place()?,
-                },
-                "l" => Step::Loop {
-                    ns: self.time()?,
-                    items: self.number()?,
-                    place: self.place()?,
-                },
+                "r" => {
+                    let step = Step::Run {
+                        ns: self.time()?,
+                        span_ns: self.time()?,
+                        forks: self.number()?,
+                        place: self.place()?,
+                    };
+                    self.add(&mut path, step);
+                    None
+                }
+                "l" => {
+                    let step = Step::Loop {
+                        ns: self.time()?,
+                        items: self.number()?,
+                        place: self.place()?,
+                    };
+                    self.add(&mut path, step);
+                    None
+                }
                 "f" | "c" => {
                     let place = self.place()?;
                     self.expect("{")?;
-                    let left = self.stored_path()?;
-                    self.expect("|")?;
-                    let right = self.stored_path()?;
-                    self.expect("}")?;
                     let of_loop = word == "c";
-                    Step::Fork {
-                        left,
-                        right,
-                        of_loop,
-                        place,
-                    }
+                    Some(Open::Left { of_loop, place })
                 }
                 "s" => {
                     let task = self.task()?;
                     self.place()?;
-                    Step::Spawn(task)
+                    self.add(&mut path, Step::Spawn(task));
+                    None
                 }
                 "m" => {
                     let count = self.number()?;
                     let awaited = (0..count).map(|_| self.task()).collect::<Result<_, _>>()?;
                     self.place()?;
                     self.expect("{")?;
-                    self.ended_tasks()?;
-                    Step::Meet(awaited)
+                    self.ended(awaited, &mut path)?
                 }
                 other => return Err(format!("what is '{other}'?")),
             };
-            let more = match &step {
-                Step::Run { ns, .. } | Step::Loop { ns, .. } => *ns,
-                Step::Fork { left, right, .. } => {
-                    let halves = [left, right].map(|&half| self.program.paths[half].work_ns);
-                    halves[0].saturating_add(halves[1])
+            if let Some(around) = inner {
+                open.push((std::mem::take(&mut path), around));
+                if open.len() > DEEPEST {
+                    return Err(format!("forks inside of forks, more than {DEEPEST} deep"));
                 }
-                Step::Spawn(_) | Step::Meet(_) => 0,
-            };
-            path.work_ns = path.work_ns.saturating_add(more);
-            path.steps.push(step);
+            }
         }
-        Ok(path)
     }
 
-    fn ended_tasks(&mut self) -> Result<(), String> {
+    /// The next task that has ended where these were waited for. If there is none, the wait is over.
+    fn ended(&mut self, awaited: Vec<usize>, path: &mut Path) -> Result<Option<Open>, String> {
         loop {
             match self.word() {
-                Some("}") => return Ok(()),
+                Some("}") => {
+                    self.add(path, Step::Meet(awaited));
+                    return Ok(None);
+                }
                 Some("|") => {}
                 Some(word) => {
                     self.next = Some(word);
                     let task = self.task()?;
-                    let path = self.stored_path()?;
-                    self.program.tasks[task] = path;
+                    return Ok(Some(Open::Ended { task, awaited }));
                 }
                 None => return Err("the recording ends too early".into()),
             }
         }
     }
+}
+
+fn expected(expected: &str, word: &str) -> Result<(), String> {
+    if word == expected {
+        Ok(())
+    } else {
+        Err(format!("'{expected}' is missing before '{word}'"))
+    }
+}
+
+fn ends_before(expected: &str) -> String {
+    format!("the recording ends where '{expected}' is missing")
 }

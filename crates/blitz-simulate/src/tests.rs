@@ -280,17 +280,47 @@ fn forks_ten_thousand_deep_are_read_and_run_and_endless_ones_are_refused() {
             "|\nr 100 100 0 0\n}\n".repeat(levels)
         )
     };
-    // A thread of a pool would not get that deep with less.
-    let run = std::thread::Builder::new()
-        .stack_size(128 << 20)
-        .spawn(move || {
-            let program = Program::read(&deep(10_000)).unwrap();
-            assert_eq!(program.span_ns(), 9000);
-            let outcome = simulate(&program, &Machine::with_cores(4));
-            assert_eq!(outcome.work_ns, program.work_ns());
-            assert!(Program::read(&deep(20_001)).unwrap_err().contains("deep"));
-        });
-    run.unwrap().join().unwrap();
+    let program = Program::read(&deep(10_000)).unwrap();
+    assert_eq!(program.span_ns(), 9000);
+    let outcome = simulate(&program, &Machine::with_cores(4));
+    assert_eq!(outcome.work_ns, program.work_ns());
+    assert!(page::picture(&program).contains("<svg"));
+    assert!(Program::read(&deep(20_001)).unwrap_err().contains("deep"));
+}
+
+/// Each spawns the next one, or waits for the one before: recordings of these are flat.
+#[test]
+fn long_chains_of_tasks_overflow_no_stack() {
+    const TASKS: u64 = 30_000;
+    let awaited: String = (0..TASKS).map(|task| format!("{task} ")).collect();
+    let chain = |step: &dyn Fn(u64) -> String| {
+        let ended: Vec<String> = (0..TASKS)
+            .map(|task| format!("{task}\nr 100 100 0 0\n{}", step(task)))
+            .collect();
+        format!("m {TASKS} {awaited}0 {{\n{}}}\n", ended.join("|\n"))
+    };
+    let spawning = chain(&|task| match task + 1 {
+        TASKS => String::new(),
+        next => format!("s {next} 0\n"),
+    });
+    let waiting = chain(&|task| match task {
+        0 => String::new(),
+        _ => format!("m 1 {} 0 {{\n}}\nr 100 100 0 1\n", task - 1),
+    });
+    let spawns: String = (0..TASKS).map(|task| format!("s {task} 0\n")).collect();
+    for (steps, span) in [
+        (format!("s 0 0\n{spawning}"), 100 * TASKS),
+        (format!("{spawns}{waiting}"), 100 * TASKS),
+    ] {
+        let program = program(&steps);
+        let shape = program.shape();
+        assert_eq!(shape.span_ns, span);
+        assert!(shape.on_span.iter().sum::<u64>() <= program.work_ns());
+        let outcome = simulate(&program, &Machine::with_cores(1));
+        assert!(!outcome.stuck);
+        assert_eq!(outcome.work_ns, program.work_ns());
+        assert!(page::picture(&program).contains("<svg"));
+    }
 }
 
 #[test]
@@ -348,4 +378,160 @@ fn strands_that_were_recorded_too_long_are_told_by_the_time_on_one_thread() {
     let calibrated = Calibrated::by(&plain, &machine(1), 500_000);
     assert_eq!(calibrated.ns_per_strand, 0.0);
     assert_eq!(calibrated.apply(&plain).work_ns(), 1_000_000);
+}
+
+#[test]
+fn recordings_that_no_computation_can_have_made_are_errors() {
+    let head =
+        "blitz recording 1\nthreads 2\nelapsed 10\nwork 9\nspan 5\nsteals 1\nplace a\nsteps\n";
+    for steps in [
+        // Waited for before it was spawned.
+        "r 1 1 0 0\nm 1 1 0 {\n1 r 1 1 0 0\n}\ns 1 0\n",
+        // The same, in the other half of a fork.
+        "f 0 {\nm 1 1 0 {\n1 r 1 1 0 0\n}\nr 1 1 0 0\n|\ns 1 0\nr 1 1 0 0\n}\n",
+        // A longer span than there is work.
+        "r 1 1000000 0 0\n",
+        // Two tasks that wait for each other; overflows the stack today.
+        "s 1 0\ns 2 0\nr 1 1 0 0\nm 2 1 2 0 {\n1 m 1 2 0 {\n}\nr 1 1 0 0\n|\n2 m 1 1 0 {\n}\nr 1 1 0 0\n}\n",
+    ] {
+        if let Ok(program) = crate::Program::read(&format!("{head}{steps}")) {
+            let outcome = crate::simulate(&program, &crate::Machine::with_cores(2));
+            panic!(
+                "read and simulated ({} ns, a span of {}): {steps}",
+                outcome.elapsed_ns,
+                program.span_ns()
+            );
+        }
+    }
+}
+
+#[test]
+fn numbers_that_would_wrap_around_are_errors() {
+    let head = "blitz recording 1\nplace a\nsteps\n";
+    let twice = |step: &str| Program::read(&format!("{head}{step}{step}{step}"));
+    let error = twice("r 9 9 10000000000 0\n").unwrap_err();
+    assert!(error.contains("more work"), "{error}");
+    let many = "r 1000000000000000 1000000000000000 0 0\n".repeat(30_000);
+    let error = Program::read(&format!("{head}{many}")).unwrap_err();
+    assert!(error.contains("more work"), "{error}");
+    let error = twice("s 1 0\nm 1 1 0 {\n1 r 5 5 0 0\n|\n1 r 5 5 0 0\n}\n").unwrap_err();
+    assert!(error.contains("ends twice"), "{error}");
+}
+
+/// Tasks that wait for tasks that others have spawned: somebody may wait for what lies below him, or in front of somebody who waits for him.
+#[test]
+fn whoever_waits_for_a_task_of_somebody_else_gets_it_in_the_end() {
+    use blitz_core::primitives::XorShift64Star;
+
+    struct Maker {
+        rng: XorShift64Star,
+        tasks: Vec<(usize, String)>,
+        ended: Vec<usize>,
+        made: usize,
+    }
+
+    impl Maker {
+        fn path(&mut self, levels: u32) -> String {
+            let mut steps = String::new();
+            for _ in 0..1 + self.rng.below(4) {
+                steps += &match self.rng.below(5) {
+                    0 if levels > 0 => {
+                        // What one half spawns, the other one does not know.
+                        let before = self.ended.len();
+                        let left = self.path(levels - 1);
+                        let of_left = self.ended.split_off(before);
+                        let right = self.path(levels - 1);
+                        self.ended.extend(of_left);
+                        format!("f 0 {{\n{left}|\n{right}}}\n")
+                    }
+                    1 | 2 if levels > 0 => {
+                        self.made += 1;
+                        let task = self.made;
+                        let path = self.path(levels - 1);
+                        self.tasks.push((task, path));
+                        self.ended.push(task);
+                        format!("s {task} 0\n")
+                    }
+                    3 if !self.ended.is_empty() => {
+                        let task = self.ended[self.rng.below(self.ended.len())];
+                        format!("m 1 {task} 0 {{\n}}\n")
+                    }
+                    _ => {
+                        let ns = 1 + self.rng.below(60_000);
+                        format!("r {ns} {ns} 0 0\n")
+                    }
+                };
+            }
+            steps
+        }
+    }
+
+    for seed in 1..400 {
+        let mut maker = Maker {
+            rng: XorShift64Star::new(seed),
+            tasks: Vec::new(),
+            ended: Vec::new(),
+            made: 0,
+        };
+        let mut steps = maker.path(5) + "r 1 1 0 0\n";
+        let tasks: Vec<String> = (maker.tasks.iter())
+            .map(|(task, path)| format!("{task}\n{path}"))
+            .collect();
+        let awaited: String = (maker.tasks.iter())
+            .map(|(task, _)| format!("{task} "))
+            .collect();
+        steps += &format!("m {} {awaited}0 {{\n{}}}\n", tasks.len(), tasks.join("|\n"));
+        let program = program(&steps);
+        assert!(program.span_ns() <= program.work_ns());
+        for cores in [1, 2, 3, 16] {
+            let machine = Machine::with_cores(cores);
+            let outcome = simulate(&program, &machine);
+            assert!(!outcome.stuck, "{cores} cores: {steps}");
+            assert_eq!(outcome.work_ns, program.work_ns(), "{cores} cores");
+            // These may get stuck, and say so.
+            let anything = Machine {
+                waiting: Waiting::Anything,
+                ..machine
+            };
+            let outcome = simulate(&program, &anything);
+            assert_eq!(outcome.stuck, outcome.speedup(&program) == 0.0);
+        }
+    }
+}
+
+/// A day would be ten billion blocks of the engine's, and take gigabytes if those that are over were kept.
+#[test]
+fn loops_of_days_are_simulated_in_seconds() {
+    const DAY: u64 = 86_400_000_000_000;
+    let many = "l 1000000000 1000000000 0\n".repeat(1000);
+    for (steps, cores) in [(&format!("l {DAY} 1000000000 0\n"), 64), (&many, 1)] {
+        let program = program(steps);
+        let outcome = simulate(&program, &Machine::with_cores(cores));
+        assert_eq!(outcome.work_ns, program.work_ns());
+        let speedup = outcome.speedup(&program) / cores as f64;
+        assert!((0.99..=1.0).contains(&speedup), "{speedup}");
+    }
+}
+
+#[test]
+fn blocks_are_those_of_the_engine_in_programs_of_a_minute() {
+    let seconds = |seconds: u64| crate::world::block_us(seconds * 1_000_000_000);
+    assert_eq!([0, 1, 60].map(seconds), [16.0; 3]);
+    assert!(seconds(600) > 100.0);
+}
+
+#[test]
+fn names_of_several_lines_are_read_as_they_were() {
+    for (line, name) in [
+        ("a [b\\u{a}steps\\u{d}]", "a [b\nsteps\r]"),
+        ("src\\unit\\new.rs", "src\\unit\\new.rs"),
+        ("\\u{5c}u{a}\\", "\\u{a}\\"),
+        (
+            "\\u{\\u{a}\\u{x}\\u{110000}\\u{a",
+            "\\u{\n\\u{x}\\u{110000}\\u{a",
+        ),
+    ] {
+        let text = format!("blitz recording 1\nplace {line}\nsteps\nr 1 1 0 0\n");
+        assert_eq!(Program::read(&text).unwrap().places, [name]);
+    }
 }

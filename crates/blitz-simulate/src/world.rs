@@ -4,6 +4,8 @@
 //! shape of its code (the order in which a thread looks for work, who passes the word on, what a waiting thread may take) is told again here; each such
 //! place names the function it follows. The tests compare counts with those of the engine.
 //!
+//! Every block of a loop is an event. So that loops of days come to an end, too, programs of more than a minute are cut into longer blocks than the engine's: some millions in all.
+//!
 //! The same program on the same machine gives the same result, always: there is one generator of random numbers, with a fixed seed.
 
 use crate::machine::{Cascade, Costs, Machine, Waiting};
@@ -30,6 +32,9 @@ pub struct Outcome {
     pub forced: u64,
     /// Waiting threads that went to sleep.
     pub parks: u64,
+    /// The threads have come to wait for each other, and the program did not end: what can happen to threads that run anything while they wait ([`Waiting::Anything`]) where tasks
+    /// are waited for that somebody else has spawned.
+    pub stuck: bool,
     /// Of the event counter and the counts of sleepers and searchers.
     pub counters: WordUse,
     /// Of the bitmap of those who sleep.
@@ -48,8 +53,11 @@ pub struct WordUse {
 }
 
 impl Outcome {
-    /// How many times as fast as one core without any overhead.
+    /// How many times as fast as one core without any overhead; 0 if it did not end.
     pub fn speedup(&self, program: &Program) -> f64 {
+        if self.stuck {
+            return 0.0;
+        }
         program.work_ns() as f64 / self.elapsed_ns.max(1) as f64
     }
 }
@@ -175,6 +183,9 @@ struct Context {
 
 #[derive(Debug)]
 struct Meet {
+    /// Where it is in the program.
+    path: usize,
+    at: usize,
     left: usize,
     worker: usize,
     context: usize,
@@ -247,6 +258,15 @@ enum Event {
 const US: u64 = 1000;
 const ROOT: usize = 0;
 
+/// The most blocks that the loops of a program are cut into, but for those that thefts make.
+const MOST_BLOCKS: u64 = 1 << 22;
+
+/// A part of a loop is cut no further that takes this long, in microseconds: by the engine's rule, if the program takes a minute or less. In longer ones the blocks are longer.
+pub(crate) fn block_us(work_ns: u64) -> f32 {
+    let fair = (work_ns / MOST_BLOCKS) as f32 / US as f32;
+    fair.max(rules::LOOP_WORTH_A_CUT_US)
+}
+
 struct World<'a> {
     program: &'a Program,
     machine: &'a Machine,
@@ -255,11 +275,19 @@ struct World<'a> {
     made: u64,
     workers: Vec<Worker>,
     forks: Vec<Fork>,
+    /// Indices of forks that are over.
+    free_forks: Vec<usize>,
     contexts: Vec<Context>,
+    /// A part of a loop that takes no longer, in microseconds, is one block.
+    block_us: f32,
     meets: Vec<Meet>,
     /// Who waits for a task, whether it has ended, and the context it runs in.
     task_meets: Vec<Vec<usize>>,
     task_done: Vec<bool>,
+    /// In somebody's deque.
+    task_queued: Vec<bool>,
+    /// See [`Program::spawners`]; empty until somebody asks.
+    spawners: Vec<Option<usize>>,
     task_made_in: Vec<usize>,
     searching: usize,
     sleeping: usize,
@@ -308,6 +336,8 @@ impl<'a> World<'a> {
             made: 0,
             workers: (0..workers).map(worker).collect(),
             forks: Vec::new(),
+            free_forks: Vec::new(),
+            block_us: block_us(program.work_ns()),
             contexts: vec![Context {
                 parent: ROOT,
                 depth: 0,
@@ -318,6 +348,8 @@ impl<'a> World<'a> {
             meets: Vec::new(),
             task_meets: vec![Vec::new(); program.tasks.len()],
             task_done: vec![false; program.tasks.len()],
+            task_queued: vec![false; program.tasks.len()],
+            spawners: Vec::new(),
             task_made_in: vec![ROOT; program.tasks.len()],
             searching: 0,
             sleeping: workers - 1,
@@ -341,7 +373,11 @@ impl<'a> World<'a> {
         self.run_for(0, 0);
         while !self.workers[0].frames.is_empty() {
             let Some(Reverse((now, _, worker, event))) = self.events.pop() else {
-                panic!("nobody has anything to do, and the program is not over");
+                if self.dig() {
+                    continue;
+                }
+                self.outcome.stuck = true;
+                break;
             };
             self.now = now;
             match event {
@@ -474,7 +510,7 @@ impl<'a> World<'a> {
                             self.fork(who, Work::Path(*left), Work::Path(*right), *of_loop);
                         }
                         Step::Spawn(task) => self.spawn(who, *task),
-                        Step::Meet(tasks) => self.meet(who, tasks),
+                        Step::Meet(tasks) => self.meet(who, tasks, path, at),
                     }
                 }
                 Frame::Part { ns, items, levels } => {
@@ -517,6 +553,7 @@ impl<'a> World<'a> {
                     self.workers[who].mode = Mode::Runs;
                     self.workers[who].stack.reclaim();
                     self.workers[who].forks.pop();
+                    self.free_forks.push(fork);
                     self.workers[who].debt += self.machine.costs.transfer;
                 }
                 Frame::AwaitTasks { meet } => {
@@ -564,7 +601,7 @@ impl<'a> World<'a> {
             }
             None => return false,
         };
-        if items < 2 || (levels == 0 && us <= rules::LOOP_WORTH_A_CUT_US) {
+        if items < 2 || (levels == 0 && us <= self.block_us) {
             return false;
         }
         let near = items / 2;
@@ -629,8 +666,7 @@ impl<'a> World<'a> {
         }
         let expected = self.work_ns(left) + self.work_ns(right);
         let long = expected >= self.worth_a_wake();
-        let fork = self.forks.len();
-        self.forks.push(Fork {
+        let made = Fork {
             right,
             of_loop,
             owner: who,
@@ -638,7 +674,17 @@ impl<'a> World<'a> {
             made_in: self.workers[who].context,
             level: self.level(who),
             context: ROOT,
-        });
+        };
+        let fork = match self.free_forks.pop() {
+            Some(free) => {
+                self.forks[free] = made;
+                free
+            }
+            None => {
+                self.forks.push(made);
+                self.forks.len() - 1
+            }
+        };
         let worker = &mut self.workers[who];
         worker.forks.push(fork);
         if worker.running_since == 0 {
@@ -700,6 +746,7 @@ impl<'a> World<'a> {
             worker.debt = worker.lock.write(at, who, &self.machine.costs) - self.now;
         }
         let right = self.forks[fork].right;
+        self.free_forks.push(fork);
         self.push_work(who, right);
     }
 
@@ -711,9 +758,55 @@ impl<'a> World<'a> {
         context
     }
 
+    /// Nobody has anything to do: somebody runs what it waits for itself, which lies in a queue and descends from something else; or the task that is yet to spawn that.
+    fn dig(&mut self) -> bool {
+        let workers = self.workers.len();
+        if self.spawners.is_empty() {
+            self.spawners = self.program.spawners();
+        }
+        for who in 0..workers {
+            let waiter = &self.workers[who];
+            let (Mode::Parked, Some(&Frame::AwaitTasks { meet })) =
+                (waiter.mode, waiter.frames.last())
+            else {
+                continue;
+            };
+            let Meet { path, at, .. } = self.meets[meet];
+            let Step::Meet(awaited) = &self.program.paths[path].steps[at] else {
+                unreachable!("somebody waits there");
+            };
+            for &task in awaited {
+                let line = std::iter::successors(Some(task), |&task| self.spawners[task]);
+                let Some(task) = line.into_iter().find(|&task| self.task_queued[task]) else {
+                    continue;
+                };
+                self.take_from_queue(task, who);
+                self.workers[who].mode = Mode::Runs;
+                self.start_task(who, task);
+                let at = self.now + self.machine.costs.wake_latency;
+                self.event(at, who, Event::Wakes);
+                return true;
+            }
+        }
+        false
+    }
+
+    fn take_from_queue(&mut self, task: usize, who: usize) {
+        for victim in 0..self.workers.len() {
+            let deque = &mut self.workers[victim].deque;
+            if let Some(at) = deque.iter().rposition(|&queued| queued == task) {
+                deque.remove(at);
+                self.queued -= 1;
+                self.outcome.steals += u64::from(victim != who);
+                return;
+            }
+        }
+    }
+
     fn spawn(&mut self, who: usize, task: usize) {
         let worker = &mut self.workers[who];
         worker.deque.push_back(task);
+        self.task_queued[task] = true;
         worker.debt += self.machine.costs.spawn;
         self.task_made_in[task] = worker.context;
         self.queued += 1;
@@ -724,7 +817,7 @@ impl<'a> World<'a> {
         }
     }
 
-    fn meet(&mut self, who: usize, tasks: &[usize]) {
+    fn meet(&mut self, who: usize, tasks: &[usize], path: usize, at: usize) {
         let meet = self.meets.len();
         let mut left = 0;
         for &task in tasks {
@@ -735,6 +828,8 @@ impl<'a> World<'a> {
         }
         let context = self.workers[who].context;
         self.meets.push(Meet {
+            path,
+            at,
             left,
             worker: who,
             context,
@@ -1016,6 +1111,7 @@ impl<'a> World<'a> {
     }
 
     fn start_task(&mut self, who: usize, task: usize) {
+        self.task_queued[task] = false;
         let outer = self.workers[who].context;
         let context = self.new_context(who, self.task_made_in[task], 0, false);
         self.workers[who].context = context;

@@ -91,7 +91,7 @@ impl Path {
         grain: u64,
     ) {
         let ((left, left_size), (right, right_size)) = (left, right);
-        if left_size.work + right_size.work <= grain {
+        if left_size.work + right_size.work <= grain && left.is_closed() && right.is_closed() {
             let both = left_size.beside(right_size);
             return self.small(both.work, both.span, both.forks, origin, grain);
         }
@@ -107,6 +107,32 @@ impl Path {
             of_loop,
             origin,
         });
+    }
+
+    /// Does it end all tasks that it spawns, and wait for no others? Else it cannot be told in short: somebody else tells of those.
+    fn is_closed(&self) -> bool {
+        fn add(path: &Path, spawned: &mut Vec<u64>, ended_here: &mut Vec<u64>) -> bool {
+            path.0.iter().all(|step| match step {
+                Step::Small { .. } | Step::Loop { .. } => true,
+                Step::Fork { left, right, .. } => {
+                    add(left, spawned, ended_here) && add(right, spawned, ended_here)
+                }
+                Step::Spawn { task, .. } => {
+                    spawned.push(*task);
+                    true
+                }
+                Step::Meet { awaited, ended, .. } => {
+                    ended_here.extend(ended.iter().map(|(task, _)| *task));
+                    awaited.len() <= ended.len()
+                        && ended.iter().all(|(_, path)| add(path, spawned, ended_here))
+                }
+            })
+        }
+        let (mut spawned, mut ended) = (Vec::new(), Vec::new());
+        let waits_for_its_own = add(self, &mut spawned, &mut ended);
+        spawned.sort_unstable();
+        ended.sort_unstable();
+        waits_for_its_own && spawned == ended
     }
 
     /// Adds another path behind this one.

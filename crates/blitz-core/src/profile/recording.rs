@@ -73,9 +73,23 @@ pub(super) fn text(path: &Path, profile: &Profile, ticks_per_us: u64) -> String 
         let label = origin
             .label
             .map_or(String::new(), |label| format!(" [{label}]"));
-        text.push_str(&format!("place {}{label}\n", describe(origin)));
+        let place = one_line(&format!("{}{label}", describe(origin)));
+        text.push_str(&format!("place {place}\n"));
     }
     text.push_str("steps\n");
     text.push_str(&steps);
     text
+}
+
+/// Control characters, line breaks among them, as `\u{a}`; and a backslash that would be read as the beginning of one.
+fn one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for (at, letter) in text.char_indices() {
+        if letter.is_control() || text[at..].starts_with("\\u{") {
+            line.extend(letter.escape_unicode());
+        } else {
+            line.push(letter);
+        }
+    }
+    line
 }

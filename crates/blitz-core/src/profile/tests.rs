@@ -424,3 +424,30 @@ fn what_a_strand_is_too_short_for_is_subtracted_from_the_next() {
     assert_eq!([4, 16, 10, 7, 13].map(strand), [0; 5]);
     assert_eq!([50, 3, 20].map(strand), [40, 0, 3]);
 }
+
+#[test]
+fn a_label_of_several_lines_does_not_break_a_recording() {
+    let work = || {
+        label("a\nsteps\nr 1 1 1 0\r\\u{a}\\", || {
+            join(|| busy(50), || busy(50))
+        })
+    };
+    let profiler = Profiler::new().clock(now, 1).recording(us(4));
+    let (_, profile) = profiler.run(work);
+    let recording = profile.recording().unwrap();
+    assert_eq!(recording.matches("\nsteps\n").count(), 1, "{recording}");
+    let label = " [a\\u{a}steps\\u{a}r 1 1 1 0\\u{d}\\u{5c}u{a}\\]\n";
+    assert!(recording.contains(label), "{recording}");
+}
+
+#[test]
+fn a_task_that_a_short_half_of_a_fork_spawns_is_spawned_in_the_recording() {
+    let profiler = Profiler::new().clock(now, 1).recording(us(4));
+    let (_, profile) = profiler.run(|| {
+        scope(|s| {
+            join(|| s.spawn(|_| busy(8)), || s.spawn(|_| busy(6)));
+        });
+    });
+    let recording = profile.recording().unwrap();
+    assert_eq!(recording.matches("\ns ").count(), 2, "{recording}");
+}
