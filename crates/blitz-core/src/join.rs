@@ -13,7 +13,8 @@
 //! does not leave before one of the two, even when `a` panics: [`Pending`]'s drop sees to it.
 //!
 //! `join` itself is always inlined: a closure that is handed to a function in memory is copied from there into the fork, in words of another size than it was written in, and a
-//! processor waits some ten cycles before it can read what has just been written like that. Inlined, it is written where it belongs.
+//! processor waits some ten cycles before it can read what has just been written like that. Inlined, it is written where it belongs. (Not where nothing is optimised: there each
+//! inlined join has its own places in its caller's frame, whether it runs or not.)
 //!
 //! An unstolen right half that is small is called from a bitwise copy of the closure that stays in registers, not
 //! from the one in memory. Exactly one of the two copies is ever used or dropped: the copy in the fork if a thief
@@ -94,7 +95,8 @@ impl FnContext {
 /// }
 /// assert_eq!(sum(&(0..1000).collect::<Vec<_>>()), 499_500);
 /// ```
-#[inline(always)]
+#[cfg_attr(debug_assertions, inline)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 #[cfg_attr(feature = "sites", track_caller)]
 pub fn join<A, B, RA, RB>(oper_a: A, oper_b: B) -> (RA, RB)
 where
@@ -128,7 +130,8 @@ where
 /// let (here, _) = blitz_core::join_context(|a| a.migrated(), |b| b.migrated());
 /// println!("the left half was moved: {here}");
 /// ```
-#[inline(always)]
+#[cfg_attr(debug_assertions, inline)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 #[cfg_attr(feature = "sites", track_caller)]
 pub fn join_context<A, B, RA, RB>(oper_a: A, oper_b: B) -> (RA, RB)
 where
@@ -202,7 +205,8 @@ impl std::fmt::Debug for Within {
 }
 
 /// [`join_context`] for callers that know more than what to run. Its place is that of the operation it is a part of, if there is one.
-#[inline(always)]
+#[cfg_attr(debug_assertions, inline)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 #[cfg_attr(feature = "sites", track_caller)]
 pub(crate) fn join_knowing<W, A, B, RA, RB>(known: Known<W>, oper_a: A, oper_b: B) -> (RA, RB)
 where

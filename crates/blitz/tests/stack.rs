@@ -62,3 +62,28 @@ fn a_level_of_nested_loops_takes_little_stack() {
         );
     }
 }
+
+/// Only one of its six joins runs.
+#[inline(never)]
+fn one_of_six_joins(depth: usize, way: usize, top: usize) -> usize {
+    if depth == 0 {
+        return top.abs_diff(here());
+    }
+    let deeper = || one_of_six_joins(depth - 1, way, top);
+    match way {
+        0 => blitz::join(deeper, || [0_u64; 8]).0,
+        1 => blitz::join(deeper, || [1_u64; 8]).0,
+        2 => blitz::join(deeper, || [2_u64; 8]).0,
+        3 => blitz::join(deeper, || [3_u64; 8]).0,
+        4 => blitz::join(deeper, || [4_u64; 8]).0,
+        _ => blitz::join(deeper, || [5_u64; 8]).0,
+    }
+}
+
+/// Where nothing is optimised, each inlined join has its own places in its caller's frame, and nobody needs it inlined.
+#[test]
+fn a_function_with_several_joins_takes_little_more_stack_than_one_with_one() {
+    let pool = blitz::ThreadPoolBuilder::new().num_threads(1).build();
+    let all = pool.unwrap().install(|| one_of_six_joins(64, 3, here()));
+    assert!(all / 64 <= 3 << 10, "{} bytes a level", all / 64);
+}

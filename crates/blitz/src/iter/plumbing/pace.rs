@@ -92,14 +92,14 @@ impl Site {
         self.0.store(bits, Relaxed);
     }
 
-    /// A run of `ticks` has found items of this `rate`: does that say more about the machine than about them?
+    /// A run of `ticks` has found items of this `rate`: does that say more about the machine than about them? `twice`: it has found some so dear more than once.
     ///
     /// A thread that loses its CPU in the middle of a tiny loop sees an item of milliseconds. If that were believed, the next few hundred runs would be shared,
     /// at a hundred times their cost. Items that really are dear are so the next time, too, so nothing is disbelieved twice.
-    fn is_doubtful(&self, ticks: f32, rate: f32) -> bool {
+    fn is_doubtful(&self, ticks: f32, rate: f32, twice: bool) -> bool {
         let (average, most) = self.entry();
-        let is_outlier = average > 0.0 && rate > OUTLIER * most && ticks > in_ticks(DISTURBED_US);
-        is_outlier && most > 0.0 && demand::may_have_lost_its_cpu()
+        let is_outlier = average > 0.0 && is_outlier(ticks, rate, most);
+        is_outlier && !twice && most > 0.0 && demand::may_have_lost_its_cpu()
     }
 
     /// How many of `items` take about as long as one part of a block, or fewer; `None` if nothing is known.
@@ -153,6 +153,11 @@ impl Site {
 
     /// Takes in what a run of `ticks` over `items` has measured.
     pub(super) fn learn(&self, ticks: u64, items: f32) {
+        self.learn_as(ticks, items, false);
+    }
+
+    /// The same. `twice`: parts of it were outliers, more than one.
+    fn learn_as(&self, ticks: u64, items: f32, twice: bool) {
         let (average, most) = self.rates();
         let rate = (ticks as f32 / items).max(f32::MIN_POSITIVE);
         // Inner loops on several threads share the entry, and a store takes it away from the others: no news is not worth one. A tiny run is timed so roughly, and disturbed so
@@ -165,7 +170,7 @@ impl Site {
         if is_as_usual && most < harmless && self.entry().1 > 0.0 {
             return;
         }
-        if self.is_doubtful(ticks as f32, rate) {
+        if self.is_doubtful(ticks as f32, rate, twice) {
             return self.set(average, -most);
         }
         let next = if average == 0.0 {
@@ -182,6 +187,12 @@ impl Site {
         };
         self.set(next.0, next.1);
     }
+}
+
+/// Are items of this `rate`, measured for so many `ticks`, much dearer than the dearest so far?
+#[inline]
+fn is_outlier(ticks: f32, rate: f32, most: f32) -> bool {
+    rate > OUTLIER * most && ticks > in_ticks(DISTURBED_US)
 }
 
 /// So many microseconds of the engine's clock.
@@ -281,6 +292,8 @@ pub(super) struct Pace {
     ticks_per_us: f32,
     /// More loops like this one will probably follow at once.
     more_to_come: Cell<bool>,
+    /// How many parts were outliers.
+    outliers: Cell<u32>,
 }
 
 impl Pace {
@@ -319,6 +332,7 @@ impl Pace {
             unread: Cell::new((0.0, 0)),
             ticks_per_us: demand::ticks_per_us() as f32,
             more_to_come: Cell::new(false),
+            outliers: Cell::new(0),
         }
     }
 
@@ -600,6 +614,9 @@ impl Pace {
         // An upward jump counts at once, because what comes next may be as dear; a downward one by half. After a wait for others nothing is where it was, which says nothing about
         // the items: a jump upwards would have the loop cut finer, and wait more often.
         let (before, measured) = (self.rate.get(), ticks as f32 / items);
+        if is_outlier(ticks as f32, measured, self.most) {
+            self.outliers.set(self.outliers.get() + 1);
+        }
         let rate = if measured < before {
             (before + measured) / 2.0
         } else if has_waited && self.is_known() {
@@ -625,7 +642,10 @@ impl Pace {
             }
         }
         if self.has_measured() {
-            self.site.learn(self.ticks.get(), self.items.get());
+            // A thread may lose its CPU once in a run, but hardly in one part after the other.
+            let twice = self.outliers.get() > 1;
+            self.site
+                .learn_as(self.ticks.get(), self.items.get(), twice);
         }
     }
 }
