@@ -161,8 +161,7 @@ where
     if !caller_may_take_part() {
         return begin_elsewhere(len, bounds, producer, consumer);
     }
-    let may_be_unclocked = Nest::around().is_none() && !Parts::are_counted();
-    if may_be_unclocked && others_are_served() && !bounds.ask_for_a_cut(len) {
+    if !Parts::are_counted() && others_are_served() && !bounds.ask_for_a_cut(len) {
         // Half of few items: a look around costs more than some of them.
         let most = if len <= FEW { len / 2 } else { len / 4 };
         if let Some(block) = site.items_in_a_part(most) {

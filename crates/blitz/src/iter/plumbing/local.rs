@@ -151,9 +151,7 @@ where
     ) {
         self.made.set(made);
         self.busy.set(true);
-        let nest = self.pace.nest();
         let folder = fold(folder);
-        drop(nest);
         self.busy.set(false);
         self.full.set(folder.full());
         let mut made = self.made.take();

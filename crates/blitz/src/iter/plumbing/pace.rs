@@ -44,9 +44,6 @@ const OUTLIER: f32 = 8.0;
 /// A loop is long if it takes so many times what is worth a wake.
 const LONG: f32 = 10.0;
 
-/// Items of less than this are tiny; whatever loops are in them are, too.
-const TINY_ITEM_US: f32 = 1.0;
-
 /// A loop of unknown cost that can be cut into no more than this many pieces is offered at once: the first of them would already be too
 /// large a part of it.
 pub(super) const FEW: usize = 64;
@@ -454,13 +451,6 @@ impl Pace {
     pub(super) fn items_in(&self, us: f32) -> usize {
         // A float that is too large becomes the largest integer.
         (us * self.ticks_per_us / self.rate.get()) as usize
-    }
-
-    /// What runs from now to the next reading of the clock is a short loop around those in its items, if each of these has been tiny.
-    #[inline]
-    pub(super) fn nest(&self) -> Option<Nest> {
-        let rate = self.rate.get();
-        (rate > 0.0 && self.us(rate) < TINY_ITEM_US).then(|| Nest::begin(self.last.get()))
     }
 
     /// More than that much work?
