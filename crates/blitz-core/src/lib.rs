@@ -59,6 +59,8 @@ mod crossings;
 #[cfg_attr(loom, allow(dead_code))]
 mod join_stack;
 #[cfg_attr(loom, allow(dead_code))]
+mod lease;
+#[cfg_attr(loom, allow(dead_code))]
 mod life;
 #[cfg_attr(loom, allow(dead_code))]
 mod occupancy;
@@ -69,8 +71,8 @@ pub mod rows;
 mod shared_queue;
 #[cfg_attr(loom, allow(dead_code))]
 mod sleep;
-#[cfg(all(test, loom))]
-mod wait_models;
+#[cfg_attr(loom, allow(dead_code))]
+mod waiters;
 
 // The scheduler. Models drive the protocols themselves; loom has no statics and no thread-locals.
 #[cfg(not(loom))]
@@ -120,8 +122,6 @@ mod hooks;
 pub mod inherited;
 #[cfg(not(loom))]
 mod join;
-#[cfg(not(loom))]
-mod lease;
 #[cfg(not(loom))]
 mod macros;
 #[cfg(not(loom))]

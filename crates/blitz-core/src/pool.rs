@@ -29,6 +29,7 @@ use crate::thread_attributes::ThreadAttributes;
 use crate::thread_latch::ThreadLatch;
 use crate::trace::{self, Kind};
 use crate::wait::{self, Awaited};
+use crate::waiters::{Waiter, Waiters};
 use crate::worker;
 use blitz_primitives::{BackoffMode, FullPolicy, Parker};
 use std::any::Any;
@@ -97,10 +98,7 @@ pub(crate) struct Pool {
     pub(crate) sleep: Sleep,
     /// There are more threads than CPUs.
     oversubscribed: AtomicBool,
-    /// Occupants that are parked in a wait, or about to, or away.
-    blocked: AtomicUsize,
-    /// Orders announcements of waits and returns of tasks; see [`Pool::return_strangers`].
-    announcements: Mutex<()>,
+    pub(crate) waiters: Waiters,
     pub(crate) rescue: Rescue,
     pub(crate) extra: ExtraSeats,
     /// A poster found threads asleep but guests in all of their seats.
@@ -161,8 +159,7 @@ impl Pool {
             relays: Relays::default(),
             sleep: Sleep::new(threads),
             oversubscribed: AtomicBool::new(threads > available_cpus()),
-            blocked: AtomicUsize::new(0),
-            announcements: Mutex::new(()),
+            waiters: Waiters::new(),
             rescue: Rescue::new(settings.max_rescue_threads),
             extra: ExtraSeats::default(),
             starved: AtomicBool::new(false),
@@ -286,29 +283,20 @@ impl Pool {
     }
 
     /// Puts a task that a waiting thread may not run back into the shared queue, and tells whoever may.
-    pub(crate) fn return_stranger(&self, task: TaskRef) {
-        self.return_strangers(|pool, wake| {
+    pub(crate) fn put_back_stranger(&self, task: TaskRef) {
+        self.put_back_strangers(|pool, concerned| {
             // SAFETY: the task is in our hands, so its context is alive.
-            unsafe { pool.each_waiter_for(task.context(), |waiter| wake.push(waiter)) };
+            concerned.extend(unsafe { pool.parkers_for(task.context()) });
             pool.put_aside(task);
         });
     }
 
-    /// Runs `put_back`, which returns tasks to a queue and collects the waiting threads that they concern, such
-    /// that no announcement of a wait falls between the two.
-    ///
-    /// A thread that announces its wait before this is collected; one that announces it later digs after the
-    /// tasks are back, and finds them.
-    pub(crate) fn return_strangers(&self, put_back: impl FnOnce(&Self, &mut Vec<&'static Parker>)) {
-        let mut wake = Vec::new();
-        {
-            let _no_announcement = self
-                .announcements
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            put_back(self, &mut wake);
-        }
-        wake.into_iter().for_each(Parker::unpark);
+    /// See [`Waiters::put_back`].
+    pub(crate) fn put_back_strangers<'a>(
+        &'a self,
+        put: impl FnOnce(&'a Self, &mut Vec<&'a Parker>),
+    ) {
+        self.waiters.put_back(|concerned| put(self, concerned));
         // The tasks were invisible for a moment, and somebody may have fallen asleep over them, or a rescue thread ended.
         self.wake_if_nobody_searches();
         self.rescue_if_stuck();
@@ -327,22 +315,6 @@ impl Pool {
             self.stand_in_if_short();
         }
         counters.inactive() > 0
-    }
-
-    /// An occupant announces that it is about to park for `target`.
-    pub(crate) fn announce_wait(&self, seat: &Seat, target: *const Context) {
-        let _in_order = self
-            .announcements
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        seat.announce_wait(target);
-        self.blocked.fetch_add(1, Ordering::SeqCst);
-    }
-
-    /// The occupant does not park any more.
-    pub(crate) fn retract_wait(&self, seat: &Seat) {
-        self.blocked.fetch_sub(1, Ordering::SeqCst);
-        seat.retract_wait();
     }
 
     /// Puts a task into the shared queue without telling anybody.
@@ -507,59 +479,32 @@ impl Pool {
     #[inline]
     pub(crate) unsafe fn wake_waiters_for(&self, context: *const Context) -> bool {
         // SAFETY: passed on.
-        self.has_blocked() && unsafe { self.wake_blocked_for(context) }
+        unsafe { self.waiters.tell(context, || self.all_waiters()) }
     }
 
-    /// # Safety
-    /// As above.
-    #[cold]
-    #[inline(never)]
-    unsafe fn wake_blocked_for(&self, context: *const Context) -> bool {
-        let mut any = false;
-        let unpark = |waiter: &'static Parker| {
-            any = true;
-            waiter.unpark();
-        };
-        // SAFETY: passed on.
-        unsafe { self.each_waiter_for(context, unpark) };
-        any
+    fn all_waiters(&self) -> impl Iterator<Item = &Waiter> {
+        self.victims(0).map(|seat| &seat.waiter)
     }
 
-    /// Calls `found` with the parker of each of them.
+    /// The parkers of those who wait for something that `context` descends from.
     ///
     /// # Safety
-    /// As for [`Pool::wake_waiters_for`].
-    pub(crate) unsafe fn each_waiter_for(
+    /// The context is alive while the iterator is used.
+    pub(crate) unsafe fn parkers_for(
         &self,
         context: *const Context,
-        mut found: impl FnMut(&'static Parker),
-    ) {
-        self.each_seat(|seat| {
-            let target = seat.waits_for();
-            // SAFETY: passed on.
-            if !target.is_null() && unsafe { context::descends_from(context, target) } {
-                found(seat.parker());
-            }
-        });
+    ) -> impl Iterator<Item = &Parker> {
+        // SAFETY: passed on.
+        let concerned = move |waiter: &&Waiter| unsafe { waiter.may_run(context) };
+        let parker = |waiter: &Waiter| -> &Parker { waiter.parker() };
+        self.all_waiters().filter(concerned).map(parker)
     }
 
-    /// Is any occupant parked in a wait, or away?
-    pub(crate) fn has_blocked(&self) -> bool {
-        self.blocked.load(Ordering::SeqCst) > 0
-    }
-
-    /// Is every seat [lost](Seat::is_lost), while there is work that none of those who wait may run?
-    ///
-    /// Asked by everybody who makes it so: whoever parks, injects, leaves a seat as a guest, or ends as a rescue thread. Waiters that
-    /// still dig or have been unparked do not count: they are about to find something, or to ask again. One that sleeps elsewhere
-    /// counts until it is back: for that moment, a rescue thread too many may be started.
+    /// See [`Waiters::is_stuck`].
     pub(crate) fn is_stuck(&self) -> bool {
-        // Our own contribution before the look at the others'.
-        fence(Ordering::SeqCst);
-        self.seats.iter().all(Seat::is_lost)
-            && self.rescue.at_work() == 0
-            && self.has_tasks()
-            && !self.victims(0).any(Seat::is_waking_rescue)
+        let all_are_lost = || self.seats.iter().all(Seat::is_lost) && self.rescue.at_work() == 0;
+        let has_work = || self.has_tasks() && !self.victims(0).any(Seat::is_waking_rescue);
+        self.waiters.is_stuck(all_are_lost, has_work)
     }
 
     /// The caller may have made it so: then it gets somebody to run what is queued.
@@ -591,7 +536,7 @@ impl Pool {
             return;
         };
         // A guest computes in its place; and who waits in a way that the engine knows counts as that.
-        let absent = absent && !seat.occupancy.has_guest() && !seat.is_parked_in_work();
+        let absent = absent && !seat.occupancy.has_guest() && !seat.waiter.is_marked();
         // One that waits for a CPU goes on when it gets one, and whoever stood in for it would take that.
         let absent = absent && (seat.is_absent() || self.placement.may_sleep(thread));
         if seat.set_absent(absent) != absent {
@@ -612,9 +557,9 @@ impl Pool {
         self.rescue.is_away(away);
         // Whoever forks looks at it.
         if away {
-            self.blocked.fetch_add(1, Ordering::SeqCst);
+            self.waiters.add_blocked();
         } else {
-            self.blocked.fetch_sub(1, Ordering::SeqCst);
+            self.waiters.remove_blocked();
         }
     }
 
@@ -625,12 +570,7 @@ impl Pool {
         hidden.any(|seat| seat.stack.thief().force())
     }
 
-    /// Calls `look_at` with every seat, extra ones included.
-    pub(crate) fn each_seat(&self, look_at: impl FnMut(&Seat)) {
-        self.victims(0).for_each(look_at);
-    }
-
-    /// The same one after the other: `first` and the others in turn, then the extra ones.
+    /// All seats: `first` and the others in turn, then the extra ones.
     #[inline]
     pub(crate) fn victims(&self, first: usize) -> impl Iterator<Item = &Seat> + Clone {
         let seats = self.seats.first();
@@ -653,7 +593,7 @@ impl Pool {
                 // The thread may be about to look, and may have been for long, if it has no CPU; the next guest would come first.
                 || !self.injected_nothing();
             // It would not come, and the seat would be kept from guests.
-            let hand_over = || !seat.thread_is_parked_beside() && seat.occupancy.hand_over();
+            let hand_over = || !seat.waiter.is_parked_beside() && seat.occupancy.hand_over();
             if needed && hand_over() || noted && self.note_again(hand_over) {
                 self.wake_thread(seat.index);
             }
@@ -661,8 +601,7 @@ impl Pool {
         if self.life.guest_left(|| self.has_guests()) {
             self.end();
         }
-        if seat.thread_beside().is_some() {
-            // Whoever posted something meanwhile, or parked, has relied on us; and our seat's thread may be parked.
+        if seat.waiter.guest_left() {
             self.rescue_if_stuck();
         }
     }
@@ -716,7 +655,7 @@ impl Pool {
             && self
                 .seats
                 .iter()
-                .all(|seat| seat.occupancy.is_occupied() || seat.thread_beside().is_some())
+                .all(|seat| seat.occupancy.is_occupied() || seat.waiter.beside().is_some())
     }
 
     /// Nothing has moved for so long that nobody should rely on it, until something does again.
@@ -956,12 +895,11 @@ impl Pool {
     /// Something changed that threads in `wait_idle` wait for.
     fn announce_idle(&self) {
         self.idle.announce();
-        let unpark_waiting = |seat: &Seat| {
-            if std::ptr::eq(seat.waits_for(), &raw const context::ROOT) {
-                seat.parker().unpark();
+        for waiter in self.all_waiters() {
+            if std::ptr::eq(waiter.waits_for(), &raw const context::ROOT) {
+                waiter.parker().unpark();
             }
-        };
-        self.each_seat(unpark_waiting);
+        }
     }
 
     // ---- panics -----------------------------------------------------------------------------

@@ -199,7 +199,7 @@ pub(crate) fn start(pool: &Pool) {
     }
     let Some(pool) = pool.arc() else { return };
     rescue.active.fetch_add(1, Ordering::SeqCst);
-    let is_away = |seat: &&Seat| !seat.waits_for().is_null() || seat.sleeps_elsewhere();
+    let is_away = |seat: &&Seat| !seat.waiter.waits_for().is_null() || seat.waiter.sleeps_elsewhere();
     let stand_in_for = pool.seats.iter().find(is_away);
     let index = stand_in_for.map_or(0, |seat| seat.index);
     let run = {

@@ -145,7 +145,7 @@ impl Pool {
             let mut any = false;
             // SAFETY: passed on.
             while let Some(task) = unsafe { seat.pop_task() } {
-                self.return_stranger(task);
+                self.put_back_stranger(task);
             }
             while let Some(task) = seat.mailbox.pop() {
                 any = true;

@@ -144,7 +144,7 @@ fn look_around(seat: &Seat, pushed: Pushed, job: *const Job, expected: Option<u6
         Pushed::Kept | Pushed::Full => return,
     };
     // A searching thread sees the fork for free.
-    if counters.searching() > 0 || counters.sleeping() == 0 && !pool.has_blocked() {
+    if counters.searching() > 0 || counters.sleeping() == 0 && !pool.waiters.any() {
         return;
     }
     let worth_it = match expected {

@@ -573,13 +573,13 @@ impl<'a> Worker<'a> {
         }
         // Whoever waits for these tasks may have looked for them while they were in our hands. The cascade after
         // the theft tells those who sleep.
-        self.pool.return_strangers(|pool, wake| {
+        self.pool.put_back_strangers(|pool, concerned| {
             // Newest first onto our deque, so that we run the oldest first, as a thief does.
             for task in loot[..taken].iter_mut().rev().filter_map(Option::take) {
                 // SAFETY: the task is in our hands, so its context is alive; the rest is passed on.
                 unsafe {
-                    if pool.has_blocked() {
-                        pool.each_waiter_for(task.context(), |waiter| wake.push(waiter));
+                    if pool.waiters.any() {
+                        concerned.extend(pool.parkers_for(task.context()));
                     }
                     self.seat.push_task(task);
                 }
@@ -681,12 +681,12 @@ impl<'a> Worker<'a> {
         let beside = Beside::enter(self.pool);
         let seat = beside.seat();
         // If it blocks in there, and the guest goes, nobody is left here.
-        self.seat.set_thread_beside(Some(seat));
+        self.seat.waiter.set_beside(Some(&seat.waiter));
         seat.bring(self.companion.as_ref(), self.seat.index);
         // SAFETY: the extra seat is ours.
         unsafe { self.run_companion_in(seat) };
         seat.bring(None, 0);
-        self.seat.set_thread_beside(None);
+        self.seat.waiter.set_beside(None);
         drop(beside);
         self.companion_was_last = true;
         self.woken = false;
