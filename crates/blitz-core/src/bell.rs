@@ -14,6 +14,8 @@
 //! R1 is after O2 and so after O1: no ring is hushed that the owner has not waited for. If R2 comes before O3, O3 sees that it was rung; otherwise R2 finds the parker.
 
 #[cfg(not(loom))]
+use crate::awaited::Awaited;
+#[cfg(not(loom))]
 use crate::context::Context;
 #[cfg(not(loom))]
 use crate::entered::current;
@@ -24,8 +26,7 @@ use crate::guest::{outsider_parker, wait_outside};
 #[cfg(not(loom))]
 use crate::seat;
 use crate::sync::{AtomicBool, Mutex, Ordering};
-#[cfg(not(loom))]
-use crate::wait::{Awaited, wait_for};
+use crate::wait::wait_for;
 #[cfg(not(loom))]
 use blitz_primitives::Parker;
 use blitz_primitives::flaw::Flaws;

@@ -121,7 +121,7 @@ impl ThreadBuilder {
     pub fn run(self) {
         #[cfg(windows)]
         self.pool.begun[self.index].set();
-        let abort = crate::pool::AbortOnDrop("a pool thread panicked outside of any job");
+        let abort = crate::abort::AbortOnDrop("a pool thread panicked outside of any job");
         worker::run(&self.pool, self.index);
         std::mem::forget(abort);
     }

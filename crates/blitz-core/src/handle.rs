@@ -5,6 +5,7 @@
 //! and waiting meet under a mutex, so "done, so do not sleep" and "asleep, so wake me" cannot miss each
 //! other.
 
+use crate::awaited::Awaited;
 use crate::context::Context;
 use crate::fork;
 use crate::global;
@@ -14,7 +15,7 @@ use crate::profile;
 use crate::seat;
 use crate::site::Site;
 use crate::sync::locks::Mutex;
-use crate::wait::{Awaited, wait_for};
+use crate::wait::wait_for;
 use blitz_primitives::Parker;
 use std::any::Any;
 use std::fmt;

@@ -76,7 +76,13 @@ mod waiters;
 
 // The scheduler. Models drive the protocols themselves; loom has no statics and no thread-locals.
 #[cfg(not(loom))]
+mod abort;
+#[cfg(not(loom))]
 mod arena;
+#[cfg(not(loom))]
+mod awaited;
+#[cfg(not(loom))]
+mod away;
 #[cfg(not(loom))]
 mod block_in_place;
 #[cfg(not(loom))]

@@ -5,7 +5,7 @@
 //! installed in P, and neither may run what the other waits for, because it is not a descendant of what it waits
 //! for itself. (It takes one pool to do so in a smaller way: a thread leaves a task in its own deque and waits for
 //! another pool, where somebody waits for the task.) And a companion's threads block in the middle of tasks, on futures that may depend on
-//! tasks in the queues ([`sleep_elsewhere`](crate::wait::sleep_elsewhere)). Running it on top of the waiting frames is what we promise never
+//! tasks in the queues ([`sleep_elsewhere`](crate::away::sleep_elsewhere)). Running it on top of the waiting frames is what we promise never
 //! to do. So somebody else does: a pool that is *stuck* (every seat lost, because those who would run what is queued are parked,
 //! and tasks in the queues; see `Pool::is_stuck`) gets a rescue
 //! thread, which runs them on a stack and in a seat of its own ([`crate::extra`]). If it blocks in the same way, and the pool is
@@ -29,10 +29,11 @@
 //! pool can have the same index at the same time: if the wait ends while the rescue's last job still runs. The
 //! alternatives were to let the thread wait for a job that may need what it holds, or an index that is out of range.
 
+use crate::abort::complain;
 use crate::extra;
 use crate::fork;
 use crate::hooks;
-use crate::pool::{Pool, complain};
+use crate::pool::Pool;
 use crate::seat::Seat;
 use crate::sync::locks::{Condvar, Mutex, wait_while_at_most};
 use crate::worker;
@@ -199,7 +200,8 @@ pub(crate) fn start(pool: &Pool) {
     }
     let Some(pool) = pool.arc() else { return };
     rescue.active.fetch_add(1, Ordering::SeqCst);
-    let is_away = |seat: &&Seat| !seat.waiter.waits_for().is_null() || seat.waiter.sleeps_elsewhere();
+    let is_away =
+        |seat: &&Seat| !seat.waiter.waits_for().is_null() || seat.waiter.sleeps_elsewhere();
     let stand_in_for = pool.seats.iter().find(is_away);
     let index = stand_in_for.map_or(0, |seat| seat.index);
     let run = {

@@ -5,6 +5,8 @@
 //! before the last finisher is done with the scope. The finisher reads the owner's parker before it sets
 //! the latch: after that the scope may be gone.
 
+use crate::abort::without_unwinding;
+use crate::awaited::{Awaited, Completion};
 use crate::broadcast::{self, BroadcastContext};
 use crate::cancel;
 use crate::context::{self, Context};
@@ -12,7 +14,7 @@ use crate::entered::{current, found};
 use crate::guest::{self, outsider_parker};
 use crate::handle::{ScopedHandle, Shared, UnclaimedPanic};
 use crate::inherited::Captured;
-use crate::pool::{Pool, without_unwinding};
+use crate::pool::Pool;
 use crate::priority::{Priority, current_priority};
 use crate::profile::{self, Spawned};
 use crate::seat::{self, Seat};
@@ -20,8 +22,8 @@ use crate::site::Site;
 use crate::spawn;
 use crate::sync::locks::{Mutex, OnceLock};
 use crate::task::{self, TaskRef};
-use crate::wait::{LatchWait, wait_for};
-use blitz_primitives::{CoreLatch, FullPolicy, Injector, Parker};
+use crate::wait::wait_for;
+use blitz_primitives::{FullPolicy, Injector};
 use std::any::Any;
 use std::cell::Cell;
 use std::fmt;
@@ -52,12 +54,10 @@ type Invariant<'scope> = PhantomData<Box<dyn FnOnce(&Scope<'scope>) + Send + Syn
 
 /// What both kinds have in common.
 struct Base<'scope> {
-    context: Context,
+    end: Completion,
     pool: *const Pool,
     /// Unfinished parts: the body and the tasks.
     unfinished: AtomicUsize,
-    latch: CoreLatch,
-    waiter: &'static Parker,
     /// The first panic, boxed once more to make it a thin pointer.
     panic: AtomicPtr<Payload>,
     /// Panics that belong to a handle; the scope's if the handle is never asked. Made for the first of them.
@@ -290,7 +290,7 @@ impl<'scope> Scope<'scope> {
         let shared = Arc::new(Shared::new(
             Site::caller(),
             self.base.pool(),
-            &raw const self.base.context,
+            &raw const self.base.end.context,
         ));
         let ours = Arc::clone(&shared);
         let scope = ScopePtr(self);
@@ -320,7 +320,7 @@ impl<'scope> Scope<'scope> {
     }
 
     pub(crate) fn context(&self) -> *const Context {
-        &raw const self.base.context
+        &raw const self.base.end.context
     }
 
     pub(crate) fn pool(&self) -> &Pool {
@@ -407,7 +407,7 @@ impl<'scope> ScopeFifo<'scope> {
         self.base.add_part();
         let seat = self.base.pool().current_seat();
         // SAFETY: as in `Scope::spawn`.
-        let task = unsafe { spawn::make(seat, &raw const self.base.context, run) };
+        let task = unsafe { spawn::make(seat, &raw const self.base.end.context, run) };
         if self.queue.push(task).is_err() {
             unreachable!("a growing queue takes everything");
         }
@@ -443,11 +443,9 @@ impl<'scope> Base<'scope> {
     fn new(site: Site, pool: &Pool, seat: Option<&Seat>) -> Self {
         let parent = seat.map_or(&raw const context::ROOT, Seat::context);
         Base {
-            context: Context::new(parent),
+            end: Completion::new(parent, seat.map_or_else(outsider_parker, Seat::parker)),
             pool,
             unfinished: AtomicUsize::new(1),
-            latch: CoreLatch::new(),
-            waiter: seat.map_or_else(outsider_parker, Seat::parker),
             panic: AtomicPtr::new(ptr::null_mut()),
             handles: OnceLock::new(),
             ends: profile::Ends::at(site),
@@ -478,10 +476,8 @@ impl<'scope> Base<'scope> {
     fn part_done(&self) {
         // AcqRel: what the parts did happens before the end of the scope.
         if self.unfinished.fetch_sub(1, Ordering::AcqRel) == 1 {
-            let waiter = self.waiter;
-            if self.latch.set() {
-                waiter.unpark();
-            }
+            // SAFETY: the scope waits for it.
+            unsafe { Completion::set(&raw const self.end) };
         }
     }
 
@@ -501,7 +497,7 @@ impl<'scope> Base<'scope> {
             match seat::current() {
                 // In the scope's own context: that of the part, which was its handle's, may be gone.
                 // SAFETY: the caller occupies the seat. Nothing unwinds, and joins leave the stack as they found it.
-                Some(seat) => unsafe { seat.run_in(&raw const self.context, forget_it) },
+                Some(seat) => unsafe { seat.run_in(&raw const self.end.context, forget_it) },
                 None => forget_it(),
             }
         }
@@ -538,14 +534,10 @@ impl<'scope> Base<'scope> {
                 return;
             }
             self.part_done();
-            let wait = LatchWait {
-                latch: &self.latch,
-                context: &raw const self.context,
-            };
             match seat {
                 // SAFETY: the caller occupies the seat.
-                Some(seat) => unsafe { wait_for(seat, &wait) },
-                None => guest::wait_outside(self.pool(), &wait, self.waiter),
+                Some(seat) => unsafe { wait_for(seat, &self.end) },
+                None => guest::wait_outside(self.pool(), &self.end, self.end.waiter),
             }
         });
         self.ends.meet();
@@ -567,7 +559,7 @@ impl<'scope> Base<'scope> {
     /// `run` stays callable until it has run: the scope waits for it.
     unsafe fn submit(&self, priority: Priority, run: impl FnOnce()) {
         // SAFETY: passed on.
-        unsafe { self.submit_in(priority, &raw const self.context, run) };
+        unsafe { self.submit_in(priority, &raw const self.end.context, run) };
     }
 
     /// # Safety
@@ -582,7 +574,7 @@ impl<'scope> Base<'scope> {
             // scope (or holds a reference to it), so the scope cannot end during the call.
             Some(seat) if !seat.spawns_to_all() => unsafe {
                 seat.push_task(task);
-                self.pool().task_posted(&raw const self.context);
+                self.pool().task_posted(&raw const self.end.context);
             },
             _ => self.pool().inject(task),
         }
@@ -606,7 +598,7 @@ impl<'scope> Base<'scope> {
                 scope.run_part(spawned, || inherited.run_task(body));
             };
             // SAFETY: as in `Scope::spawn`.
-            let task = unsafe { task::allocate_boxed(&raw const self.context, run) };
+            let task = unsafe { task::allocate_boxed(&raw const self.end.context, run) };
             broadcast::post(seat, task);
         }
     }
@@ -616,7 +608,7 @@ impl Drop for Base<'_> {
     fn drop(&mut self) {
         let alone = self.unfinished.load(Ordering::Relaxed) == 1;
         debug_assert!(
-            alone || self.latch.probe(),
+            alone || self.end.is_done(),
             "a scope ended before its tasks"
         );
     }
@@ -675,7 +667,7 @@ impl Base<'_> {
     fn debug(&self, name: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct(name)
             .field("unfinished", &self.unfinished)
-            .field("latch", &self.latch)
+            .field("end", &self.end)
             .finish_non_exhaustive()
     }
 }
@@ -715,7 +707,7 @@ mod tests {
         let mut of_scope = 0;
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             pool.scope(|scope| {
-                of_scope = (&raw const scope.base.context).addr();
+                of_scope = (&raw const scope.base.end.context).addr();
                 for _ in 0..2 {
                     let sender = sender.clone();
                     drop(scope.spawn_handle(move |_| Bomb(sender)));

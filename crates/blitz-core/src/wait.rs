@@ -27,134 +27,21 @@
 //! it waits for and then took a *last look* at every task in every queue, putting strangers aside, and would
 //! have found it; and a task posted after the announcement would have woken it.
 
+use crate::abort::without_unwinding;
+use crate::awaited::{Awaited, Half};
+use crate::away::asleep;
 use crate::clock::{ticks, ticks_per_us};
 use crate::context::{Context, descends_from, descends_from_beside};
 use crate::fork;
-use crate::hooks;
 use crate::join::Within;
-use crate::join_stack::{Slot, Thief};
-use crate::pool::without_unwinding;
+use crate::join_stack::Thief;
 use crate::profile;
-use crate::rescue::Rescue;
 use crate::rules::{FORCE_AFTER_US, patience_us};
 use crate::seat::Seat;
 use crate::task::TaskRef;
 use crate::trace::{self, Kind};
-use blitz_primitives::CoreLatch;
 use std::hint::spin_loop;
 use std::ptr;
-
-/// Something a thread can wait for.
-pub(crate) trait Awaited {
-    /// What the waiting thread may run descends from this.
-    fn context(&self) -> *const Context;
-    /// Is it over?
-    fn is_done(&self) -> bool;
-    /// The waiter is about to park; from now on completion unparks it. `false`: it is over.
-    fn announce_parked(&self) -> bool;
-    /// The waiter does not park any more.
-    fn announce_awake(&self);
-    /// The seat where it runs, if it is one.
-    fn runs_at(&self) -> Option<usize> {
-        None
-    }
-    /// The loop that it is a part of, and its level: other forks of the loop may be run, if their level is not lower.
-    fn part_of(&self) -> Option<(*const Context, u32)> {
-        None
-    }
-    /// May it depend on tasks in queues that nobody else is bound to run?
-    fn waits_for_tasks(&self) -> bool {
-        true
-    }
-}
-
-impl Awaited for Slot {
-    fn context(&self) -> *const Context {
-        self.context()
-    }
-
-    fn is_done(&self) -> bool {
-        self.is_done()
-    }
-
-    fn announce_parked(&self) -> bool {
-        self.announce_parked()
-    }
-
-    fn announce_awake(&self) {
-        self.announce_awake();
-    }
-
-    fn runs_at(&self) -> Option<usize> {
-        Some(self.thief())
-    }
-
-    fn waits_for_tasks(&self) -> bool {
-        // The thief runs, or waits for and finds, whatever the fork needs.
-        false
-    }
-}
-
-/// A stolen half that is a part of a loop.
-struct Part<'a> {
-    slot: &'a Slot,
-    whole: *const Context,
-    level: u32,
-}
-
-impl Awaited for Part<'_> {
-    fn context(&self) -> *const Context {
-        self.slot.context()
-    }
-
-    fn is_done(&self) -> bool {
-        self.slot.is_done()
-    }
-
-    fn announce_parked(&self) -> bool {
-        self.slot.announce_parked()
-    }
-
-    fn announce_awake(&self) {
-        self.slot.announce_awake();
-    }
-
-    fn runs_at(&self) -> Option<usize> {
-        self.slot.runs_at()
-    }
-
-    fn part_of(&self) -> Option<(*const Context, u32)> {
-        Some((self.whole, self.level))
-    }
-
-    fn waits_for_tasks(&self) -> bool {
-        self.slot.waits_for_tasks()
-    }
-}
-
-/// A latch and the context whose end sets it.
-pub(crate) struct LatchWait<'a> {
-    pub(crate) latch: &'a CoreLatch,
-    pub(crate) context: *const Context,
-}
-
-impl Awaited for LatchWait<'_> {
-    fn context(&self) -> *const Context {
-        self.context
-    }
-
-    fn is_done(&self) -> bool {
-        self.latch.probe()
-    }
-
-    fn announce_parked(&self) -> bool {
-        self.latch.get_sleepy() && self.latch.fall_asleep()
-    }
-
-    fn announce_awake(&self) {
-        self.latch.wake_up();
-    }
-}
 
 /// One pause between two looks.
 pub(crate) fn pause(round: u32) {
@@ -186,17 +73,14 @@ pub(crate) unsafe fn wait_for(seat: &Seat, awaited: &dyn Awaited) {
 pub(crate) unsafe fn wait_for_half(seat: &Seat, within: Within) {
     // SAFETY: passed on.
     unsafe {
-        let slot = seat.stack.stolen_slot();
-        if !within.is_loop() {
-            return wait_for(seat, slot);
-        }
-        let part = Part {
-            slot,
-            whole: within.0,
+        let level = || seat.stack.level().saturating_sub(1);
+        let half = Half {
+            slot: seat.stack.stolen_slot(),
+            within,
             // That of the next fork, which would be behind it.
-            level: seat.stack.level().saturating_sub(1),
+            level: if within.is_loop() { level() } else { 0 },
         };
-        wait_for(seat, &part);
+        wait_for(seat, &half);
     }
 }
 
@@ -261,61 +145,6 @@ pub(crate) unsafe fn help(seat: &Seat, awaited: &dyn Awaited) -> bool {
         unsafe { wait.run(found) };
     }
     any
-}
-
-/// Sleeps in `sleep`, and counts as parked meanwhile: once, however deep.
-fn asleep<R>(seat: &Seat, elsewhere: bool, sleep: impl FnOnce() -> R) -> R {
-    struct RescueParks<'a>(&'a Rescue);
-    impl Drop for RescueParks<'_> {
-        fn drop(&mut self) {
-            self.0.parks(false);
-        }
-    }
-    let _told = hooks::parks(seat);
-    let pool = seat.pool();
-    let mut rescue = None;
-    let _parked = seat.waiter.parks(elsewhere, |already| {
-        if !already && seat.is_rescue() {
-            pool.rescue.parks(true);
-            rescue = Some(RescueParks(&pool.rescue));
-        }
-        pool.rescue_if_stuck();
-        hooks::look_for_deadlock(pool);
-    });
-    let _before_it_is_awake = rescue;
-    seat.stats.parked.one();
-    let asleep = trace::span(Kind::Sleep, 0);
-    let slept = sleep();
-    asleep.end();
-    slept
-}
-
-/// The occupant of `seat` sleeps in `sleep`, which is not the engine's, in the middle of something that it runs. It helps nobody
-/// meanwhile, also not with what it waits for: that may be a task in a queue of this pool. If everybody does so, the pool is stuck; if others are busy, it is short of a
-/// thread ([`crate::rescue`]). (If `sleep` computes in the pool after all, it has a thread too many.)
-pub(crate) fn sleep_elsewhere<R>(seat: &Seat, sleep: impl FnOnce() -> R) -> R {
-    struct Away<'a>(&'a Seat);
-    impl Drop for Away<'_> {
-        fn drop(&mut self) {
-            self.0.pool().is_away(self.0, false);
-        }
-    }
-    let _waiting_is_no_work = profile::pause();
-    let pool = seat.pool();
-    let _away = (!seat.waiter.sleeps_elsewhere()).then(|| {
-        pool.is_away(seat, true);
-        Away(seat)
-    });
-    asleep(seat, true, || {
-        if seat.offers_work() || seat.stack.thief().sees_private() {
-            // The tasks may have come without a word, and the forks may have been too short to wake anybody for.
-            pool.wake_if_nobody_searches();
-        } else {
-            // Others' work may have relied on us.
-            pool.stand_in_if_short();
-        }
-        sleep()
-    })
 }
 
 struct Wait<'a> {

@@ -232,9 +232,7 @@ impl Waiters {
     ) -> R {
         let in_order = self.announcements.lock();
         let in_order = in_order.unwrap_or_else(PoisonError::into_inner);
-        waiter
-            .waits_for
-            .store(context.cast_mut(), Ordering::SeqCst);
+        waiter.waits_for.store(context.cast_mut(), Ordering::SeqCst);
         self.add_blocked();
         drop(in_order);
         // The announcement before the last look; posters do it the other way round.
@@ -266,7 +264,11 @@ impl Waiters {
     /// # Safety
     /// The context is alive during the call.
     #[inline]
-    pub(crate) unsafe fn tell<'a, I>(&self, context: *const Context, all: impl FnOnce() -> I) -> bool
+    pub(crate) unsafe fn tell<'a, I>(
+        &self,
+        context: *const Context,
+        all: impl FnOnce() -> I,
+    ) -> bool
     where
         I: Iterator<Item = &'a Waiter>,
     {

@@ -175,17 +175,13 @@ fn loom_two_waiters_that_look_at_once_find_their_tasks() {
 #[test]
 #[should_panic(expected = "maximum number of branches")]
 fn loom_strangers_that_return_silently_are_overlooked() {
-    oversleeping_race::<2, _>(|flawed| {
-        two_waiters(Flaws::only_if(flawed, Flaw::ReturnSilently))
-    });
+    oversleeping_race::<2, _>(|flawed| two_waiters(Flaws::only_if(flawed, Flaw::ReturnSilently)));
 }
 
 #[test]
 #[should_panic(expected = "maximum number of branches")]
 fn loom_an_announcement_between_the_look_and_the_return_is_overlooked() {
-    oversleeping_race::<2, _>(|flawed| {
-        two_waiters(Flaws::only_if(flawed, Flaw::ReturnOutOfOrder))
-    });
+    oversleeping_race::<2, _>(|flawed| two_waiters(Flaws::only_if(flawed, Flaw::ReturnOutOfOrder)));
 }
 
 /// A task is posted while its waiter parks.
