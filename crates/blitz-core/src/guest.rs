@@ -32,6 +32,7 @@ use crate::lease::Lease;
 use crate::pool::Pool;
 use crate::profile::{self, Carried};
 use crate::seat::{self, Seat};
+use crate::spawn;
 use crate::task::{Task, TaskRef};
 use crate::trace::{self, Kind};
 use crate::wait::{self, wait_for};
@@ -389,53 +390,26 @@ impl Ticket {
     }
 }
 
-/// Work that was handed over by a thread of another pool.
-#[repr(C)]
-struct Handed<F, R> {
-    head: Task,
-    work: Work<F, R>,
-}
-
-impl<F, R> Handed<F, R>
-where
-    F: FnOnce(&Seat, bool) -> R + Send,
-    R: Send,
-{
-    /// # Safety
-    /// `task` is the head of a `Handed<F, R>` whose creator waits for its latch. Called once.
-    unsafe fn run(task: *mut Task) {
-        // SAFETY: passed on.
-        unsafe { Work::run(&raw const (*task.cast::<Self>()).work) };
-    }
-}
-
 /// For threads with a seat in another pool: helps that pool meanwhile.
 #[cold]
 fn hand_over_from(seat: &Seat, pool: &Pool, op: Op<'_>) {
-    fn head<F, R>(_: &Work<F, R>) -> Task
-    where
-        F: FnOnce(&Seat, bool) -> R + Send,
-        R: Send,
-    {
-        Task::new(Handed::<F, R>::run, std::ptr::null())
-    }
     let carried = Carried::away();
     let passage = carried.passage();
     let op = |seat: &Seat, moved| passage.run(|| op(seat, moved));
     let work = Work::new(seat.context(), seat.parker(), op);
-    let mut handed = Handed {
-        head: head(&work),
-        work,
+    let this = &raw const work;
+    // SAFETY: the work does not move or die before its end: we wait for it. Its body is `Send`. The seat is ours.
+    let task = unsafe {
+        spawn::make(Some(seat), &raw const work.end.context, move || {
+            Work::run(this)
+        })
     };
-    handed.head.set_context(&raw const handed.work.end.context);
-    // SAFETY: `handed` does not move or die before the latch is set: we wait for it. The body is `Send`.
-    let task = unsafe { TaskRef::new((&raw mut handed).cast::<Task>()) };
     without_unwinding("a panic while work is in others' hands", || {
         pool.inject(task);
         // SAFETY: the caller occupies the seat.
-        unsafe { wait_for(seat, &handed.work.end) };
+        unsafe { wait_for(seat, &work.end) };
     });
-    let ((), reached) = handed.work.into_result();
+    let ((), reached) = work.into_result();
     carried.arrived(reached);
 }
 

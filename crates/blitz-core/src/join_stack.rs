@@ -48,16 +48,14 @@ use crate::sync::{AtomicPtr, AtomicU32, Ordering, spin_loop, yield_now};
 use blitz_primitives::fence;
 use blitz_primitives::flaw::Flaws;
 use crossbeam_utils::CachePadded;
-use slot::state;
 use std::cell::Cell;
 use std::ptr;
+use thief::state;
 
 pub(crate) use contexts::Began;
-pub(crate) use slot::{MAX_SEATS, Slot};
-pub(crate) use thief::{Stolen, Thief};
+pub(crate) use thief::{MAX_SEATS, Slot, Stolen, Thief};
 
 mod contexts;
-mod slot;
 mod thief;
 
 /// The type-erased head of a forked job: the function that runs it on a thief.

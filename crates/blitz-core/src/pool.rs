@@ -29,6 +29,7 @@ use crate::waiters::Waiters;
 use blitz_primitives::{BackoffMode, FullPolicy};
 use idle::IdleWaiters;
 use std::any::Any;
+use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
@@ -64,35 +65,32 @@ pub(crate) struct Settings {
     pub(crate) placement: Placement,
     pub(crate) handlers: Arc<Handlers>,
     pub(crate) attributes: ThreadAttributes,
+    /// See [`ThreadPoolBuilder::grain`](crate::ThreadPoolBuilder::grain).
     pub(crate) grain: usize,
     pub(crate) max_rescue_threads: usize,
-    /// It is the global pool, or was until a child of this process got its own.
+    /// It never ends: it is the global pool, or was until a child of this process got its own.
     pub(crate) global: bool,
     /// The most detached tasks that wait, and what happens to others.
-    pub(crate) capacity: Option<(usize, FullPolicy)>,
-    /// See [`Pool::resizable`].
+    pub(crate) queue_capacity: Option<(usize, FullPolicy)>,
+    /// The engine starts the threads, and may start more.
     pub(crate) resizable: bool,
-    /// See [`Pool::plain`].
+    /// Nobody has asked for anything but a number of threads.
     pub(crate) plain: bool,
 }
 
 /// See the module's documentation.
 pub(crate) struct Pool {
     this: Weak<Pool>,
+    /// A pool is asked for them as if they were its own.
+    settings: Settings,
     /// The process that has its threads; see [`crate::fork`].
     pub(crate) generation: u64,
-    /// It never ends.
-    pub(crate) global: bool,
     /// Those of threads that have left are retired.
     pub(crate) seats: Rows<Seat>,
     /// How many threads there are to be.
     threads: AtomicUsize,
     /// Held while that changes, and while something is done for each thread.
     pub(crate) shape: Mutex<()>,
-    /// The engine starts the threads, and may start more.
-    pub(crate) resizable: bool,
-    /// Nobody has asked for anything but a number of threads.
-    pub(crate) plain: bool,
     /// Tasks from threads without a seat here, and tasks that a waiting thread had to put aside.
     queue: SharedQueue<TaskRef>,
     /// Background tasks, wherever they come from.
@@ -115,13 +113,6 @@ pub(crate) struct Pool {
     pub(crate) begun: Rows<ThreadLatch>,
     pub(crate) started: Rows<ThreadLatch>,
     pub(crate) stopped: Rows<ThreadLatch>,
-    pub(crate) handlers: Arc<Handlers>,
-    pub(crate) attributes: ThreadAttributes,
-    pub(crate) backoff: BackoffMode,
-    pub(crate) guests: bool,
-    pub(crate) placement: Placement,
-    /// See [`ThreadPoolBuilder::grain`](crate::ThreadPoolBuilder::grain).
-    pub(crate) grain: usize,
     /// Nobody pays for it who has not asked for it.
     pub(crate) capacity: Option<Capacity>,
     idle: IdleWaiters,
@@ -133,27 +124,33 @@ pub(crate) struct Pool {
     handles: Mutex<Vec<ThreadHandle>>,
 }
 
+impl Deref for Pool {
+    type Target = Settings;
+
+    #[inline]
+    fn deref(&self) -> &Settings {
+        &self.settings
+    }
+}
+
 impl Pool {
     pub(crate) fn new(settings: Settings) -> Arc<Pool> {
         let threads = settings.threads;
         let pool = Arc::new_cyclic(|this: &Weak<Pool>| Pool {
             this: this.clone(),
             generation: fork::generation(),
-            global: settings.global,
             seats: (0..threads)
                 .map(|index| Seat::new(index, this.as_ptr()))
                 .collect(),
             threads: AtomicUsize::new(threads),
             shape: Mutex::new(()),
-            resizable: settings.resizable,
-            plain: settings.plain,
             queue: SharedQueue::new(),
             background: SharedQueue::new(),
             relays: Relays::default(),
             sleep: Sleep::new(threads),
             oversubscribed: AtomicBool::new(threads > available_cpus()),
             waiters: Waiters::new(),
-            rescue: Rescue::new(settings.max_rescue_threads),
+            rescue: Rescue::default(),
             extra: ExtraSeats::default(),
             starved: AtomicBool::new(false),
             blocked_since: AtomicU64::new(0),
@@ -162,18 +159,13 @@ impl Pool {
             begun: (0..threads).map(|_| ThreadLatch::new()).collect(),
             started: (0..threads).map(|_| ThreadLatch::new()).collect(),
             stopped: (0..threads).map(|_| ThreadLatch::new()).collect(),
-            handlers: settings.handlers,
-            attributes: settings.attributes,
-            backoff: settings.backoff,
-            guests: settings.guests,
-            placement: settings.placement,
-            grain: settings.grain,
-            capacity: settings.capacity.map(Capacity::new),
+            capacity: settings.queue_capacity.map(Capacity::new),
             idle: IdleWaiters::default(),
             companion: companion::Slot::new(),
             watched: OfPool::new(),
             adopted: OnceLock::new(),
             handles: Mutex::default(),
+            settings,
         });
         OfPool::begins(&pool);
         if pool.handlers.start.is_some() {

@@ -35,11 +35,11 @@ use crate::fork;
 use crate::hooks;
 use crate::pool::Pool;
 use crate::seat::Seat;
-use crate::sync::locks::{Condvar, Mutex, wait_while_at_most};
+use crate::sync::locks::{Condvar, Mutex, ignore_poison, wait_while_at_most};
 use crate::worker;
 use std::iter;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
 
 /// How long a rescue thread waits for more work before it ends.
@@ -49,6 +49,7 @@ const KEEP_ALIVE: Duration = Duration::from_secs(1);
 pub(crate) const MOST: usize = 512;
 
 /// The rescue threads of a pool; usually none.
+#[derive(Default)]
 pub(crate) struct Rescue {
     /// Those that run tasks, or are about to: occupants of the pool.
     active: AtomicUsize,
@@ -58,7 +59,6 @@ pub(crate) struct Rescue {
     away: AtomicUsize,
     waiting: Mutex<Waiting>,
     called: Condvar,
-    most: usize,
 }
 
 #[derive(Default)]
@@ -72,17 +72,6 @@ struct Waiting {
 }
 
 impl Rescue {
-    pub(crate) fn new(most: usize) -> Self {
-        Rescue {
-            active: AtomicUsize::new(0),
-            parked: AtomicUsize::new(0),
-            away: AtomicUsize::new(0),
-            waiting: Mutex::default(),
-            called: Condvar::new(),
-            most,
-        }
-    }
-
     /// How many rescue threads run tasks.
     pub(crate) fn active(&self) -> usize {
         self.active.load(Ordering::SeqCst)
@@ -124,13 +113,8 @@ impl Rescue {
         self.active().saturating_sub(parked)
     }
 
-    /// The most threads there may be.
-    pub(crate) fn most(&self) -> usize {
-        self.most
-    }
-
     fn waiting(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+        ignore_poison(self.waiting.lock())
     }
 
     /// The pool is over: those that wait end.
@@ -187,12 +171,12 @@ pub(crate) fn start(pool: &Pool) {
         rescue.called.notify_one();
         return;
     }
-    if rescue.active() + waiting.threads >= rescue.most {
+    if rescue.active() + waiting.threads >= pool.max_rescue_threads {
         if !stuck || pool.let_one_in() {
             // Others get to it.
             return;
         }
-        let most = rescue.most;
+        let most = pool.max_rescue_threads;
         return rescue.complain(
             &mut waiting,
             format_args!("{most} have been started (max_rescue_threads)"),

@@ -10,25 +10,23 @@
 //! so that `join` needs no check for them either.
 
 use crate::arena::Arena;
-use crate::cancel::uncancelled;
 use crate::companion::Companion;
-use crate::console::{self, OfSeat};
+use crate::console::OfSeat;
 use crate::context::{self, Context};
-use crate::hooks;
 use crate::inherited;
-use crate::join_stack::{Began, FIRST_BEAT, JoinStack, MAX_SEATS, Stolen};
+use crate::join_stack::{FIRST_BEAT, JoinStack, MAX_SEATS};
 use crate::occupancy::Occupancy;
 use crate::pool::Pool;
-use crate::profile;
 use crate::stats::Counting;
 use crate::task::TaskRef;
-use crate::trace::{self, Kind};
 use crate::waiters::Waiter;
 use blitz_primitives::{FullPolicy, Injector, Owner, Parker, Stealer, deque};
 use crossbeam_utils::CachePadded;
 use std::cell::Cell;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+mod contexts;
 
 static UNSEATED: JoinStack = JoinStack::unseated();
 
@@ -253,152 +251,6 @@ impl Seat {
         self.waiter.parker()
     }
 
-    // ---- contexts ---------------------------------------------------------------------------
-
-    /// The context of the code that the occupant runs.
-    pub(crate) fn context(&self) -> *const Context {
-        self.context.get()
-    }
-
-    /// Runs `work` in `context`.
-    ///
-    /// # Safety
-    /// The caller occupies the seat. `work` does not unwind, and leaves the join stack as it found it.
-    pub(crate) unsafe fn run_in<R>(&self, context: *const Context, work: impl FnOnce() -> R) -> R {
-        // SAFETY: passed on.
-        unsafe { self.run_at_level(0, context, work) }
-    }
-
-    /// The same; its first fork has this level.
-    ///
-    /// # Safety
-    /// As above.
-    #[inline]
-    unsafe fn run_at_level<R>(
-        &self,
-        level: u32,
-        context: *const Context,
-        work: impl FnOnce() -> R,
-    ) -> R {
-        // SAFETY: passed on.
-        unsafe {
-            if inherited::is_in_use() {
-                self.run_inheriting(level, context, work)
-            } else {
-                self.run_plainly(level, context, work)
-            }
-        }
-    }
-
-    /// The same where work may inherit something.
-    ///
-    /// # Safety
-    /// As above.
-    #[cold]
-    #[inline(never)]
-    unsafe fn run_inheriting<R>(
-        &self,
-        level: u32,
-        context: *const Context,
-        work: impl FnOnce() -> R,
-    ) -> R {
-        // SAFETY: passed on; what is run here is unfinished until it has been.
-        unsafe {
-            let inherited = inherited::arrive(self, context);
-            let result = self.run_plainly(level, context, work);
-            inherited.leave();
-            result
-        }
-    }
-
-    /// # Safety
-    /// As above.
-    #[inline]
-    unsafe fn run_plainly<R>(
-        &self,
-        level: u32,
-        context: *const Context,
-        work: impl FnOnce() -> R,
-    ) -> R {
-        let _not_the_occupants = profile::pause();
-        let outer = self.context.replace(context);
-        let since = self.running_since.replace(0);
-        // SAFETY: the caller occupies the seat.
-        let before = unsafe { self.stack.begin_context(context, level) };
-        let result = work();
-        // SAFETY: as above, and `work` has left the stack as it was. `context` may be dead by now; it is
-        // only un-remembered.
-        unsafe { self.stack.end_context(before) };
-        self.running_since.set(since);
-        self.context.set(outer);
-        result
-    }
-
-    /// Goes on in `context` with the task that [`Seat::run_task`] runs, for a while: nothing that the task has forked is left on the stack, now or when it goes back to the context
-    /// that is returned.
-    ///
-    /// # Safety
-    /// The caller occupies the seat, and goes back before the context ends.
-    #[inline]
-    pub(crate) unsafe fn go_on_in(&self, context: *const Context) -> *const Context {
-        // SAFETY: passed on.
-        unsafe { self.stack.continue_context(context) };
-        self.context.replace(context)
-    }
-
-    /// Runs `work`, which is given a context of its own: that of a loop, whose parts are forked there.
-    ///
-    /// # Safety
-    /// The caller occupies the seat. `work` leaves the join stack as it found it, also if it unwinds.
-    pub(crate) unsafe fn run_loop<R>(&self, work: impl FnOnce(*const Context) -> R) -> R {
-        struct End<'a>(&'a Seat, *const Context, Began);
-        impl Drop for End<'_> {
-            fn drop(&mut self) {
-                // SAFETY: the caller of `run_loop` occupies the seat, and the stack is as it was.
-                unsafe { self.0.end_below(self.1, self.2) };
-            }
-        }
-        let context = Context::new(self.context.get());
-        // SAFETY: the caller occupies the seat.
-        let (outer, before) = unsafe { self.begin_below(&raw const context) };
-        let _end = End(self, outer, before);
-        work(&raw const context)
-    }
-
-    /// In the middle of something, the occupant goes on in `context`, a child of the one that it is in. Returns what to give to [`Seat::end_below`].
-    ///
-    /// # Safety
-    /// The caller occupies the seat.
-    pub(crate) unsafe fn begin_below(&self, context: *const Context) -> (*const Context, Began) {
-        // SAFETY: passed on.
-        let before = unsafe {
-            let level = self.stack.level();
-            self.stack.begin_context(context, level)
-        };
-        (self.context.replace(context), before)
-    }
-
-    /// Undoes the matching [`Seat::begin_below`].
-    ///
-    /// # Safety
-    /// As there; the join stack is as it was then.
-    pub(crate) unsafe fn end_below(&self, outer: *const Context, before: Began) {
-        // SAFETY: passed on.
-        unsafe { self.stack.end_context(before) };
-        self.context.set(outer);
-    }
-
-    /// Runs a task in its context.
-    ///
-    /// # Safety
-    /// The caller occupies the seat.
-    pub(crate) unsafe fn run_task(&self, task: TaskRef) {
-        self.stats.executed.one();
-        let _run = trace::span(Kind::Run, 0);
-        // SAFETY: passed on. Tasks do not unwind.
-        unsafe { self.run_in(task.context(), || task.run()) };
-    }
-
     /// No unwinding is under way here.
     pub(crate) const NO_FLOOR: usize = usize::MAX;
 
@@ -416,39 +268,6 @@ impl Seat {
     /// The occupant unwinds, and has come as far as this.
     pub(crate) fn sink_floor(&self) {
         self.set_floor(self.floor().min(self.stack.depth()));
-    }
-
-    /// Runs a stolen fork and tells its owner.
-    ///
-    /// # Safety
-    /// The caller occupies this seat and has stolen the fork from the seat `victim`.
-    pub(crate) unsafe fn run_stolen(&self, stolen: Stolen<'_>, victim: &Seat) {
-        self.stats.executed.one();
-        self.note_theft(victim);
-        let run = trace::span(Kind::Run, 0);
-        let for_victim = console::adopt(victim);
-        // SAFETY: passed on. `execute` does not unwind; the job is alive until we complete its slot.
-        unsafe {
-            let run = || ((*stolen.job).execute)(stolen.job);
-            let (level, context) = (stolen.level + 1, stolen.slot.context());
-            if inherited::is_in_use() && victim.floor() <= victim.stack.place_of(stolen.slot) {
-                self.run_at_level(level, context, || uncancelled(run));
-            } else {
-                self.run_at_level(level, context, run);
-            }
-        }
-        for_victim.end();
-        run.end();
-        if stolen.slot.complete() {
-            victim.parker().unpark();
-        }
-    }
-
-    /// The occupant has stolen something from `victim`.
-    pub(crate) fn note_theft(&self, victim: &Seat) {
-        self.stats.stolen.one();
-        trace::instant(Kind::Steal, victim.index);
-        hooks::stole(self, victim);
     }
 
     // ---- the companion ----------------------------------------------------------------------

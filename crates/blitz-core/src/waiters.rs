@@ -22,11 +22,11 @@
 
 use crate::context::{Context, descends_from};
 use crate::lease::Lease;
+use crate::sync::locks::ignore_poison;
 use crate::sync::{AtomicBool, AtomicPtr, AtomicUsize, Mutex, Ordering};
 use blitz_primitives::Parker;
 use blitz_primitives::flaw::Flaws;
 use std::ptr;
-use std::sync::PoisonError;
 
 /// What the models break on purpose; see [`Flaws`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -231,7 +231,7 @@ impl Waiters {
         look_and_sleep: impl FnOnce() -> R,
     ) -> R {
         let in_order = self.announcements.lock();
-        let in_order = in_order.unwrap_or_else(PoisonError::into_inner);
+        let in_order = ignore_poison(in_order);
         waiter.waits_for.store(context.cast_mut(), Ordering::SeqCst);
         self.add_blocked();
         drop(in_order);
@@ -282,7 +282,7 @@ impl Waiters {
         {
             let order = || {
                 let lock = self.announcements.lock();
-                lock.unwrap_or_else(PoisonError::into_inner)
+                ignore_poison(lock)
             };
             let _no_announcement = (!self.flaws.has(Flaw::ReturnOutOfOrder)).then(order);
             put(&mut concerned);

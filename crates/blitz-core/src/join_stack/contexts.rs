@@ -2,8 +2,7 @@
 //!
 //! A slot says what began when it was the next free one. Contexts nest as forks do: what holds for a fork does not change while it is on the stack.
 
-use super::JoinStack;
-use super::slot::Slot;
+use super::{JoinStack, Slot};
 use crate::context::Context;
 use crate::sync::Ordering;
 use std::ptr;

@@ -6,10 +6,11 @@ use crate::context;
 use crate::fork::ThreadHandle;
 use crate::scope;
 use crate::seat::Seat;
+use crate::sync::locks::ignore_poison;
 use crate::thread_latch::ThreadLatch;
 use crate::worker;
+use std::sync::MutexGuard;
 use std::sync::atomic::Ordering;
-use std::sync::{MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 impl Pool {
@@ -134,7 +135,7 @@ impl Pool {
     }
 
     fn handles(&self) -> MutexGuard<'_, Vec<ThreadHandle>> {
-        self.handles.lock().unwrap_or_else(PoisonError::into_inner)
+        ignore_poison(self.handles.lock())
     }
 
     /// The seat of the calling thread, if that is the one that was there before the pool, and runs no task of it.

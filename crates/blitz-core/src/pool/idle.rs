@@ -5,9 +5,8 @@ use crate::awaited::Awaited;
 use crate::away;
 use crate::context::{self, Context, TaskContext};
 use crate::seat::{self, Seat};
-use crate::sync::locks::{Condvar, Mutex};
+use crate::sync::locks::{Condvar, Mutex, ignore_poison};
 use crate::wait;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Threads in `wait_idle`.
@@ -47,11 +46,7 @@ impl Pool {
     fn excuse_own_tasks(&self, seat: Option<&Seat>, enters: bool) -> bool {
         let Some(seat) = seat else { return false };
         let mut in_task = false;
-        let _one_at_a_time = self
-            .idle
-            .gate
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let _one_at_a_time = ignore_poison(self.idle.gate.lock());
         let order = Ordering::SeqCst;
         let excuse = |task: &TaskContext| {
             in_task = true;
@@ -79,17 +74,14 @@ impl Pool {
 
 impl IdleWaiters {
     fn announce(&self) {
-        drop(self.gate.lock().unwrap_or_else(PoisonError::into_inner));
+        drop(ignore_poison(self.gate.lock()));
         self.changed.notify_all();
     }
 
     fn sleep_until(&self, ready: impl Fn() -> bool) {
-        let mut gate = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut gate = ignore_poison(self.gate.lock());
         while !ready() {
-            gate = self
-                .changed
-                .wait(gate)
-                .unwrap_or_else(PoisonError::into_inner);
+            gate = ignore_poison(self.changed.wait(gate));
         }
     }
 }
