@@ -112,9 +112,8 @@ impl Crossings {
     pub(crate) fn open(&self) {
         let order = self.flaws.relax(Flaw::RelaxedOpen, Ordering::Release);
         self.word.fetch_and(!FORKING, order);
-        if !self.flaws.has(Flaw::OpenSilently) {
-            futex::wake_all(&raw const self.word);
-        }
+        let tell = || futex::wake_all(&raw const self.word);
+        self.flaws.unless(Flaw::OpenSilently, tell);
     }
 }
 

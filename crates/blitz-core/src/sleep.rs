@@ -228,13 +228,10 @@ impl Sleep {
         mut block: impl FnMut() -> bool,
     ) -> bool {
         // A1: before the thread counts as asleep (S4), so that whoever wakes it sees where it is.
-        if !self.flaws.has(Flaw::AttendsLate) {
-            self.attendant.store(thread as u32 + 1, Ordering::Release);
-        }
+        let attend = || self.attendant.store(thread as u32 + 1, Ordering::Release);
+        self.flaws.unless(Flaw::AttendsLate, attend);
         let blocked = self.sleep_in(thread, announced, leaves_crowd, has_work, |_| {
-            if self.flaws.has(Flaw::AttendsLate) {
-                self.attendant.store(thread as u32 + 1, Ordering::Release);
-            }
+            self.flaws.when(Flaw::AttendsLate, attend);
             block()
         });
         self.attendant.store(0, Ordering::Release);
@@ -262,21 +259,17 @@ impl Sleep {
         let sleeper = &self.sleepers[thread];
         let state = &sleeper.state;
         let least = if leaves_crowd { self.crowd() + 1 } else { 0 };
-        if self.flaws.has(Flaw::AsleepBeforeCounted) {
+        let is_asleep = || {
             state.store(ASLEEP, Ordering::Relaxed);
             self.parked.add(thread);
-        }
+        };
+        self.flaws.when(Flaw::AsleepBeforeCounted, is_asleep);
         if !self.counters.try_add_sleeping(announced, least) {
             return false;
         }
-        if !self.flaws.has(Flaw::AsleepBeforeCounted) {
-            // In this order: whoever claims us makes us AWAKE after that, and knows that we are in the count.
-            state.store(ASLEEP, Ordering::Relaxed);
-            self.parked.add(thread);
-        }
-        if !self.flaws.has(Flaw::NoSleeperFence) {
-            fence(Ordering::SeqCst);
-        }
+        // In this order: whoever claims us makes us AWAKE after that, and knows that we are in the count.
+        self.flaws.unless(Flaw::AsleepBeforeCounted, is_asleep);
+        self.flaws.fence(Flaw::NoSleeperFence);
         // Ends its own sleep without a kick: that would be a system call to itself. If somebody else is faster, their kick is on its way.
         if !self.flaws.has(Flaw::NoLastLook)
             && has_work()
@@ -297,9 +290,7 @@ impl Sleep {
     /// P2 and P3. The caller has made its job visible. Returns the counters to decide by.
     #[inline]
     pub(crate) fn post(&self) -> Counters {
-        if !self.flaws.has(Flaw::NoPosterFence) {
-            fence(Ordering::SeqCst);
-        }
+        self.flaws.fence(Flaw::NoPosterFence);
         self.counters.post_event()
     }
 
