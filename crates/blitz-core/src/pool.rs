@@ -10,10 +10,10 @@ use crate::capacity::Capacity;
 use crate::companion::{self, Companion};
 use crate::console::OfPool;
 use crate::extra::ExtraSeats;
-use crate::fork::{self, ThreadHandle};
 use crate::life::Life;
 use crate::placement::Placement;
 use crate::priority::Relays;
+use crate::process_fork::{self, ThreadHandle};
 use crate::rescue::Rescue;
 use crate::rows::Rows;
 use crate::seat::{self, Seat};
@@ -83,7 +83,7 @@ pub(crate) struct Pool {
     this: Weak<Pool>,
     /// A pool is asked for them as if they were its own.
     settings: Settings,
-    /// The process that has its threads; see [`crate::fork`].
+    /// The process that has its threads; see [`crate::process_fork`].
     pub(crate) generation: u64,
     /// Those of threads that have left are retired.
     pub(crate) seats: Rows<Seat>,
@@ -108,7 +108,7 @@ pub(crate) struct Pool {
     blocked_since: AtomicU64,
     /// Reasons to go on.
     life: Life,
-    /// The threads are there. On Windows a pool is not before they are: its end may have to be waited for where no thread can begin, see [`crate::fork`].
+    /// The threads are there. On Windows a pool is not before they are: its end may have to be waited for where no thread can begin, see [`crate::process_fork`].
     #[cfg(windows)]
     pub(crate) begun: Rows<ThreadLatch>,
     pub(crate) started: Rows<ThreadLatch>,
@@ -138,7 +138,7 @@ impl Pool {
         let threads = settings.threads;
         let pool = Arc::new_cyclic(|this: &Weak<Pool>| Pool {
             this: this.clone(),
-            generation: fork::generation(),
+            generation: process_fork::generation(),
             seats: (0..threads)
                 .map(|index| Seat::new(index, this.as_ptr()))
                 .collect(),
