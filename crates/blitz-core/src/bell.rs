@@ -13,23 +13,24 @@
 //!
 //! R1 is after O2 and so after O1: no ring is hushed that the owner has not waited for. If R2 comes before O3, O3 sees that it was rung; otherwise R2 finds the parker.
 
+use crate::awaited::Awaited;
 #[cfg(not(loom))]
 use crate::context::Context;
 #[cfg(not(loom))]
 use crate::entered::current;
 #[cfg(not(loom))]
-use crate::fork;
-#[cfg(not(loom))]
 use crate::guest::{outsider_parker, wait_outside};
 #[cfg(not(loom))]
-use crate::seat;
-use crate::sync::{AtomicBool, Mutex, Ordering};
+use crate::process_fork;
 #[cfg(not(loom))]
-use crate::wait::{Awaited, wait_for};
+use crate::seat;
+#[cfg(not(loom))]
+use crate::sync::locks::ignore_poison;
+use crate::sync::{AtomicBool, Mutex, Ordering};
+use crate::wait::wait_for;
 #[cfg(not(loom))]
 use blitz_primitives::Parker;
 use blitz_primitives::flaw::Flaws;
-use std::sync::PoisonError;
 
 /// What the models break on purpose; see [`Flaws`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,13 +98,13 @@ impl<P> Clapper<P> {
     }
 
     fn sleeper(&self) -> impl std::ops::DerefMut<Target = Option<P>> {
-        self.sleeper.lock().unwrap_or_else(PoisonError::into_inner)
+        ignore_poison(self.sleeper.lock())
     }
 }
 
 #[cfg(not(loom))]
 pub(crate) struct Bell {
-    /// Of the process that it belongs to; see [`crate::fork`].
+    /// Of the process that it belongs to; see [`crate::process_fork`].
     generation: u64,
     pub(crate) context: Context,
     clapper: Clapper<&'static Parker>,
@@ -113,7 +114,7 @@ pub(crate) struct Bell {
 impl Bell {
     pub(crate) fn new(parent: *const Context) -> Self {
         Bell {
-            generation: fork::generation(),
+            generation: process_fork::generation(),
             context: Context::new(parent),
             clapper: Clapper::new(Flaws::NONE),
         }
@@ -138,7 +139,7 @@ impl Bell {
     /// Owner: waits until it has been rung, helping with what descends from its context if the caller is in a pool.
     pub(crate) fn wait(&self) {
         if !self.is_rung() {
-            fork::assert_may_wait(self.generation);
+            process_fork::assert_may_wait(self.generation);
         }
         match seat::current() {
             // SAFETY: the caller occupies the seat.

@@ -17,6 +17,7 @@
 //! A thread in a long loop or a deep recursion cannot run the companion's work: its stack may hold locks. It calls
 //! [`Companion::beat`] every few dozen microseconds instead, and the companion sees to it that somebody else serves its work.
 
+use crate::away;
 use crate::builder::ThreadPoolBuildError;
 use crate::entered;
 pub use crate::extra::StandIn;
@@ -25,7 +26,6 @@ use crate::pool::Pool;
 pub use crate::profile::Polled;
 use crate::seat;
 use crate::spawn;
-use crate::wait;
 use std::sync::{Arc, Weak};
 use std::time::Instant;
 
@@ -225,15 +225,15 @@ pub unsafe fn set_entered_pool(pool: Option<&PoolHandle>) {
 
 /// Forks are counted from now on, if they have not been before, since there was no pool.
 pub fn notice_forks() {
-    crate::fork::notice();
+    crate::process_fork::notice();
 }
 
 /// How many forks lie between the first process and this one. What was made in another generation has no threads here.
 pub fn forks() -> u64 {
-    crate::fork::generation()
+    crate::process_fork::generation()
 }
 
-pub use crate::fork::ThreadHandle;
+pub use crate::process_fork::ThreadHandle;
 
 /// Starts a thread that a fork waits for while it starts or ends. [`notice_forks`] has been called.
 ///
@@ -243,7 +243,7 @@ pub fn start_thread(
     builder: std::thread::Builder,
     work: impl FnOnce() + Send + 'static,
 ) -> std::io::Result<ThreadHandle> {
-    crate::fork::start_thread(builder, work)
+    crate::process_fork::start_thread(builder, work)
 }
 
 impl std::fmt::Debug for PoolHandle {
@@ -272,13 +272,13 @@ impl std::fmt::Debug for PoolHandle {
 /// ```
 pub fn sleep_elsewhere<R>(sleep: impl FnOnce() -> R) -> R {
     match seat::current() {
-        Some(seat) => wait::sleep_elsewhere(seat, sleep),
+        Some(seat) => away::sleep_elsewhere(seat, sleep),
         None => sleep(),
     }
 }
 
+pub use crate::abort::complain;
 pub use crate::placement::Steering;
-pub use crate::pool::complain;
 
 /// The pool's side: one companion at most, for life. Threads hold it strongly while they run, the pool weakly, since the
 /// companion holds the pool.

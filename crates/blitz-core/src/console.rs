@@ -12,9 +12,9 @@
 //! outermost join and each theft, none on the way of other forks. Sites are kept only while somebody looks.
 
 use crate::clock::ticks;
-pub use crate::fork::ForkLock;
 use crate::join_stack::Pushed;
 use crate::pool::Pool;
+pub use crate::process_fork::ForkLock;
 use crate::seat::{self, Seat};
 use crate::site::Site;
 use crate::stats::WorkerStats;
@@ -487,7 +487,7 @@ impl PoolView {
     /// What happens in the seat with this index, below the number of threads.
     pub fn doing(&self, index: usize) -> Doing {
         let seat = &self.0.seats[index];
-        if seat.is_parked_in_work() || seat.thread_is_parked_beside() {
+        if seat.waiter.is_marked() || seat.waiter.is_parked_beside() {
             return Doing::Blocked;
         }
         seat.occupancy.doing()
