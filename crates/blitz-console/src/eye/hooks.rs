@@ -8,7 +8,7 @@ use crate::warnings::{LONG_POLL, RELIEF};
 use blitz_core::console::{self as engine, CallSite, Doing, PoolView};
 use blitz_core::demand::ticks_per_us;
 use blitz_io::console::{
-    self as io, Polling, ReliefDoing, RuntimeView, Server, Spawned, TaskDoing,
+    self as io, Polling, ReliefDoing, RuntimeView, Server, Spawned, TaskDoing, TaskView,
 };
 use std::collections::HashMap;
 use std::panic::Location;
@@ -42,7 +42,9 @@ pub(crate) struct Seen {
     pools_met: usize,
     /// By scheduler.
     schedulers: HashMap<usize, SchedulerSeen>,
+    /// By address.
     tasks: HashMap<usize, TaskSeen>,
+    tasks_met: u64,
     spawns: HashMap<Spawned, SpawnSeen>,
     sites: HashMap<usize, SiteSeen>,
     polls: Vec<LongPoll>,
@@ -81,6 +83,9 @@ struct SchedulerSeen {
 /// A poll that goes on.
 struct CoreSeen {
     progress: u64,
+    /// Where its task was spawned, if that had to be looked up.
+    spawned: Option<Spawned>,
+    was_looked_up: bool,
     since: f64,
     behind: usize,
     /// The number of its entry in the list of long polls, if it is one.
@@ -113,11 +118,34 @@ impl CoreSeen {
 }
 
 struct TaskSeen {
-    spawned: Spawned,
+    number: u64,
     first: f64,
     busy: f64,
+    /// All of them, and as the task counts them.
     polls: u64,
+    counted: u32,
     there: bool,
+}
+
+impl TaskSeen {
+    fn new(task: &TaskView, number: u64, first: f64) -> Self {
+        TaskSeen {
+            number,
+            first,
+            busy: 0.0,
+            polls: task.polls.into(),
+            counted: task.polls,
+            there: true,
+        }
+    }
+
+    /// It is seen again.
+    fn update(&mut self, task: &TaskView) {
+        let more = task.polls.wrapping_sub(self.counted);
+        self.polls += u64::from(more);
+        self.counted = task.polls;
+        self.there = true;
+    }
 }
 
 #[derive(Default)]
@@ -189,9 +217,9 @@ impl Seen {
         let schedulers = schedulers();
         self.keep_schedulers(&schedulers);
         for (runtime, _) in &schedulers {
-            let servers: Vec<_> = runtime.servers().collect();
+            let mut servers: Vec<_> = runtime.servers().collect();
             let pool = pools.iter().find(|pool| Some(pool.key()) == runtime.pool());
-            self.sample_polls(runtime, pool, &servers, at, passed);
+            self.sample_polls(runtime, pool, &mut servers, at, passed);
             if let Some(pool) = runtime.pool() {
                 polling.insert(pool, by_worker(&servers));
             }
@@ -234,7 +262,7 @@ impl Seen {
         &mut self,
         runtime: &RuntimeView,
         pool: Option<&PoolView>,
-        servers: &[Server],
+        servers: &mut [Server],
         at: f64,
         passed: f64,
     ) {
@@ -252,16 +280,13 @@ impl Seen {
         };
         scheduler.cores.retain(|number, _| polls(*number));
         for server in servers {
-            let Some(polling) = &server.polling else {
+            let Some(polling) = &mut server.polling else {
                 continue;
             };
-            let spawn = self.spawns.entry(polling.spawned).or_default();
-            spawn.busy += passed;
-            if let Some(task) = self.tasks.get_mut(&polling.task) {
-                task.busy += passed;
-            }
             let fresh = || CoreSeen {
                 progress: polling.progress,
+                spawned: None,
+                was_looked_up: false,
                 since: at,
                 behind: 0,
                 long: None,
@@ -270,6 +295,20 @@ impl Seen {
             let core = scheduler.cores.entry(server.number).or_insert_with(fresh);
             if core.progress != polling.progress {
                 *core = fresh();
+            } else if polling.spawned.is_none() && !core.was_looked_up {
+                // It has begun before anybody looked, and goes on.
+                core.spawned = runtime.spawned(polling.task);
+                core.was_looked_up = true;
+            }
+            polling.spawned = polling.spawned.or(core.spawned);
+            let polling = *polling;
+            let Some(spawned) = polling.spawned else {
+                continue;
+            };
+            let spawn = self.spawns.entry(spawned).or_default();
+            spawn.busy += passed;
+            if let Some(task) = self.tasks.get_mut(&polling.task) {
+                task.busy += passed;
             }
             core.behind = core.behind.max(polling.behind);
             let time = at - core.since;
@@ -299,8 +338,8 @@ impl Seen {
                     }
                     self.polls.push(LongPoll {
                         number,
-                        name: polling.spawned.name.unwrap_or_default().into(),
-                        at: line(polling.spawned.line),
+                        name: spawned.name.unwrap_or_default().into(),
+                        at: line(spawned.line),
                         worker,
                         goes_on: true,
                         ..LongPoll::default()
@@ -358,8 +397,14 @@ impl Seen {
             if works || state == POLLING || state == STUCK {
                 worker.at = match (site, polling) {
                     (Some(site), _) => format!("{} {}", line(site.location), site.kind),
-                    (None, Some(polling)) => line(polling.spawned.line),
-                    (None, None) => String::new(),
+                    (
+                        None,
+                        Some(Polling {
+                            spawned: Some(spawned),
+                            ..
+                        }),
+                    ) => line(spawned.line),
+                    (None, _) => String::new(),
                 };
             }
         }
@@ -460,26 +505,23 @@ impl Seen {
         let tasks = &mut frame.tasks;
         for runtime in runtimes {
             let name = self.name_of(runtime);
-            let known = &mut self.tasks;
+            let (known, met) = (&mut self.tasks, &mut self.tasks_met);
             runtime.tasks(TASKS_LOOKED_AT, |task| {
-                let fresh = || TaskSeen {
-                    spawned: task.spawned,
-                    first: now,
-                    busy: 0.0,
-                    polls: task.polls,
-                    there: true,
+                let mut fresh = || {
+                    *met += 1;
+                    TaskSeen::new(&task, *met, now)
                 };
-                let seen = known.entry(task.id).or_insert_with(fresh);
-                // Another one in the memory of one that is through.
-                if seen.spawned != task.spawned || task.polls < seen.polls {
+                let seen = known.entry(task.address).or_insert_with(&mut fresh);
+                if task.is_new {
+                    // Another one in the memory of one that is through.
                     *seen = fresh();
                 }
-                seen.polls = task.polls;
-                seen.there = true;
+                seen.update(&task);
+                let wakes = task.wakes(seen.polls);
                 let spawn = spawns.entry(task.spawned).or_default();
                 spawn.alive += 1;
-                spawn.polls += task.polls;
-                spawn.wakes += task.wakes;
+                spawn.polls += seen.polls;
+                spawn.wakes += wakes;
                 let state = match task.doing {
                     TaskDoing::Running => {
                         spawn.running += 1;
@@ -495,13 +537,13 @@ impl Seen {
                     }
                 };
                 tasks.push(Task {
-                    id: task.id as u64,
+                    id: seen.number,
                     name: task.spawned.name.unwrap_or_default().into(),
                     at: line(task.spawned.line),
                     runtime: name.clone(),
                     state,
-                    polls: task.polls,
-                    wakes: task.wakes,
+                    polls: seen.polls,
+                    wakes,
                     busy: seen.busy,
                     age: now - seen.first,
                 });
@@ -736,6 +778,8 @@ mod tests {
             };
             let mut core = CoreSeen {
                 progress: 1,
+                spawned: None,
+                was_looked_up: false,
                 since: 0.0,
                 behind: 0,
                 long: None,
