@@ -8,6 +8,7 @@ use crate::runtime::Metrics;
 use crate::scheduler::{Core, Shared};
 use crate::task::Header;
 use blitz_core::console::ForkLock;
+use std::collections::HashMap;
 use std::panic::Location;
 use std::sync::{Arc, Weak};
 
@@ -25,6 +26,7 @@ static KNOWN: ForkLock<Known> = ForkLock::new(Known {
 
 /// A runtime begins.
 pub(crate) fn begins(runtime: &Arc<Shared>) {
+    blitz_core::console::begins();
     let mut known = KNOWN.lock();
     known.runtimes.retain(|runtime| runtime.strong_count() > 0);
     known.runtimes.push(Arc::downgrade(runtime));
@@ -147,8 +149,9 @@ pub enum TaskDoing {
 pub struct TaskView {
     /// Its address. A later one may have the same.
     pub address: usize,
-    /// Nobody has looked at it before.
-    pub is_new: bool,
+    /// Its number, which no other one has that is looked at; 0: it has none yet.
+    pub number: u64,
+    is_new: bool,
     /// Where it was spawned.
     pub spawned: Spawned,
     /// What it does.
@@ -161,6 +164,7 @@ impl TaskView {
     pub(crate) fn of(task: &Header) -> Option<Self> {
         Some(TaskView {
             address: std::ptr::from_ref(task).addr(),
+            number: 0,
             is_new: task.state.is_first_shown(),
             spawned: Spawned::of(task.seen.place()),
             doing: task.state.doing()?,
@@ -174,6 +178,39 @@ impl TaskView {
         let ready = u64::from(self.doing == TaskDoing::Ready);
         (polls + ready).saturating_sub(1)
     }
+}
+
+/// The numbers of tasks that have been looked at, by address. A task says whether it has been; so the number of one that is through is not taken for that of another in its memory.
+#[derive(Default)]
+struct Numbers {
+    last: u64,
+    known: Option<HashMap<usize, u64>>,
+}
+
+static NUMBERS: ForkLock<Numbers> = ForkLock::new(Numbers {
+    last: 0,
+    known: None,
+});
+
+impl Numbers {
+    fn number(&mut self, task: &TaskView) -> u64 {
+        let known = self.known.get_or_insert_default();
+        match known.get(&task.address) {
+            Some(&number) if !task.is_new => number,
+            _ => {
+                self.last += 1;
+                known.insert(task.address, self.last);
+                self.last
+            }
+        }
+    }
+}
+
+/// Forgets the numbers of tasks that are through: all but those at the addresses that are `alive`.
+pub fn forget_tasks(alive: impl Fn(usize) -> bool) {
+    let mut numbers = NUMBERS.lock();
+    let known = numbers.known.iter_mut();
+    known.for_each(|known| known.retain(|&address, _| alive(address)));
 }
 
 /// A thread that runs tasks: a worker, or a relief thread.
@@ -299,6 +336,10 @@ impl RuntimeView {
 
     /// Shows every task, or some of them if there are very many; `most` of each of some dozen lists.
     pub fn tasks(&self, most: usize, mut show: impl FnMut(TaskView)) {
+        let mut show = |task: TaskView| {
+            let number = NUMBERS.lock().number(&task);
+            show(TaskView { number, ..task });
+        };
         self.0.owned.look_at(most, &mut show);
         if let Some(local) = self.0.local.get() {
             local.look_at(most, &mut show);

@@ -44,7 +44,6 @@ pub(crate) struct Seen {
     schedulers: HashMap<usize, SchedulerSeen>,
     /// By address.
     tasks: HashMap<usize, TaskSeen>,
-    tasks_met: u64,
     spawns: HashMap<Spawned, SpawnSeen>,
     sites: HashMap<usize, SiteSeen>,
     polls: Vec<LongPoll>,
@@ -128,9 +127,9 @@ struct TaskSeen {
 }
 
 impl TaskSeen {
-    fn new(task: &TaskView, number: u64, first: f64) -> Self {
+    fn new(task: &TaskView, first: f64) -> Self {
         TaskSeen {
-            number,
+            number: task.number,
             first,
             busy: 0.0,
             polls: task.polls.into(),
@@ -505,14 +504,11 @@ impl Seen {
         let tasks = &mut frame.tasks;
         for runtime in runtimes {
             let name = self.name_of(runtime);
-            let (known, met) = (&mut self.tasks, &mut self.tasks_met);
+            let known = &mut self.tasks;
             runtime.tasks(TASKS_LOOKED_AT, |task| {
-                let mut fresh = || {
-                    *met += 1;
-                    TaskSeen::new(&task, *met, now)
-                };
-                let seen = known.entry(task.address).or_insert_with(&mut fresh);
-                if task.is_new {
+                let fresh = || TaskSeen::new(&task, now);
+                let seen = known.entry(task.address).or_insert_with(fresh);
+                if seen.number != task.number {
                     // Another one in the memory of one that is through.
                     *seen = fresh();
                 }
@@ -551,6 +547,7 @@ impl Seen {
         }
         self.tasks
             .retain(|_, seen| std::mem::replace(&mut seen.there, false));
+        io::forget_tasks(|address| self.tasks.contains_key(&address));
         frame.tasks.sort_by(|a, b| {
             let by_busy = b.busy.total_cmp(&a.busy);
             by_busy.then(b.polls.cmp(&a.polls)).then(a.id.cmp(&b.id))
@@ -850,6 +847,66 @@ mod tests {
             nobody_is_there();
         }
         assert_eq!(met, 0, "two pools had the same key");
+    }
+
+    /// They are the same memory, mostly, and spawned by the same line.
+    #[test]
+    fn a_task_in_the_place_of_another_inherits_nothing() {
+        let runtime = blitz_io::Builder::new_current_thread().build().unwrap();
+        let mut seen = Seen::new();
+        seen.open();
+        let (mut addresses, mut numbers) = (Vec::new(), Vec::new());
+        for _ in 0..50 {
+            let task = runtime.block_on(async {
+                let task = blitz_io::task::Builder::new()
+                    .name("one after the other")
+                    .spawn(std::future::pending::<()>())
+                    .unwrap();
+                blitz_io::task::yield_now().await;
+                task
+            });
+            let mut frame = Frame::default();
+            seen.fill(&mut frame);
+            let named = |task: &&Task| task.name == "one after the other";
+            let shown = frame.tasks.iter().find(named).unwrap();
+            assert_eq!((shown.polls, shown.busy), (1, 0.0));
+            let mut known = seen.tasks.iter_mut();
+            let (&address, known) = known.find(|(_, known)| known.number == shown.id).unwrap();
+            known.busy = 1000.0;
+            addresses.push(address);
+            numbers.push(shown.id);
+            // Seen again, it is the same.
+            let mut frame = Frame::default();
+            seen.fill(&mut frame);
+            let shown = frame.tasks.iter().find(named).unwrap();
+            assert_eq!(Some(&shown.id), numbers.last());
+            task.abort();
+            runtime.block_on(async { task.await.unwrap_err() });
+        }
+        numbers.sort_unstable();
+        numbers.dedup();
+        assert_eq!(numbers.len(), 50, "two tasks had the same number");
+        addresses.sort_unstable();
+        addresses.dedup();
+        println!("different addresses: {}", addresses.len());
+    }
+
+    #[test]
+    fn polls_are_counted_beyond_what_tasks_can_count() {
+        let runtime = blitz_io::Builder::new_current_thread().build().unwrap();
+        let _task = runtime.spawn(async {});
+        let mut view = None;
+        for runtime in io::runtimes() {
+            runtime.tasks(1, |task| view = Some(task));
+        }
+        let mut view = view.unwrap();
+        view.polls = u32::MAX - 1;
+        let mut seen = TaskSeen::new(&view, 0.0);
+        for polls in u64::from(u32::MAX) - 1..(1 << 32) + 3 {
+            view.polls = polls as u32;
+            seen.update(&view);
+            assert_eq!(seen.polls, polls);
+        }
     }
 
     #[test]
