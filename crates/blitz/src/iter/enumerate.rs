@@ -104,6 +104,8 @@ where
 {
     type Result = F::Result;
 
+    const MAY_BE_FULL: bool = F::MAY_BE_FULL;
+
     #[inline]
     fn consume(self, item: T) -> Self {
         NumberFolder {

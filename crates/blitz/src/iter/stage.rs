@@ -235,6 +235,8 @@ where
 {
     type Result = F::Result;
 
+    const MAY_BE_FULL: bool = S::CAN_BE_FULL || F::MAY_BE_FULL;
+
     #[inline]
     fn consume(mut self, item: In) -> Self {
         self.base = self.stage.feed(self.base, item);
@@ -247,9 +249,14 @@ where
         I: IntoIterator<Item = In>,
     {
         let mut iter = iter.into_iter();
+        // What follows has the rest of the chain in it twice. Two such stages make four of it, and so on: only for those who need it.
+        if const { !S::KEEPS_BACK || !F::MAY_BE_FULL } {
+            self.base = self.stage.feed_iter(self.base, iter);
+            return self;
+        }
         let most = iter.size_hint().1;
         let is_long = most.is_none_or(|most| most > LOOK_UP_AFTER);
-        if !(S::KEEPS_BACK && self.may_stop && is_long) {
+        if !self.may_stop || !is_long {
             self.base = self.stage.feed_iter(self.base, iter);
             return self;
         }

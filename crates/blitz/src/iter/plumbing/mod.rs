@@ -309,6 +309,10 @@ pub trait Folder<Item>: Sized {
     /// True when no further item can change the result.
     fn full(&self) -> bool;
 
+    /// Whether [`full`](Self::full) can be true: what only then is needed is not compiled for others.
+    #[doc(hidden)]
+    const MAY_BE_FULL: bool = true;
+
     /// Room for at least `items` items, behind all that were eaten, to be filled from its beginning and then [counted](Self::count_in). The default is none, which is always right.
     #[doc(hidden)]
     #[inline]
