@@ -56,6 +56,8 @@ where
         (self.first..self.first + base.len()).zip(base)
     }
 
+    const MAY_BE_LEFT: bool = P::MAY_BE_LEFT;
+
     const HAS_WISHES: bool = P::HAS_WISHES;
 
     #[inline]

@@ -109,6 +109,9 @@ pub(super) type Out<In, P> = <<P as Plan<In>>::Stage as Stage<In>>::Out;
 
 /// A plan whose stage passes on exactly one item per item, so that positions survive it.
 pub(super) trait IndexedPlan<In>: Plan<In> {
+    /// Whether nobody can tell if items have gone through the stage.
+    const MAY_BE_LEFT: bool = false;
+
     /// The stage wrapped around a sequential iterator.
     type Iter<I>: Iterator<Item = Out<In, Self>> + DoubleEndedIterator + ExactSizeIterator
     where
@@ -307,6 +310,8 @@ where
     fn into_iter(self) -> Self::IntoIter {
         self.plan.over(self.base.into_iter())
     }
+
+    const MAY_BE_LEFT: bool = P::MAY_BE_LEFT && S::MAY_BE_LEFT;
 
     const HAS_WISHES: bool = P::HAS_WISHES;
 

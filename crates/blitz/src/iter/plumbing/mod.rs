@@ -123,6 +123,11 @@ pub trait Producer: Send + Sized {
         usize::MAX
     }
 
+    /// Whether nobody can tell if its items were ever made: they are there already, or take no more than a number. Who wants none of them drops the producer. The
+    /// default is `false`, which is always right.
+    #[doc(hidden)]
+    const MAY_BE_LEFT: bool = false;
+
     /// Whether there can be [`wishes`](Self::wishes).
     #[doc(hidden)]
     const HAS_WISHES: bool = false;
