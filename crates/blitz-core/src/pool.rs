@@ -10,13 +10,13 @@ use crate::clock;
 use crate::companion::{self, Companion};
 use crate::console::OfPool;
 use crate::context::{self, Context, TaskContext};
-use crate::extra::ExtraSeats;
+use crate::extra::{self, ExtraSeats};
 use crate::fork::{self, ThreadHandle};
 use crate::life::Life;
 use crate::placement::Placement;
 use crate::priority::Relays;
 use crate::rescue::{self, Rescue};
-use crate::rows::Rows;
+use crate::rows::{self, Rows};
 use crate::scope;
 use crate::seat::{self, Seat};
 use crate::shared_queue::SharedQueue;
@@ -32,7 +32,9 @@ use crate::wait::{self, Awaited};
 use crate::worker;
 use blitz_primitives::{BackoffMode, FullPolicy, Parker};
 use std::any::Any;
+use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::slice;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 use std::sync::{Arc, MutexGuard, PoisonError, Weak};
 use std::thread::ThreadId;
@@ -140,6 +142,32 @@ struct IdleWaiters {
     excused: AtomicUsize,
     gate: Mutex<()>,
     changed: Condvar,
+}
+
+/// The seats of a pool one after the other; see [`Pool::victims`]. By hand for the sake of those who compile it (see `rows::Iter`).
+#[derive(Clone)]
+pub(crate) struct Victims<'a> {
+    at_hand: slice::Iter<'a, Seat>,
+    /// Whose turn it is after those at hand, and then the others.
+    before: &'a [Seat],
+    rest: rows::Iter<'a, Seat>,
+    extra: extra::Seats<'a>,
+}
+
+impl<'a> Iterator for Victims<'a> {
+    type Item = &'a Seat;
+
+    #[inline]
+    fn next(&mut self) -> Option<&'a Seat> {
+        if let Some(seat) = self.at_hand.next() {
+            return Some(seat);
+        }
+        self.at_hand = mem::take(&mut self.before).iter();
+        self.at_hand
+            .next()
+            .or_else(|| self.rest.next())
+            .or_else(|| self.extra.next())
+    }
 }
 
 impl Pool {
@@ -632,11 +660,15 @@ impl Pool {
 
     /// The same one after the other: `first` and the others in turn, then the extra ones.
     #[inline]
-    pub(crate) fn victims(&self, first: usize) -> impl Iterator<Item = &Seat> + Clone {
+    pub(crate) fn victims(&self, first: usize) -> Victims<'_> {
         let seats = self.seats.first();
         let (before, after) = seats.split_at(first % seats.len());
-        let own = after.iter().chain(before).chain(self.seats.rest());
-        own.chain(self.extra.seats())
+        Victims {
+            at_hand: after.iter(),
+            before,
+            rest: self.seats.rest(),
+            extra: self.extra.seats(),
+        }
     }
 
     /// A guest has left `seat`; `wanted` says whether its thread has asked for it.
