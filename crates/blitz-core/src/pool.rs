@@ -30,7 +30,7 @@ use crate::thread_latch::ThreadLatch;
 use crate::trace::{self, Kind};
 use crate::wait::{self, Awaited};
 use crate::worker;
-use blitz_primitives::{BackoffMode, FullPolicy, Parker};
+use blitz_primitives::{BackoffMode, FullPolicy, Parker, host};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
@@ -144,6 +144,8 @@ struct IdleWaiters {
 
 impl Pool {
     pub(crate) fn new(settings: Settings) -> Arc<Pool> {
+        // Before any thread is the pool's.
+        host::set(const { &companion::HOST });
         let threads = settings.threads;
         let pool = Arc::new_cyclic(|this: &Weak<Pool>| Pool {
             this: this.clone(),
