@@ -96,6 +96,22 @@ where
 }
 
 /// A thread that is about to join a pool: what a spawn handler gets.
+///
+/// ```
+/// use blitz_core::ThreadPoolBuilder;
+///
+/// let pool = ThreadPoolBuilder::new()
+///     .num_threads(2)
+///     .spawn_handler(|thread| {
+///         let name = format!("worker {} of the game", thread.index());
+///         std::thread::Builder::new().name(name).spawn(|| thread.run())?;
+///         Ok(())
+///     })
+///     .build()?;
+/// let name = pool.broadcast(|_| std::thread::current().name().map(str::to_owned)).remove(1);
+/// assert_eq!(name.as_deref(), Some("worker 1 of the game"));
+/// # Ok::<(), blitz_core::ThreadPoolBuildError>(())
+/// ```
 pub struct ThreadBuilder {
     pool: Arc<Pool>,
     index: usize,
@@ -103,21 +119,71 @@ pub struct ThreadBuilder {
 
 impl ThreadBuilder {
     /// The thread's index in its pool.
+    ///
+    /// ```
+    /// let mut indices = Vec::new();
+    /// blitz_core::ThreadPoolBuilder::new().num_threads(2).spawn_handler(|thread| {
+    ///     indices.push(thread.index());
+    ///     std::thread::spawn(|| thread.run());
+    ///     Ok(())
+    /// }).build()?;
+    /// assert_eq!(indices, [0, 1]);
+    /// # Ok::<(), blitz_core::ThreadPoolBuildError>(())
+    /// ```
     pub fn index(&self) -> usize {
         self.index
     }
 
     /// The name asked for, if any. Without one, the pool calls the threads that it starts itself `blitz-0`, `blitz-1` and so on.
+    ///
+    /// ```
+    /// blitz_core::ThreadPoolBuilder::new()
+    ///     .num_threads(1)
+    ///     .thread_name(|index| format!("part {index}"))
+    ///     .spawn_handler(|thread| {
+    ///         assert_eq!(thread.name(), Some("part 0"));
+    ///         std::thread::spawn(|| thread.run());
+    ///         Ok(())
+    ///     })
+    ///     .build()?;
+    /// # Ok::<(), blitz_core::ThreadPoolBuildError>(())
+    /// ```
     pub fn name(&self) -> Option<&str> {
         self.pool.attributes.name(self.index)
     }
 
     /// The stack size asked for, if any.
+    ///
+    /// ```
+    /// blitz_core::ThreadPoolBuilder::new().num_threads(1).stack_size(1 << 20).spawn_handler(|thread| {
+    ///     let size = thread.stack_size().unwrap();
+    ///     assert_eq!(size, 1 << 20);
+    ///     std::thread::Builder::new().stack_size(size).spawn(|| thread.run())?;
+    ///     Ok(())
+    /// }).build()?;
+    /// # Ok::<(), blitz_core::ThreadPoolBuildError>(())
+    /// ```
     pub fn stack_size(&self) -> Option<usize> {
         self.pool.attributes.stack_size
     }
 
     /// Runs the thread's part in the pool; returns when the pool ends.
+    ///
+    /// ```
+    /// use std::cell::Cell;
+    ///
+    /// thread_local!(static IS_MINE: Cell<bool> = const { Cell::new(false) });
+    ///
+    /// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(1).spawn_handler(|thread| {
+    ///     std::thread::spawn(|| {
+    ///         IS_MINE.set(true); // before the pool's work
+    ///         thread.run(); // all of it
+    ///     });
+    ///     Ok(())
+    /// }).build()?;
+    /// assert!(pool.install(|| IS_MINE.get()));
+    /// # Ok::<(), blitz_core::ThreadPoolBuildError>(())
+    /// ```
     pub fn run(self) {
         #[cfg(windows)]
         self.pool.begun[self.index].set();
@@ -173,6 +239,12 @@ impl Default for ThreadPoolBuilder {
 
 impl ThreadPoolBuilder {
     /// A builder with every knob at its default.
+    ///
+    /// ```
+    /// let pool = blitz_core::ThreadPoolBuilder::new().build()?;
+    /// assert!(pool.current_num_threads() >= 1); // as many as the process may use CPUs
+    /// # Ok::<(), blitz_core::ThreadPoolBuildError>(())
+    /// ```
     pub fn new() -> Self {
         Self::default()
     }
@@ -775,6 +847,13 @@ impl<S> ThreadPoolBuilder<S> {
     ///
     /// What runs there sees it: [`available_parallelism`](std::thread::available_parallelism) is 1, and threads, pools and programs that it starts
     /// may use no other CPU unless they ask for it. Without this, the engine leaves alone where threads run.
+    ///
+    /// ```
+    /// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(1).pin_workers(true).build()?;
+    /// let cpus = pool.install(|| std::thread::available_parallelism().unwrap());
+    /// assert!(cpus.get() == 1 || cfg!(not(target_os = "linux")));
+    /// # Ok::<(), blitz_core::ThreadPoolBuildError>(())
+    /// ```
     pub fn pin_workers(mut self, pin: bool) -> Self {
         self.pinning = if pin { Pinning::Cpus } else { Pinning::Free };
         self
@@ -895,6 +974,12 @@ impl<S> fmt::Debug for ThreadPoolBuilder<S> {
 }
 
 /// Why a pool could not be made.
+///
+/// ```
+/// let too_many = blitz_core::max_num_threads() + 1;
+/// let error = blitz_core::ThreadPoolBuilder::new().num_threads(too_many).build().unwrap_err();
+/// assert!(error.to_string().contains("can have at most"));
+/// ```
 #[derive(Debug)]
 pub struct ThreadPoolBuildError {
     kind: ErrorKind,

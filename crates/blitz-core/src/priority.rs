@@ -43,6 +43,17 @@ const BLOCK_US: u64 = 8;
 const KEEP_ALIVE: Duration = Duration::from_secs(1);
 
 /// How urgent a piece of work is. See [`with_priority`].
+///
+/// ```
+/// use blitz_core::{Priority, current_priority, with_priority};
+///
+/// // What is forked and spawned inside is of the background, too.
+/// let (left, right) = with_priority(Priority::Background, || {
+///     blitz_core::join(current_priority, current_priority)
+/// });
+/// assert_eq!((left, right), (Priority::Background, Priority::Background));
+/// assert_eq!(current_priority(), Priority::Latency);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Priority {
     /// Somebody waits for it: as soon as possible. The default.

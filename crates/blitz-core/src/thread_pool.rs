@@ -579,6 +579,18 @@ impl fmt::Debug for ThreadPool {
 }
 
 /// What [`yield_now`] and [`yield_local`] did.
+///
+/// ```
+/// use blitz_core::Yield;
+///
+/// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(1).build()?;
+/// let (first, second) = pool.install(|| {
+///     blitz_core::spawn(|| println!("a task"));
+///     (blitz_core::yield_local(), blitz_core::yield_local())
+/// });
+/// assert_eq!((first, second), (Some(Yield::Executed), Some(Yield::Idle)));
+/// # Ok::<(), blitz_core::ThreadPoolBuildError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Yield {
     /// A task was run.

@@ -6,6 +6,36 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 /// Something to write bytes to. Its methods for users are those of [`AsyncWriteExt`](super::AsyncWriteExt).
+///
+/// ```
+/// use blitz_io::io::{AsyncWrite, AsyncWriteExt};
+/// use std::io;
+/// use std::pin::Pin;
+/// use std::task::{Context, Poll};
+///
+/// /// Writes capitals.
+/// struct Loud<W>(W);
+///
+/// impl<W: AsyncWrite + Unpin> AsyncWrite for Loud<W> {
+///     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+///         Pin::new(&mut self.0).poll_write(cx, &bytes.to_ascii_uppercase())
+///     }
+///
+///     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+///         Pin::new(&mut self.0).poll_flush(cx)
+///     }
+///
+///     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+///         Pin::new(&mut self.0).poll_shutdown(cx)
+///     }
+/// }
+///
+/// # blitz_io::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let mut writer = Loud(Vec::new());
+/// writer.write_all(b"hello").await?;
+/// assert_eq!(writer.0, b"HELLO");
+/// # io::Result::Ok(()) }).unwrap();
+/// ```
 pub trait AsyncWrite {
     /// Writes what there is room for, and says how much that was: zero if it takes nothing any more, or if `buf` is empty.
     ///

@@ -58,6 +58,21 @@ where
 ///
 /// # Panics
 /// If a size is 0.
+///
+/// ```
+/// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+/// use blitz_io::io::{self, AsyncReadExt, AsyncWriteExt};
+///
+/// let (mut client, mut inner) = io::duplex(16);
+/// let (mut outer, mut server) = io::duplex(16);
+/// client.write_all(b"ping").await?;
+/// client.shutdown().await?;
+/// drop(server.shutdown().await?);
+/// // 64 bytes for what goes out, 1024 for what comes in.
+/// let (sent, received) = io::copy_bidirectional_with_sizes(&mut inner, &mut outer, 64, 1024).await?;
+/// assert_eq!((sent, received), (4, 0));
+/// # std::io::Result::Ok(()) }).unwrap();
+/// ```
 pub async fn copy_bidirectional_with_sizes<A, B>(
     a: &mut A,
     b: &mut B,

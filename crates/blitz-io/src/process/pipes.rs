@@ -30,6 +30,23 @@ macro_rules! pipe {
             ///
             /// # Panics
             /// If the thread is in no runtime.
+            ///
+            /// ```
+            /// # #[cfg(unix)] {
+            /// # blitz_io::Runtime::new().unwrap().block_on(async {
+            /// use blitz_io::io::AsyncReadExt;
+            /// use blitz_io::process::ChildStdout;
+            /// use std::process::{Command, Stdio};
+            ///
+            /// let mut child = Command::new("echo").arg("hello").stdout(Stdio::piped()).spawn()?;
+            /// let mut stdout = ChildStdout::from_std(child.stdout.take().unwrap())?;
+            /// let mut text = String::new();
+            /// stdout.read_to_string(&mut text).await?;
+            /// assert_eq!(text, "hello\n");
+            /// child.wait()?;
+            /// # std::io::Result::Ok(()) }).unwrap();
+            /// # }
+            /// ```
             #[track_caller]
             pub fn from_std(pipe: std::process::$name) -> io::Result<Self> {
                 let end = <$end>::from(pipe);
@@ -42,6 +59,23 @@ macro_rules! pipe {
             ///
             /// # Errors
             /// If the kernel does not let go of it.
+            ///
+            /// ```
+            /// # #[cfg(unix)] {
+            /// # blitz_io::Runtime::new().unwrap().block_on(async {
+            /// use blitz_io::process::Command;
+            /// use std::io::Read;
+            /// use std::process::Stdio;
+            ///
+            /// let mut child = Command::new("echo").arg("hello").stdout(Stdio::piped()).spawn()?;
+            /// let descriptor = child.stdout.take().unwrap().into_owned_fd()?;
+            /// let mut text = String::new();
+            /// std::fs::File::from(descriptor).read_to_string(&mut text)?; // blocks
+            /// assert_eq!(text, "hello\n");
+            /// child.wait().await?;
+            /// # std::io::Result::Ok(()) }).unwrap();
+            /// # }
+            /// ```
             pub fn into_owned_fd(self) -> io::Result<OwnedFd> {
                 let end = self.io.into_inner()?;
                 end.set_nonblocking(false)?;

@@ -346,6 +346,43 @@ pub trait Reducer<Result> {
 }
 
 /// A consumer that can be cut without knowing how many items either side will see.
+///
+/// ```
+/// use blitz::iter::plumbing::{Consumer, Folder, Reducer, UnindexedConsumer};
+/// use blitz::prelude::*;
+///
+/// /// Counts, however many items there are.
+/// struct Count(usize);
+///
+/// impl<T> Consumer<T> for Count {
+///     type Folder = Count;
+///     type Reducer = Count;
+///     type Result = usize;
+///     fn split_at(self, _index: usize) -> (Self, Self, Count) { (Count(0), self, Count(0)) }
+///     fn into_folder(self) -> Count { self }
+///     fn full(&self) -> bool { false }
+/// }
+///
+/// impl<T> UnindexedConsumer<T> for Count {
+///     fn split_off_left(&self) -> Self { Count(0) }
+///     fn to_reducer(&self) -> Count { Count(0) }
+/// }
+///
+/// impl<T> Folder<T> for Count {
+///     type Result = usize;
+///     fn consume(self, _item: T) -> Self { Count(self.0 + 1) }
+///     fn complete(self) -> usize { self.0 }
+///     fn full(&self) -> bool { false }
+/// }
+///
+/// impl Reducer<usize> for Count {
+///     fn reduce(self, left: usize, right: usize) -> usize { left + right }
+/// }
+///
+/// // Nobody knows beforehand how many pass the filter.
+/// let evens = (0..1000).into_par_iter().filter(|n| n % 2 == 0).drive_unindexed(Count(0));
+/// assert_eq!(evens, 500);
+/// ```
 pub trait UnindexedConsumer<I>: Consumer<I> {
     /// A consumer for some items that come before all others; `self` stays the consumer of the others.
     fn split_off_left(&self) -> Self;
