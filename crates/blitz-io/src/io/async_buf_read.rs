@@ -16,7 +16,11 @@ use std::task::{Context, Poll};
 /// use std::pin::Pin;
 ///
 /// let mut reader = &b"one two"[..];
-/// let word = poll_fn(|cx| Pin::new(&mut reader).poll_fill_buf(cx)).await?[..3].to_vec();
+/// let word = poll_fn(|cx| {
+///     let buffer = Pin::new(&mut reader).poll_fill_buf(cx);
+///     buffer.map_ok(|bytes| bytes[..3].to_vec())
+/// })
+/// .await?;
 /// Pin::new(&mut reader).consume(4); // with the space
 /// assert_eq!((&word[..], reader), (&b"one"[..], &b"two"[..]));
 /// # std::io::Result::Ok(()) }).unwrap();

@@ -39,12 +39,25 @@ pub fn pipe() -> io::Result<(Sender, Receiver)> {
 
 /// How a pipe with a name in the file system (a FIFO) is opened.
 ///
-/// ```no_run
-/// use blitz_io::net::unix::pipe;
+/// ```
+/// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+/// # let folder = std::env::temp_dir().join(format!("blitz-io-pipe--pen-ptions-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder)?;
+/// use blitz_io::io::{AsyncReadExt, AsyncWriteExt};
+/// use blitz_io::net::unix::pipe::OpenOptions;
 ///
-/// # async fn example() -> std::io::Result<()> {
-/// let receiver = pipe::OpenOptions::new().open_receiver("/run/example.fifo")?;
-/// # Ok(()) }
+/// # let path = folder.join("fifo");
+/// # let _ = std::process::Command::new("mkfifo").arg(&path).status()?;
+/// // `path` is a FIFO, as `mkfifo` makes them.
+/// let mut receiver = OpenOptions::new().open_receiver(&path)?;
+/// let mut sender = OpenOptions::new().open_sender(&path)?;
+/// sender.write_all(b"hello").await?;
+/// drop(sender);
+/// let mut text = String::new();
+/// receiver.read_to_string(&mut text).await?;
+/// assert_eq!(text, "hello");
+/// # std::fs::remove_dir_all(&folder)?;
+/// # std::io::Result::Ok(()) }).unwrap();
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct OpenOptions {
@@ -61,6 +74,21 @@ impl OpenOptions {
 
     /// Opens both ways, although only one is used. So a receiver does not see an end when the last sender is gone, and a sender can be opened
     /// before there is a receiver.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// # let folder = std::env::temp_dir().join(format!("blitz-io-pipe-read-write-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// use blitz_io::net::unix::pipe::OpenOptions;
+    ///
+    /// # let path = folder.join("fifo");
+    /// # let _ = std::process::Command::new("mkfifo").arg(&path).status()?;
+    /// assert!(OpenOptions::new().open_sender(&path).is_err()); // nobody receives
+    /// # #[cfg(target_os = "linux")]
+    /// OpenOptions::new().read_write(true).open_sender(&path)?;
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     #[cfg(any(target_os = "linux", target_os = "android"))]
     pub fn read_write(&mut self, value: bool) -> &mut Self {
         self.read_write = value;
@@ -68,6 +96,20 @@ impl OpenOptions {
     }
 
     /// Does not look whether it is a pipe. What happens with something else is up to the system.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// # let folder = std::env::temp_dir().join(format!("blitz-io-pipe-unchecked-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// use blitz_io::net::unix::pipe::OpenOptions;
+    ///
+    /// # let path = folder.join("fifo");
+    /// # let _ = std::process::Command::new("mkfifo").arg(&path).status()?;
+    /// let receiver = OpenOptions::new().unchecked(true).open_receiver(&path)?; // a system call less
+    /// # drop(receiver);
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     pub fn unchecked(&mut self, value: bool) -> &mut Self {
         self.unchecked = value;
         self
@@ -94,6 +136,20 @@ impl OpenOptions {
     ///
     /// # Panics
     /// If the thread is in no runtime.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// # let folder = std::env::temp_dir().join(format!("blitz-io-pipe-open-sender-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// use blitz_io::net::unix::pipe::OpenOptions;
+    /// use std::io::ErrorKind;
+    ///
+    /// std::fs::write(folder.join("file"), "hello")?;
+    /// let error = OpenOptions::new().open_sender(folder.join("file")).unwrap_err();
+    /// assert_eq!(error.kind(), ErrorKind::InvalidInput); // no pipe
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     #[track_caller]
     pub fn open_sender<P: AsRef<Path>>(&self, path: P) -> io::Result<Sender> {
         let mut options = File::options();
