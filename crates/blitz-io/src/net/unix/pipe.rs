@@ -331,11 +331,79 @@ macro_rules! end {
 
 end! {
     /// The end of a pipe that is written to. The other end is at its end when all of these are gone.
+    ///
+    /// # More ways
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use blitz_io::io::Interest;
+    /// use blitz_io::net::unix::pipe::{Sender, pipe};
+    /// use std::fs::File;
+    /// use std::future::poll_fn;
+    /// use std::io::{IoSlice, Write};
+    ///
+    /// let (sender, _receiver) = pipe()?;
+    /// // Without waiting.
+    /// sender.writable().await?;
+    /// assert_eq!(sender.try_write(b"hello, ")?, 7);
+    /// assert_eq!(sender.try_write_vectored(&[IoSlice::new(b"wor"), IoSlice::new(b"ld")])?, 5);
+    /// poll_fn(|cx| sender.poll_write_ready(cx)).await?;
+    /// assert!(sender.ready(Interest::WRITABLE).await?.is_writable());
+    /// // With system calls of one's own.
+    /// sender.try_io(|| File::from(std::os::fd::AsFd::as_fd(&sender).try_clone_to_owned()?).write(b"!"))?;
+    ///
+    /// // Out of the runtime, and in again.
+    /// let descriptor = sender.into_nonblocking_fd()?;
+    /// let sender = Sender::from_owned_fd(descriptor)?;
+    /// let sender = Sender::from_owned_fd_unchecked(sender.into_nonblocking_fd()?)?;
+    /// let sender = Sender::from_file(File::from(sender.into_blocking_fd()?))?;
+    /// let sender = Sender::from_file_unchecked(File::from(sender.into_nonblocking_fd()?))?;
+    /// # drop(sender);
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     Sender, WRITABLE, libc::O_WRONLY, "this file is not open for writing"
 }
 
 end! {
     /// The end of a pipe that is read from.
+    ///
+    /// # More ways
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use blitz_io::io::{AsyncWriteExt, Interest};
+    /// use blitz_io::net::unix::pipe::{Receiver, pipe};
+    /// use std::fs::File;
+    /// use std::future::poll_fn;
+    /// use std::io::{ErrorKind, IoSliceMut, Read};
+    ///
+    /// let (mut sender, receiver) = pipe()?;
+    /// sender.write_all(b"hello").await?;
+    /// poll_fn(|cx| receiver.poll_read_ready(cx)).await?;
+    /// assert!(receiver.ready(Interest::READABLE).await?.is_readable());
+    /// // Without waiting.
+    /// let mut word = [0; 5];
+    /// let length = loop {
+    ///     receiver.readable().await?;
+    ///     match receiver.try_read(&mut word) {
+    ///         Err(error) if error.kind() == ErrorKind::WouldBlock => {} // it was not: wait again
+    ///         result => break result?,
+    ///     }
+    /// };
+    /// assert_eq!(&word[..length], b"hello");
+    /// assert!(receiver.try_read_buf(&mut Vec::new()).is_err()); // nothing more has come
+    /// assert!(receiver.try_read_vectored(&mut [IoSliceMut::new(&mut word)]).is_err());
+    /// // With system calls of one's own.
+    /// let nothing = receiver.try_io(|| File::from(std::os::fd::AsFd::as_fd(&receiver).try_clone_to_owned()?).read(&mut word));
+    /// assert_eq!(nothing.unwrap_err().kind(), ErrorKind::WouldBlock);
+    ///
+    /// // Out of the runtime, and in again.
+    /// let descriptor = receiver.into_nonblocking_fd()?;
+    /// let receiver = Receiver::from_owned_fd(descriptor)?;
+    /// let receiver = Receiver::from_owned_fd_unchecked(receiver.into_nonblocking_fd()?)?;
+    /// let receiver = Receiver::from_file(File::from(receiver.into_blocking_fd()?))?;
+    /// let receiver = Receiver::from_file_unchecked(File::from(receiver.into_nonblocking_fd()?))?;
+    /// # drop(receiver);
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     Receiver, READABLE, libc::O_RDONLY, "this file is not open for reading"
 }
 
