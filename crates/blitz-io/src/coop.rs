@@ -183,7 +183,6 @@ impl<F: Future> Future for Coop<F> {
 ///     while has_budget_remaining() && rounds < 10_000 {
 ///         blitz_io::task::consume_budget().await; // a step that takes from the budget
 ///         rounds += 1;
-///         # if rounds == 50 { break; }
 ///     }
 ///     rounds
 /// });

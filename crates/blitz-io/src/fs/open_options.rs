@@ -178,6 +178,20 @@ impl OpenOptions {
     }
 
     /// More flags for the system call.
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// # let folder = std::env::temp_dir().join(format!("blitz-io-open-options-i--{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// use blitz_io::fs::OpenOptions;
+    ///
+    /// std::os::unix::fs::symlink("target", folder.join("link"))?;
+    /// // Not through a symbolic link.
+    /// let file = OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW).open(folder.join("link")).await;
+    /// assert!(file.is_err());
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     #[cfg(unix)]
     pub fn custom_flags(&mut self, flags: i32) -> &mut Self {
         std::os::unix::fs::OpenOptionsExt::custom_flags(&mut self.0, flags);

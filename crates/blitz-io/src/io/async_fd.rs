@@ -592,6 +592,7 @@ macro_rules! guard {
 /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
 /// # use blitz_io::io::unix::AsyncFd;
 /// # use std::os::unix::net::UnixStream;
+/// use blitz_io::io::Ready;
 /// use std::io::{Read, Write};
 ///
 /// # let (stream, mut other) = UnixStream::pair()?;
@@ -609,7 +610,8 @@ macro_rules! guard {
 /// assert!(again.is_err()); // it would block ...
 /// guard.clear_ready(); // ... so the next `readable` waits
 /// assert!(!guard.ready().is_readable());
-/// # guard.clear_ready_matching(blitz_io::io::Ready::READABLE);
+/// guard.clear_ready_matching(Ready::READABLE | Ready::READ_CLOSED); // or a part of it
+/// guard.retain_ready(); // does nothing, and says so
 /// assert!(guard.get_ref().get_ref().peer_addr()?.is_unnamed());
 /// # std::io::Result::Ok(()) }).unwrap();
 /// ```
@@ -667,7 +669,7 @@ impl<'a, Inner: AsRawFd> AsyncFdReadyGuard<'a, Inner> {
 /// assert!(guard.ready().is_readable());
 /// assert!(guard.get_inner_mut().read(&mut buffer).is_err()); // it would block ...
 /// guard.clear_ready_matching(Ready::READABLE); // ... so the next `readable` waits
-/// # guard.clear_ready();
+/// guard.clear_ready(); // or all of it
 /// assert!(guard.get_inner().peer_addr()?.is_unnamed());
 /// assert!(guard.get_ref().get_ref().take_error()?.is_none());
 /// guard.get_mut().get_mut().set_nonblocking(true)?;

@@ -57,6 +57,21 @@ pub trait AsyncWrite {
 
     /// As [`poll_write`](Self::poll_write), from several buffers one after the other. A writer that does not know how takes the first
     /// that is not empty.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use blitz_io::io::AsyncWrite;
+    /// use std::future::poll_fn;
+    /// use std::io::IoSlice;
+    /// use std::pin::Pin;
+    ///
+    /// let mut message = Vec::new();
+    /// assert!(message.is_write_vectored()); // it takes all of them
+    /// let parts = [IoSlice::new(b"head"), IoSlice::new(b"body")];
+    /// let written = poll_fn(|cx| Pin::new(&mut message).poll_write_vectored(cx, &parts)).await?;
+    /// assert_eq!((written, &message[..]), (8, &b"headbody"[..]));
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     fn poll_write_vectored(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,

@@ -29,6 +29,16 @@ pin_project! {
     /// assert_eq!(words.into_inner(), b"four");
     /// # std::io::Result::Ok(()) }).unwrap();
     /// ```
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use blitz_io::io::AsyncBufReadExt;
+    /// use std::pin::pin;
+    ///
+    /// let words = pin!(AsyncBufReadExt::split(&b"one two"[..], b' '));
+    /// assert_eq!(*words.get_pin_mut(), b"one two");
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     #[derive(Debug)]
     pub struct Split<R> {
         #[pin]

@@ -114,7 +114,7 @@ macro_rules! halves {
         /// use blitz_io::io::{AsyncReadExt, AsyncWriteExt, Interest};
         /// use std::io::IoSlice;
         ///
-        /// let (_reader, mut writer) = stream.into_split();
+        /// let (reader, mut writer) = stream.into_split();
         /// writer.write_all(b"hello").await?;
         /// let mut word = [0; 5];
         /// peer.read_exact(&mut word).await?;
@@ -127,8 +127,8 @@ macro_rules! halves {
         /// assert_eq!(writer.try_write(b"wor")?, 3);
         /// assert_eq!(writer.try_write_vectored(&[IoSlice::new(b"l"), IoSlice::new(b"d")])?, 2);
         ///
-        /// // Dropping it tells the peer that this was all; this does not:
-        /// writer.forget();
+        /// let stream = writer.reunite(reader); // one again
+        /// assert!(stream.is_ok());
         /// # std::io::Result::Ok(()) }).unwrap();
         /// ```
         #[derive(Debug)]
@@ -183,6 +183,18 @@ macro_rules! halves {
             }
 
             /// Drops it without telling the peer that this was all.
+            ///
+            /// ```
+            /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+            #[doc = $pair]
+            /// use blitz_io::io::AsyncReadExt;
+            ///
+            /// let (reader, writer) = stream.into_split();
+            /// writer.forget(); // the peer goes on waiting ...
+            /// drop(reader); // ... until this is gone, too
+            /// assert_eq!(peer.read(&mut [0; 5]).await?, 0);
+            /// # std::io::Result::Ok(()) }).unwrap();
+            /// ```
             pub fn forget(mut self) {
                 self.shuts = false;
             }

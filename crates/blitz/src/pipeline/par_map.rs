@@ -119,7 +119,7 @@ pub trait ParallelPipeline: Iterator + Sized {
 
 impl<I: Iterator> ParallelPipeline for I {}
 
-/// Where the helpers of a pipeline run that borrows nothing: in the pool of whoever calls `next`.
+/// Where the helpers of a pipeline run that borrows nothing: in the pool of whoever calls `next`. See [`par_map`](ParallelPipeline::par_map).
 #[derive(Debug, Clone, Copy)]
 pub struct Detached(());
 

@@ -41,7 +41,8 @@ use std::time::Duration;
 /// # #[cfg(target_os = "linux")] {
 /// socket.set_tos_v4(0x10)?; // low delay
 /// assert_eq!(socket.tos_v4()?, 0x10);
-/// assert_eq!(socket.device()?, None); // `bind_device(Some(b"eth0"))` needs rights
+/// socket.bind_device(None)?; // `Some(b"eth0")` needs rights
+/// assert_eq!(socket.device()?, None);
 /// if let Ok(socket) = TcpSocket::new_v6() {
 ///     socket.set_tclass_v6(0x10)?;
 ///     assert_eq!(socket.tclass_v6()?, 0x10);

@@ -45,7 +45,7 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(10);
 /// let mut answer = Vec::with_capacity(64);
 /// client.recv_buf_from(&mut answer).await?;
 /// assert_eq!(answer, b"and hello to you");
-/// # assert!(server.peer_addr()?.as_pathname().is_some() && server.local_addr()?.as_pathname().is_some());
+/// println!("{:?} to {:?}", server.local_addr()?, server.peer_addr()?);
 /// # std::fs::remove_dir_all(&folder)?;
 /// # std::io::Result::Ok(()) }).unwrap();
 /// ```
@@ -70,6 +70,11 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(10);
 ///     }
 /// };
 /// assert_eq!(&buffer[..length], b"one");
+///
+/// here.send(b"two").await?;
+/// let mut datagram = Vec::with_capacity(16);
+/// there.recv_buf(&mut datagram).await?;
+/// assert_eq!(datagram, b"two");
 ///
 /// // Nothing more has come.
 /// assert!(there.try_recv_from(&mut buffer).is_err() && there.try_recv_buf(&mut Vec::new()).is_err());
