@@ -131,18 +131,9 @@ impl<F: Future> Future for Unconstrained<F> {
 /// Makes a future take part in its task's budget: it takes a unit when it is ready, and lets others run when none is left.
 ///
 /// ```
-/// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
-/// use blitz_io::task::coop::cooperative;
-///
-/// // A source of events that always has one ready: others get their turn all the same.
-/// let busy = blitz_io::spawn(async {
-///     loop {
-///         cooperative(std::future::ready(())).await;
-///     }
-/// });
-/// blitz_io::spawn(async { println!("my turn") }).await.unwrap();
-/// busy.abort();
-/// # });
+/// # async fn example(mut events: impl FnMut() -> std::future::Ready<u32>) -> u32 {
+/// blitz_io::task::coop::cooperative(events()).await
+/// # }
 /// ```
 #[inline]
 pub fn cooperative<F: Future>(future: F) -> Coop<F> {
@@ -173,22 +164,6 @@ impl<F: Future> Future for Coop<F> {
 }
 
 /// Is there something left of the budget of the task that runs here? Outside of tasks, always.
-///
-/// ```
-/// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
-/// use blitz_io::task::coop::has_budget_remaining;
-///
-/// let rounds = blitz_io::spawn(async {
-///     let mut rounds = 0;
-///     while has_budget_remaining() && rounds < 10_000 {
-///         blitz_io::task::consume_budget().await; // a step that takes from the budget
-///         rounds += 1;
-///     }
-///     rounds
-/// });
-/// assert!(rounds.await.unwrap() > 0);
-/// # });
-/// ```
 #[inline]
 pub fn has_budget_remaining() -> bool {
     LEFT.get() > 0
@@ -208,24 +183,6 @@ pub fn poll_budget_available(cx: &mut Context<'_>) -> Poll<()> {
 /// Takes a unit of the task's budget, or wakes the task and says `Pending`. For hand-written futures.
 ///
 /// The unit comes back when the value is dropped, unless [`made_progress`](RestoreOnPending::made_progress) was called.
-///
-/// ```
-/// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
-/// use blitz_io::task::coop::poll_proceed;
-/// use std::future::poll_fn;
-/// use std::task::{Poll, ready};
-///
-/// let mut numbers = (1..=3).into_iter();
-/// // A future of one's own that takes part in the budget.
-/// let next = poll_fn(|cx| {
-///     let unit = ready!(poll_proceed(cx));
-///     let number = numbers.next();
-///     unit.made_progress();
-///     Poll::Ready(number)
-/// });
-/// assert_eq!(next.await, Some(1));
-/// # });
-/// ```
 #[inline]
 pub fn poll_proceed(cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
     let before = LEFT.get();
@@ -236,18 +193,6 @@ pub fn poll_proceed(cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
 }
 
 /// A unit of the budget that comes back if nothing is done with it; see [`poll_proceed`].
-///
-/// ```
-/// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
-/// use blitz_io::task::coop::poll_proceed;
-/// use std::future::poll_fn;
-///
-/// poll_fn(|cx| {
-///     poll_proceed(cx).map(|unit| drop(unit)) // nothing was done: the unit comes back
-/// })
-/// .await;
-/// # });
-/// ```
 #[derive(Debug)]
 #[must_use = "the unit comes back when this is dropped"]
 pub struct RestoreOnPending {
