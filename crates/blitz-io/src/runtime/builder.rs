@@ -134,7 +134,7 @@ impl Builder {
     /// ```
     /// // tokio's programs ask for it; here there is nothing to enable.
     /// let runtime = blitz_io::Builder::new_current_thread().enable_all().build()?;
-    /// runtime.block_on(blitz_io::time::sleep(std::time::Duration::ZERO));
+    /// runtime.block_on(async { blitz_io::time::sleep(std::time::Duration::ZERO).await });
     /// # std::io::Result::Ok(())
     /// ```
     pub fn enable_all(&mut self) -> &mut Self {

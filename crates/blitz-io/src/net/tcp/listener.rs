@@ -40,7 +40,6 @@ const BACKLOG: i32 = 1024;
 /// let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
 /// listener.set_nonblocking(true)?;
 /// let listener = TcpListener::from_std(listener)?;
-/// assert!(listener.take_error()?.is_none());
 /// let listener: std::net::TcpListener = listener.into_std()?; // still non-blocking
 /// # drop(listener);
 /// # std::io::Result::Ok(()) }).unwrap();
