@@ -83,7 +83,7 @@ impl DirBuilder {
         self
     }
 
-    /// Makes a directory.
+    /// Makes a directory. If the future is dropped half-way, it is done or not done.
     ///
     /// # Errors
     /// Those of [`std::fs::DirBuilder::create`].

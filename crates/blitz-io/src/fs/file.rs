@@ -79,7 +79,7 @@ impl File {
         OpenOptions::new().read(true).open(path).await
     }
 
-    /// Opens a file for writing; makes it if it is missing, empties it if it is not.
+    /// Opens a file for writing; makes it if it is missing, empties it if it is not. If the future is dropped half-way, it is done or not done.
     ///
     /// # Errors
     /// Those of [`std::fs::File::create`].
@@ -106,7 +106,7 @@ impl File {
         options.open(path).await
     }
 
-    /// Makes a file, for reading and writing.
+    /// Makes a file, for reading and writing. If the future is dropped half-way, it is done or not done.
     ///
     /// # Errors
     /// Those of [`std::fs::File::create_new`]: also if it is there already.
@@ -232,7 +232,7 @@ impl File {
         }
     }
 
-    /// Writes everything, and waits until the disk has it.
+    /// Writes everything, and waits until the disk has it. If the future is dropped half-way, it is done or not done.
     ///
     /// # Errors
     /// That of an earlier write, or of [`std::fs::File::sync_all`].
@@ -254,7 +254,7 @@ impl File {
         self.with_file(std::fs::File::sync_all).await
     }
 
-    /// As [`sync_all`](Self::sync_all), without what is known about the file but its length.
+    /// As [`sync_all`](Self::sync_all), without what is known about the file but its length. If the future is dropped half-way, it is done or not done.
     ///
     /// # Errors
     /// That of an earlier write, or of [`std::fs::File::sync_data`].
@@ -278,7 +278,7 @@ impl File {
         self.with_file(std::fs::File::sync_data).await
     }
 
-    /// Cuts the file off, or extends it by zeros, after what has been written so far.
+    /// Cuts the file off, or extends it by zeros, after what has been written so far. If the future is dropped half-way, it is done or not done.
     ///
     /// # Errors
     /// Those of [`std::fs::File::set_len`].
@@ -318,7 +318,7 @@ impl File {
         self.with_file(std::fs::File::metadata).await
     }
 
-    /// Changes who may do what with the file.
+    /// Changes who may do what with the file. If the future is dropped half-way, it is done or not done.
     ///
     /// # Errors
     /// Those of [`std::fs::File::set_permissions`].
@@ -341,7 +341,7 @@ impl File {
     }
 
     /// Changes when the file was read and written last, as far as `times` says. Call [`flush`](crate::io::AsyncWriteExt::flush) before: a write that a thread has not come
-    /// to yet would change it again.
+    /// to yet would change it again. If the future is dropped half-way, it is done or not done.
     ///
     /// # Errors
     /// Those of [`std::fs::File::set_times`].
@@ -365,7 +365,7 @@ impl File {
             .await
     }
 
-    /// Changes when the file was written last; see [`set_times`](Self::set_times).
+    /// Changes when the file was written last; see [`set_times`](Self::set_times). If the future is dropped half-way, it is done or not done.
     ///
     /// # Errors
     /// Those of [`std::fs::File::set_modified`].

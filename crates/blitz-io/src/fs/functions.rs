@@ -243,7 +243,7 @@ on_paths! {
     symlink_dir(original, link) -> () = std::os::windows::fs::symlink_dir;
 }
 
-/// Makes a file of these bytes, in place of one that is there. Copies them once.
+/// Makes a file of these bytes, in place of one that is there. Copies them once. If the future is dropped half-way, it is done or not done.
 ///
 /// ```
 /// # let runtime = blitz_io::Runtime::new().unwrap();
@@ -266,7 +266,7 @@ pub async fn write(path: impl AsRef<Path>, contents: impl AsRef<[u8]>) -> io::Re
     on_a_thread(move || fs::write(path, contents)).await
 }
 
-/// Changes who may do what with a file.
+/// Changes who may do what with a file. If the future is dropped half-way, it is done or not done.
 ///
 /// # Errors
 /// Those of [`std::fs::set_permissions`].

@@ -259,7 +259,7 @@ impl<T: AsRawFd> AsyncFd<T> {
         Ok(self.guard(seen, interest))
     }
 
-    /// As [`ready`](Self::ready), for one who may change what is registered.
+    /// As [`ready`](Self::ready), for one who may change what is registered. Cancel-safe.
     ///
     /// # Errors
     /// Only if the runtime has been shut down.
@@ -271,7 +271,7 @@ impl<T: AsRawFd> AsyncFd<T> {
         Ok(self.guard_mut(seen, interest))
     }
 
-    /// Waits until it is worth reading.
+    /// Waits until it is worth reading. Cancel-safe.
     ///
     /// # Errors
     /// Only if the runtime has been shut down.
@@ -300,7 +300,7 @@ impl<T: AsRawFd> AsyncFd<T> {
         self.ready(Interest::READABLE).await
     }
 
-    /// Waits until it is worth reading.
+    /// Waits until it is worth reading. Cancel-safe.
     ///
     /// # Errors
     /// Only if the runtime has been shut down.
@@ -308,7 +308,7 @@ impl<T: AsRawFd> AsyncFd<T> {
         self.ready_mut(Interest::READABLE).await
     }
 
-    /// Waits until it is worth writing.
+    /// Waits until it is worth writing. Cancel-safe.
     ///
     /// # Errors
     /// Only if the runtime has been shut down.
@@ -331,7 +331,7 @@ impl<T: AsRawFd> AsyncFd<T> {
         self.ready(Interest::WRITABLE).await
     }
 
-    /// Waits until it is worth writing.
+    /// Waits until it is worth writing. Cancel-safe.
     ///
     /// # Errors
     /// Only if the runtime has been shut down.
@@ -339,7 +339,7 @@ impl<T: AsRawFd> AsyncFd<T> {
         self.ready_mut(Interest::WRITABLE).await
     }
 
-    /// Calls `f` whenever it is worth trying, until it says something else than [`WouldBlock`](io::ErrorKind::WouldBlock).
+    /// Calls `f` whenever it is worth trying, until it says something else than [`WouldBlock`](io::ErrorKind::WouldBlock). Cancel-safe.
     ///
     /// # Errors
     /// Those of `f`, and if the runtime has been shut down.
@@ -369,7 +369,7 @@ impl<T: AsRawFd> AsyncFd<T> {
         self.registration.async_io(interest, || f(inner)).await
     }
 
-    /// As [`async_io`](Self::async_io), for one who may change what is registered.
+    /// As [`async_io`](Self::async_io), for one who may change what is registered. Cancel-safe.
     ///
     /// # Errors
     /// Those of `f`, and if the runtime has been shut down.

@@ -12,6 +12,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 /// Copies from `a` to `b` and from `b` to `a` until both have come to their ends, and returns how much went each way.
+/// Not cancel-safe: how far it got is not known then.
 ///
 /// When one ends, the other is told (it is shut down for writing, after what was left is flushed), and the other direction goes on.
 ///
@@ -51,7 +52,7 @@ where
     copy_bidirectional_with_sizes(a, b, BUFFER, BUFFER).await
 }
 
-/// As [`copy_bidirectional`], with buffers of these sizes for the ways from `a` to `b` and back.
+/// As [`copy_bidirectional`], with buffers of these sizes for the ways from `a` to `b` and back. Not cancel-safe: how far it got is not known then.
 ///
 /// # Errors
 /// As [`copy_bidirectional`].

@@ -235,7 +235,7 @@ macro_rules! halves {
     };
     (@half [$($generics:tt)*] $type:ty, $stream:ident, $address:ty, $this:ident => $whole:expr) => {
         impl<$($generics)*> $type {
-            /// Waits until it is worth trying what `interest` says, and returns what is known of that.
+            /// Waits until it is worth trying what `interest` says, and returns what is known of that. Cancel-safe.
             ///
             /// # Errors
             /// Only if the runtime has been shut down.
@@ -272,7 +272,7 @@ macro_rules! halves {
     };
     (@read [$($generics:tt)*] $type:ty, $this:ident => $whole:expr) => {
         impl<$($generics)*> $type {
-            /// Waits until it is worth reading. It may turn out that it was not: try, and wait again.
+            /// Waits until it is worth reading. It may turn out that it was not: try, and wait again. Cancel-safe.
             ///
             /// # Errors
             /// Only if the runtime has been shut down.
@@ -287,7 +287,7 @@ macro_rules! halves {
     };
     (@write [$($generics:tt)*] $type:ty, $this:ident => $whole:expr) => {
         impl<$($generics)*> $type {
-            /// Waits until it is worth writing. It may turn out that it was not: try, and wait again.
+            /// Waits until it is worth writing. It may turn out that it was not: try, and wait again. Cancel-safe.
             ///
             /// # Errors
             /// Only if the runtime has been shut down.

@@ -229,7 +229,7 @@ impl UdpSocket {
         first_that_works(addr, async |address| self.io.connect(address)).await
     }
 
-    /// Sends to an address; to the first if there are several.
+    /// Sends to an address; to the first if there are several. Cancel-safe.
     ///
     /// # Errors
     /// If it cannot be sent there.
@@ -279,7 +279,7 @@ impl UdpSocket {
 datagram_methods!(UdpSocket, SocketAddr);
 
 impl UdpSocket {
-    /// Receives a datagram without taking it: the next to receive sees it, too.
+    /// Receives a datagram without taking it: the next to receive sees it, too. Cancel-safe.
     ///
     /// # Errors
     /// Those of the socket.
@@ -304,7 +304,7 @@ impl UdpSocket {
             .try_io(Interest::READABLE, |socket| socket.peek(buf))
     }
 
-    /// As [`peek`](Self::peek), and says who sent it.
+    /// As [`peek`](Self::peek), and says who sent it. Cancel-safe.
     ///
     /// # Errors
     /// Those of the socket.
@@ -333,7 +333,7 @@ impl UdpSocket {
             .try_io(Interest::READABLE, |socket| socket.peek_from(buf))
     }
 
-    /// Who has sent the next datagram, which is not taken.
+    /// Who has sent the next datagram, which is not taken. Cancel-safe.
     ///
     /// # Errors
     /// Those of the socket.

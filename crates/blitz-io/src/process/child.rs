@@ -216,7 +216,7 @@ impl Child {
         self.process.kill()
     }
 
-    /// Kills the process (SIGKILL on Unix), and waits for its end.
+    /// Kills the process (SIGKILL on Unix), and waits for its end. The first poll kills; whoever drops the future after that does not hear of the end.
     ///
     /// # Errors
     /// As [`start_kill`](Self::start_kill) and [`wait`](Self::wait).

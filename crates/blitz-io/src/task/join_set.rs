@@ -306,7 +306,7 @@ impl<T: 'static> JoinSet<T> {
         poll_fn(|cx| self.poll_join_next(cx)).await
     }
 
-    /// As [`JoinSet::join_next`], with the task's name.
+    /// As [`JoinSet::join_next`], with the task's name. Cancel-safe.
     ///
     /// ```
     /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
@@ -430,7 +430,7 @@ impl<T: 'static> JoinSet<T> {
         self.handles.iter().for_each(|(_, handle)| handle.abort());
     }
 
-    /// Aborts all tasks and waits until they are gone.
+    /// Aborts all tasks and waits until they are gone. The first poll asks all of them to end, also if the future is dropped after that.
     ///
     /// ```
     /// # blitz_io::Runtime::new().unwrap().block_on(async {
@@ -446,6 +446,7 @@ impl<T: 'static> JoinSet<T> {
     }
 
     /// Waits for all tasks, and returns their outputs in the order in which they finished.
+    /// If the future is dropped, so is the set, and what still runs is aborted.
     ///
     /// # Panics
     /// If a task panicked, with its panic; also if one was aborted.

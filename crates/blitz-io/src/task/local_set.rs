@@ -227,7 +227,7 @@ impl LocalSet {
         spawn_into(place, &self.shared, future)
     }
 
-    /// Runs the set's tasks until `future` is through, and returns its output.
+    /// Runs the set's tasks until `future` is through, and returns its output. If the future is dropped, the tasks stay in the set.
     ///
     /// ```
     /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {

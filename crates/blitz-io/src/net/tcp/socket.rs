@@ -288,7 +288,7 @@ impl TcpSocket {
         self.socket.take_error()
     }
 
-    /// Connects it.
+    /// Connects it. If the future is dropped, the attempt is given up.
     ///
     /// # Errors
     /// If the other side does not answer, or does not want to.

@@ -46,7 +46,7 @@ macro_rules! peek {
                 self.0.poll_peek(cx, buf)
             }
 
-            /// Waits for something to read and copies it, without taking it: the next read sees it, too.
+            /// Waits for something to read and copies it, without taking it: the next read sees it, too. Cancel-safe.
             ///
             /// # Errors
             /// Those of the connection.

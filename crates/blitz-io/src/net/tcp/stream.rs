@@ -102,7 +102,7 @@ pub struct TcpStream {
 }
 
 impl TcpStream {
-    /// Connects to an address; if there are several, to the first that answers.
+    /// Connects to an address; if there are several, to the first that answers. If the future is dropped, the attempt is given up.
     ///
     /// # Errors
     /// If none does.
@@ -179,7 +179,7 @@ impl TcpStream {
         self.io.peer_addr()
     }
 
-    /// Waits for something to read and copies it, without taking it: the next read sees it, too.
+    /// Waits for something to read and copies it, without taking it: the next read sees it, too. Cancel-safe.
     ///
     /// # Errors
     /// Those of the connection.

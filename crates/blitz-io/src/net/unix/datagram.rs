@@ -241,7 +241,7 @@ impl UnixDatagram {
         self.io.connect(path)
     }
 
-    /// Sends to the socket at a path.
+    /// Sends to the socket at a path. Cancel-safe.
     ///
     /// While the receiver has no room it is asked again every few milliseconds: no event tells this socket, which is not connected to that one, of its room. (The
     /// kernel reports instead, after each attempt, that this one could send; waiting for that would be a busy loop.)

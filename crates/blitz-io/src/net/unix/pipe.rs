@@ -278,7 +278,7 @@ macro_rules! end {
                 Self::from_mio(owned_fd.into())
             }
 
-            /// Waits until it is worth trying what `interest` says, and returns what is known of that.
+            /// Waits until it is worth trying what `interest` says, and returns what is known of that. Cancel-safe.
             ///
             /// # Errors
             /// Only if the runtime has been shut down.
@@ -408,7 +408,7 @@ end! {
 }
 
 impl Sender {
-    /// Waits until it is worth writing. It may turn out that it was not: try, and wait again.
+    /// Waits until it is worth writing. It may turn out that it was not: try, and wait again. Cancel-safe.
     ///
     /// # Errors
     /// Only if the runtime has been shut down.
@@ -423,7 +423,7 @@ impl Sender {
 }
 
 impl Receiver {
-    /// Waits until it is worth reading. It may turn out that it was not: try, and wait again.
+    /// Waits until it is worth reading. It may turn out that it was not: try, and wait again. Cancel-safe.
     ///
     /// # Errors
     /// Only if the runtime has been shut down.

@@ -103,7 +103,7 @@ impl UnixSocket {
         UnixListener::from_mio(mio::net::UnixListener::from_std(self.socket.into()))
     }
 
-    /// Connects it to the listener at a path.
+    /// Connects it to the listener at a path. If the future is dropped, the attempt is given up.
     ///
     /// # Errors
     /// If it is one for datagrams, or there is no listener that takes the connection.

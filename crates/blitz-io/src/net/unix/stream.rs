@@ -95,6 +95,7 @@ pub struct UnixStream {
 
 impl UnixStream {
     /// Connects to the listener at a path. Waits while as many connections as the listener has room for wait to be accepted.
+    /// If the future is dropped, the attempt is given up.
     ///
     /// # Errors
     /// If there is none, or it does not take the connection.
