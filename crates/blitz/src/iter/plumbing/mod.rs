@@ -263,7 +263,7 @@ pub trait Producer: Send + Sized {
 /// #     fn reduce(self, left: u64, right: u64) -> u64 { left + right }
 /// # }
 ///
-/// assert_eq!((1..=1000_u64).into_par_iter().drive(Sum(0)), 500_500);
+/// assert_eq!((0..1001_u32).into_par_iter().map(u64::from).drive(Sum(0)), 500_500);
 /// ```
 pub trait Consumer<Item>: Send + Sized {
     /// Eats the items of one piece, in order.
