@@ -65,10 +65,10 @@ pub enum Priority {
 
 /// Runs `work` with this priority, and everything that it forks and spawns.
 ///
-/// Of [`Background`](Priority::Background) work,
-/// * tasks (of `spawn`, `spawn_handle`, scopes, `spawn_cpu`) are begun when there is nothing else to do, and at the latest after 64 other pieces of work of a thread;
-/// * parallel loops, sorts, `ops`, recursions by `join`, and code that calls [`checkpoint`](crate::checkpoint), make room between two blocks (some microseconds) if another
-///   task waits and no thread is free for it. Then they go on with one block each millisecond, or when there is room again.
+/// What [`Background`](Priority::Background) means for
+/// * tasks (of `spawn`, `spawn_handle`, scopes, `spawn_cpu`): They are begun when there is nothing else to do. At the latest, a thread begins one after 64 other pieces of work.
+/// * parallel loops, sorts, `ops`, recursions by `join`, and code that calls [`checkpoint`](crate::checkpoint): If another task waits and no thread is free for it, they make room,
+///   between two blocks of some microseconds. Then they go on with one block each millisecond, or when there is room again.
 ///
 /// So a task waits for one block of the background at most, and for the rest of a background task that has no loop in it. The task does not run on
 /// top of the loop: another thread is lent for it, which has no [index](crate::current_thread_index).

@@ -14,16 +14,18 @@ use std::time::Duration;
 
 /// Settings for a [`Runtime`].
 ///
-/// A multi-thread runtime lives on the global pool. One that is asked for a number of workers, for their name or stack size, to call something
-/// when they start, stop or sleep, or to go without relief thread, watcher or stealing, gets a pool of its own, which ends with it. So does one with a seed.
+/// A multi-thread runtime lives on the global pool. It gets a pool of its own, which ends with it, if something is asked for that others on the global pool may not want: a number of workers, their
+/// name or stack size, functions to be called when they start, stop or sleep, a seed, or to go without relief thread, watcher or stealing.
 ///
 /// Sockets and timers are there in any case: [`enable_all`](Builder::enable_all) and its parts need not be called.
 ///
 /// # How many threads
-/// The workers; one relief thread (up to 16, if tasks block them without a word) and one watcher for each pool, when they are needed; and for each runtime at most
-/// [`max_blocking_threads`](Builder::max_blocking_threads), which counts the threads of [`spawn_blocking`](crate::spawn_blocking) and those that a task
-/// has taken with it by blocking in [`block_in_place`](crate::block_in_place) or [`Handle::block_on`](crate::Handle::block_on) while the
-/// workers were busy. What finds no thread waits: closures for a blocking thread, tasks for a worker or for one of those threads to come back. (One blocking thread is
+/// * The workers.
+/// * For each pool, when they are needed: one relief thread (up to 16, if tasks block them without a word), and one watcher.
+/// * For each runtime: at most [`max_blocking_threads`](Builder::max_blocking_threads). These are the threads of [`spawn_blocking`](crate::spawn_blocking), and those that a task has taken with
+///   it: it blocks in [`block_in_place`](crate::block_in_place) or [`Handle::block_on`](crate::Handle::block_on), and the workers were busy.
+///
+/// What finds no thread waits: closures for a blocking thread, tasks for a worker or for one of those threads to come back. (One blocking thread is
 /// there for closures even if tasks have taken all.) So a limit that is too small for tasks that block and wait for *other tasks* lets
 /// them wait for ever.
 ///
@@ -505,8 +507,10 @@ impl Builder {
         self
     }
 
-    /// Whether workers take each other's tasks; by default, yes. Without it, a task that a task spawns or wakes runs on the same worker, unless there are so many that some go to the
-    /// shared queue, and what is spawned or woken from outside is taken from there by whoever is free: nothing moves between caches, and a worker may be busy while another is idle.
+    /// Whether workers take each other's tasks; by default, yes.
+    ///
+    /// Without it, a task that a task spawns or wakes runs on the same worker, unless there are so many that some go to the shared queue. What is spawned or woken from outside goes there, too, and
+    /// is taken by whoever is free. So nothing moves between caches, and a worker may be busy while another is idle.
     ///
     /// Tasks behind one that blocks its worker, or computes there for long, are taken over all the same, once that is noticed; see [`watcher`](Builder::watcher).
     ///

@@ -12,8 +12,8 @@ use std::time::Duration;
 /// The system's clock, and with it [`std::time::Instant`], runs on.
 ///
 /// # Panics
-/// If the clock is paused already, the thread is in no runtime, or it is not a current-thread one: with several threads, one may have nothing to do
-/// while a task runs on another, and the clock would jump meanwhile.
+/// If the clock is paused already, if the thread is in no runtime, or if it is not a current-thread one. (With several threads, one may have nothing to do
+/// while a task runs on another, and the clock would jump meanwhile.)
 ///
 /// ```
 /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
