@@ -66,8 +66,8 @@ pub enum Priority {
 /// Runs `work` with this priority, and everything that it forks and spawns.
 ///
 /// What [`Background`](Priority::Background) means for
-/// * tasks (of `spawn`, `spawn_handle`, scopes, `spawn_cpu`): They are begun when there is nothing else to do. At the latest, a thread begins one after 64 other pieces of work.
-/// * parallel loops, sorts, `ops`, recursions by `join`, and code that calls [`checkpoint`](crate::checkpoint): If another task waits and no thread is free for it, they make room,
+/// * tasks (of `spawn`, `spawn_handle`, scopes, `spawn_cpu`): they are begun when there is nothing else to do. At the latest, a thread begins one after 64 other pieces of work.
+/// * parallel loops, sorts, `ops`, recursions by `join`, and code that calls [`checkpoint`](crate::checkpoint): if another task waits and no thread is free for it, they make room,
 ///   between two blocks of some microseconds. Then they go on with one block each millisecond, or when there is room again.
 ///
 /// So a task waits for one block of the background at most, and for the rest of a background task that has no loop in it. The task does not run on
