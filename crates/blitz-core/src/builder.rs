@@ -73,6 +73,12 @@ impl Default for ThreadPoolBuilder {
 
 impl ThreadPoolBuilder {
     /// A builder with every knob at its default.
+    ///
+    /// ```
+    /// let pool = blitz_core::ThreadPoolBuilder::new().build()?;
+    /// assert!(pool.current_num_threads() >= 1); // as many as the process may use CPUs
+    /// # Ok::<(), blitz_core::ThreadPoolBuildError>(())
+    /// ```
     pub fn new() -> Self {
         Self::default()
     }
@@ -467,8 +473,8 @@ impl<S> ThreadPoolBuilder<S> {
     ///
     /// In the global pool, this means that calls from outside are handed over: see [`caller_participates`](Self::caller_participates).
     ///
-    /// A thread that stands in for another, while threads of the pool wait for another pool or are in [`block_in_place`](crate::block_in_place), is set up in the same way: then
-    /// the handler is called once more with the same index, as is the exit handler when that thread ends.
+    /// Sometimes a thread stands in for another: while threads of the pool wait for another pool, or are in [`block_in_place`](crate::block_in_place). It is set up in the same way, so
+    /// the handler is called once more with the same index. So is the exit handler, when that thread ends.
     ///
     /// ```
     /// use std::sync::mpsc;
@@ -586,9 +592,9 @@ impl<S> ThreadPoolBuilder<S> {
     /// Called when the pool cannot go on by itself: all of its threads block or have nothing to do, at least one of them blocks in the middle of something, and no
     /// task is queued.
     ///
-    /// If nobody outside of the pool is going to wake one of them, that is a deadlock, and this is the place to break it: to find the circle among what your threads wait for, and to
-    /// wake one of them with an error. Threads that block in something that is not Blitz's have to say so, or they count as running; one that has been woken there a
-    /// moment ago may still count as blocked, so look whether there is a circle. The handler runs on a thread of its own, and may be called more than once for the
+    /// If nobody outside of the pool is going to wake one of them, that is a deadlock, and this is the place to break it. Find the circle among what your threads wait for, and
+    /// wake one of them with an error. Threads that block in something that is not Blitz's have to say so, or they count as running. One that has been woken there a
+    /// moment ago may still count as blocked: look whether there is a circle. The handler runs on a thread of its own, and may be called more than once for the
     /// same deadlock. A pool that an async runtime lives on reports none.
     ///
     /// ```
@@ -600,7 +606,7 @@ impl<S> ThreadPoolBuilder<S> {
     ///     .build()
     ///     .unwrap();
     /// // Nobody else would ever send anything.
-    /// let told = pool.install(move || blitz_core::companion::sleep_elsewhere(|| sleep.recv()));
+    /// let told = pool.install(move || blitz_core::block_in_place(|| sleep.recv()));
     /// assert_eq!(told, Ok("a circle"));
     /// ```
     pub fn deadlock_handler<H>(mut self, deadlock_handler: H) -> Self
@@ -635,7 +641,7 @@ impl<S> ThreadPoolBuilder<S> {
     /// everything handed over to the pool's threads, as rayon does (`false`)?
     ///
     /// By default they may in the global pool, unless its threads differ from theirs by stack size, start
-    /// or exit handler or spawn handler; and they may not in other pools, because `install` promises that its
+    /// or exit handler or spawn handler. In other pools they may not, because `install` promises that its
     /// closure runs on the pool's threads, with their thread-locals.
     ///
     /// Taking part costs some 25 ns a call. Handing over costs a wake-up and a wait, 14 to 33 microseconds, and the work
@@ -659,6 +665,13 @@ impl<S> ThreadPoolBuilder<S> {
     ///
     /// What runs there sees it: [`available_parallelism`](std::thread::available_parallelism) is 1, and threads, pools and programs that it starts
     /// may use no other CPU unless they ask for it. Without this, the engine leaves alone where threads run.
+    ///
+    /// ```
+    /// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(1).pin_workers(true).build()?;
+    /// let cpus = pool.install(|| std::thread::available_parallelism().unwrap());
+    /// assert!(cpus.get() == 1 || cfg!(not(target_os = "linux")));
+    /// # Ok::<(), blitz_core::ThreadPoolBuildError>(())
+    /// ```
     pub fn pin_workers(mut self, pin: bool) -> Self {
         self.pinning = if pin { Pinning::Cpus } else { Pinning::Free };
         self
@@ -698,9 +711,13 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// The most detached tasks that wait in the pool's queues, and what happens to the next one: whoever calls [`spawn`](crate::spawn), `spawn_fifo` or `spawn_handle` waits until one has
-    /// begun (`Block`), gets a panic (`Refuse`), or it is queued all the same (`Grow`, which is how it is without this). [`try_spawn`](crate::try_spawn) hands the closure back in
-    /// any case.
+    /// The most detached tasks that wait in the pool's queues, and what happens to the next one.
+    ///
+    /// * `Block`: whoever calls [`spawn`](crate::spawn), `spawn_fifo` or `spawn_handle` waits until a task has begun.
+    /// * `Refuse`: the call panics.
+    /// * `Grow`: it is queued all the same, as it is without this.
+    ///
+    /// [`try_spawn`](crate::try_spawn) hands the closure back in any case.
     ///
     /// For producers that are faster than the pool. A thread of a pool that has to wait does so as in [`block_in_place`](crate::block_in_place): others run what is queued. If all threads of the
     /// pool wait for room in it, and there may be no others ([`max_rescue_threads`](Self::max_rescue_threads)), one of them gets room beyond the limit. Tasks of

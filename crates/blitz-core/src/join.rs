@@ -43,6 +43,16 @@ pub use known::Within;
 mod known;
 
 /// Tells a closure of [`join_context`] whether it was moved to another thread.
+///
+/// ```
+/// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(2).build()?;
+/// pool.install(|| {
+///     // The left half runs where it was called.
+///     let (left, _right) = blitz_core::join_context(|left| left.migrated(), |right| right.migrated());
+///     assert!(!left);
+/// });
+/// # Ok::<(), blitz_core::ThreadPoolBuildError>(())
+/// ```
 #[derive(Debug)]
 pub struct FnContext {
     migrated: bool,

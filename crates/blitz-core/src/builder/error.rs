@@ -6,6 +6,12 @@ use std::fmt;
 use std::io;
 
 /// Why a pool could not be made.
+///
+/// ```
+/// let too_many = blitz_core::max_num_threads() + 1;
+/// let error = blitz_core::ThreadPoolBuilder::new().num_threads(too_many).build().unwrap_err();
+/// assert!(error.to_string().contains("can have at most"));
+/// ```
 #[derive(Debug)]
 pub struct ThreadPoolBuildError {
     pub(super) kind: ErrorKind,

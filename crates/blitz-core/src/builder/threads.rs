@@ -60,6 +60,22 @@ where
 }
 
 /// A thread that is about to join a pool: what a spawn handler gets.
+///
+/// ```
+/// use blitz_core::ThreadPoolBuilder;
+///
+/// let pool = ThreadPoolBuilder::new()
+///     .num_threads(2)
+///     .spawn_handler(|thread| {
+///         let name = format!("worker {} of the game", thread.index());
+///         std::thread::Builder::new().name(name).spawn(|| thread.run())?;
+///         Ok(())
+///     })
+///     .build()?;
+/// let name = pool.broadcast(|_| std::thread::current().name().map(str::to_owned)).remove(1);
+/// assert_eq!(name.as_deref(), Some("worker 1 of the game"));
+/// # Ok::<(), blitz_core::ThreadPoolBuildError>(())
+/// ```
 pub struct ThreadBuilder {
     pub(super) pool: Arc<Pool>,
     pub(super) index: usize,
@@ -67,21 +83,71 @@ pub struct ThreadBuilder {
 
 impl ThreadBuilder {
     /// The thread's index in its pool.
+    ///
+    /// ```
+    /// let mut indices = Vec::new();
+    /// blitz_core::ThreadPoolBuilder::new().num_threads(2).spawn_handler(|thread| {
+    ///     indices.push(thread.index());
+    ///     std::thread::spawn(|| thread.run());
+    ///     Ok(())
+    /// }).build()?;
+    /// assert_eq!(indices, [0, 1]);
+    /// # Ok::<(), blitz_core::ThreadPoolBuildError>(())
+    /// ```
     pub fn index(&self) -> usize {
         self.index
     }
 
     /// The name asked for, if any. Without one, the pool calls the threads that it starts itself `blitz-0`, `blitz-1` and so on.
+    ///
+    /// ```
+    /// blitz_core::ThreadPoolBuilder::new()
+    ///     .num_threads(1)
+    ///     .thread_name(|index| format!("part {index}"))
+    ///     .spawn_handler(|thread| {
+    ///         assert_eq!(thread.name(), Some("part 0"));
+    ///         std::thread::spawn(|| thread.run());
+    ///         Ok(())
+    ///     })
+    ///     .build()?;
+    /// # Ok::<(), blitz_core::ThreadPoolBuildError>(())
+    /// ```
     pub fn name(&self) -> Option<&str> {
         self.pool.attributes.name(self.index)
     }
 
     /// The stack size asked for, if any.
+    ///
+    /// ```
+    /// blitz_core::ThreadPoolBuilder::new().num_threads(1).stack_size(1 << 20).spawn_handler(|thread| {
+    ///     let size = thread.stack_size().unwrap();
+    ///     assert_eq!(size, 1 << 20);
+    ///     std::thread::Builder::new().stack_size(size).spawn(|| thread.run())?;
+    ///     Ok(())
+    /// }).build()?;
+    /// # Ok::<(), blitz_core::ThreadPoolBuildError>(())
+    /// ```
     pub fn stack_size(&self) -> Option<usize> {
         self.pool.attributes.stack_size
     }
 
     /// Runs the thread's part in the pool; returns when the pool ends.
+    ///
+    /// ```
+    /// use std::cell::Cell;
+    ///
+    /// thread_local!(static IS_MINE: Cell<bool> = const { Cell::new(false) });
+    ///
+    /// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(1).spawn_handler(|thread| {
+    ///     std::thread::spawn(|| {
+    ///         IS_MINE.set(true); // before the pool's work
+    ///         thread.run(); // all of it
+    ///     });
+    ///     Ok(())
+    /// }).build()?;
+    /// assert!(pool.install(|| IS_MINE.get()));
+    /// # Ok::<(), blitz_core::ThreadPoolBuildError>(())
+    /// ```
     pub fn run(self) {
         #[cfg(windows)]
         self.pool.begun[self.index].set();

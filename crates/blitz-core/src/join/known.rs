@@ -36,6 +36,15 @@ impl Known<fn()> {
 }
 
 /// A loop that runs, for the forks that make parts of it; or none. See [`in_loop`](crate::demand::in_loop).
+///
+/// ```
+/// use blitz_core::demand::{Within, in_loop};
+///
+/// assert!(!Within::NOTHING.is_loop());
+/// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(1).build()?;
+/// assert!(pool.install(|| in_loop(|within| within.is_loop())));
+/// # Ok::<(), blitz_core::ThreadPoolBuildError>(())
+/// ```
 #[derive(Clone, Copy)]
 pub struct Within(pub(crate) *const Context);
 
