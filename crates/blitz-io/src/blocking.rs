@@ -1,9 +1,9 @@
 //! Threads for code that blocks: files, DNS, other libraries.
 //!
-//! Threads are made on demand up to a cap, and end after some idle time. A runtime that is dropped waits for all its jobs. If it is given only so much time for that,
-//! a job that waits for a thread then is cancelled, and its handle says so, unless it is one that must be done (bytes that a file has accepted, say); one that runs, or
+//! Threads are made on demand up to a limit, and end after some idle time. A runtime that is dropped waits for all its jobs. It may have only a limited time for that.
+//! Then a job that still waits for a thread is cancelled, and its handle says so, unless the job must be done (bytes that a file has accepted, say). A job that runs, or
 //! whose thread is on its way, is waited for. Jobs are tasks like any other (one allocation, one state
-//! machine, the same handle); polling such a task runs its closure to the end.
+//! machine, the same handle). Polling such a task runs its closure to the end.
 //!
 //! Threads that have blocked in a task count, too: the cap is for both together. They are *lent* (see the scheduler's relief thread), and come back
 //! when the task goes on. One thread is always left for jobs: those who wait in tasks may wait for one of them.

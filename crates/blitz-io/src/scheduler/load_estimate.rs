@@ -1,8 +1,8 @@
 //! Whether a worker asks for help with the tasks in its own ring.
 //!
-//! Waking a thread costs the waker several microseconds, the woken one as many, and on a busy machine the two may end up on one CPU and wait
-//! for each other's time slice. A worker that will soon be through with its ring therefore asks nobody. No task is
-//! stranded by that: the ring is its owner's, who empties it before it sleeps. It asks
+//! A wake costs the waker several microseconds, and the woken thread as many. On a busy machine the two may also end up on one CPU and wait
+//! for each other's time slice. So a worker that will soon have finished its ring asks for no help. No task is
+//! left behind: the ring belongs to its owner, who empties it before it sleeps. The worker asks
 //! * when the tasks in slot and ring will take longer than [`HELP_NS`], as far as it can tell;
 //! * when it has been busy for long without getting to the end of them: a second worker would get twice as much done;
 //! * when it turns to the engine's work and leaves tasks behind (the engine does that);

@@ -1,9 +1,9 @@
 //! Who serves tasks while every worker is busy with something long: a relief thread.
 //!
-//! A worker in the middle of a parallel loop or a join must not run tasks: its stack may hold locks that a task needs. So
-//! the scheduler keeps one more thread in reserve. It rests as long as any worker is idle or runs tasks. When a worker notices, at a
-//! *beat* of its computation (every few dozen microseconds), that tasks wait or that nobody watches the driver while all workers
-//! are busy, it asks the relief thread to take over: that thread then waits in the driver, is woken by the kernel when
+//! A worker in the middle of a parallel loop or a join must not run tasks, because its stack may hold locks that a task needs. So
+//! the scheduler keeps one more thread in reserve. This thread rests as long as any worker is idle or runs tasks. At a *beat* of its computation (every few dozen microseconds),
+//! a worker may notice that all workers are busy, and that tasks wait or no thread watches the driver.
+//! It then asks the relief thread to take over. The relief thread waits in the driver, is woken by the kernel when
 //! something happens, and runs the tasks.
 //!
 //! The relief thread needs a CPU, and the workers have them all; the kernel would let it wait for milliseconds. So at its

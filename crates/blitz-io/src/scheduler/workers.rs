@@ -1,8 +1,8 @@
 //! The scheduler: where woken tasks go, and what a worker does with its time.
 //!
-//! A worker of the engine that has nothing on its stack runs tasks here for a slice ([`Scheduler::run_slice`]), then offers itself to the
-//! engine's CPU work again. Tasks come, in this order, from the worker's own slot and ring, from the shared queue (which
-//! also comes *first* once per interval, so nothing local can starve it), and from other workers' rings.
+//! A worker of the engine that has nothing on its stack runs tasks here for a slice ([`Scheduler::run_slice`]). Then it looks for the
+//! engine's CPU work again. Tasks come from these places, in this order: the worker's own slot and ring, the shared queue, and other workers' rings. (The shared queue
+//! also comes *first* once per interval, so local tasks cannot starve it.)
 //!
 //! # No task is stranded
 //! A task is visible (in a slot, ring or the shared queue) before its waker asks the engine to look ([`PoolHandle::notify`]:

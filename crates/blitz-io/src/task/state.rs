@@ -16,16 +16,16 @@
 //!   A shielded section defers that, unless the task is **ENDING** with its runtime.
 //! * **JOIN_INTEREST** is there as long as the handle is. **JOIN_WAKER** says whose the waker's cell is: unset, the
 //!   handle's; set, the task's, which reads it once it is complete.
-//! * Two small numbers are here because a word of their own would make every task sixteen bytes larger, the step of usual allocators:
-//!   how many **shielded sections** the task is in, which only the RUNNING thread changes, and which **shard** of the list of owned tasks it
-//!   is in, which its spawner writes before anybody else knows the task.
+//! * Two small numbers are in this word, because a word of their own would make every task sixteen bytes larger, the step of usual allocators.
+//!   One is how many **shielded sections** the task is in, which only the RUNNING thread changes. The other is which **shard** of the list of owned tasks it
+//!   is in, which its spawner writes before any other thread knows the task.
 //! * The rest counts references: the list of owned tasks, the handle, each waker, the queue's entry (which becomes
 //!   the poller's).
 //!
 //! # Orderings
-//! Every step is a read-modify-write with AcqRel: RUNNING hands the future from poller to poller, NOTIFIED hands what the waker
-//! wrote to the next poll, COMPLETE hands the output to the handle, the count hands everything to whoever frees.
-//! Relaxed anywhere would tear one of these; the loom models beside this file run each race.
+//! Every step is a read-modify-write with AcqRel. RUNNING hands the future from poller to poller. NOTIFIED hands what the waker
+//! wrote to the next poll. COMPLETE hands the output to the handle. The count hands everything to the thread that frees.
+//! Relaxed anywhere would break one of these. The loom models beside this file run each race.
 
 use crate::primitives::{AtomicU64, Ordering};
 use blitz_core::checking::Flaws;
