@@ -5,14 +5,14 @@
 //! whose thread is on its way, is waited for. Jobs are tasks like any other (one allocation, one state
 //! machine, the same handle). Polling such a task runs its closure to the end.
 //!
-//! Threads that have blocked in a task count, too: the cap is for both together. They are *lent* (see the scheduler's relief thread), and come back
-//! when the task goes on. One thread is always left for jobs: those who wait in tasks may wait for one of them.
+//! Threads that have blocked in a task count, too: the limit is for both together. They are *lent* (see the scheduler's relief thread), and come back
+//! when the task continues. One thread is always left for jobs, because tasks that wait may wait for one of these jobs.
 //!
-//! Who awaits a job often has another one a moment later: a file is read piece by piece. Sending a thread to sleep and waking it takes longer than most of these jobs. So one thread
-//! that has done its job keeps *looking* for [`LOOK_US`], and a job that comes meanwhile wakes nobody. A thread that has looked in vain a few times
-//! in a row does so now and then only. (`programs/micro`, rows `spawn/blocking` and `fs/read`.)
+//! A task that awaits a job often has another one a moment later: a file is read piece by piece. Sending a thread to sleep and waking it takes longer than most of these jobs. So one thread
+//! that has done its job keeps *looking* for more for [`LOOK_US`], and a job that comes meanwhile wakes no thread. A thread that has looked in vain a few times
+//! in a row does so only now and then. (`programs/micro`, rows `spawn/blocking` and `fs/read`.)
 //!
-//! Idle threads lie on a stack, each with a bell of its own: a job goes to the one that was busy last, nobody else is disturbed, and those at the bottom get old
+//! Idle threads are on a stack, each with a bell of its own. A job goes to the thread that was busy last, and disturbs no other. The threads at the bottom get old
 //! and end.
 
 use crate::context;

@@ -6,11 +6,11 @@
 //! then interrupts the wait, whose time-out follows a clock that ticks 64 times a second. On other systems the time-out of
 //! the wait is used, and an earlier timer has to interrupt the wait. The time-out is in nanoseconds with `kqueue`, and rounded up to milliseconds elsewhere.
 //!
-//! **No timer is slept through.** Whoever arms an earliest timer publishes its tick and then reads `attended`; whoever is
-//! about to wait sets `attended` and then reads the ticks; both with a sequentially consistent fence in between, so one of them
-//! sees the other. If it is the arming thread, it takes the lock and moves the alarm unless it is
-//! early enough. If both do, the lock orders them: the waiter reads the ticks under it, so it never sets
-//! the alarm back to a later time than one that somebody else has set.
+//! **No timer is slept through.** A thread that arms an earliest timer publishes its tick and then reads `attended`. A thread that is
+//! about to wait sets `attended` and then reads the ticks. Both have a sequentially consistent fence in between, so at least one of them
+//! sees the other. If the arming thread does, it takes the lock and moves the alarm, unless the alarm is
+//! early enough. If both do, the lock orders them. The waiter reads the ticks under the lock, so it never sets
+//! the alarm back to a later time than one that another thread has set.
 //!
 //! **Nor is one after the clock has been stopped or moved.** The device follows the system's time, and a tick of a clock that stands
 //! still has no such time. The waiter then waits without the device, and a timer that is armed meanwhile interrupts it, because the clock may jump. A thread that changes the
