@@ -20,7 +20,7 @@
 //!
 //! # Orderings
 //! * `tail` store Release / thief's load Acquire: the place is written before it is seen.
-//! * the word's swaps are AcqRel: the owner's Acquire load of `back` sees the thief's copying finished (Release) before it
+//! * the word's swaps are AcqRel: the owner's Acquire load of `back` sees that the thief has finished copying (Release), before the owner
 //!   writes the places again; with Relaxed a place could be overwritten while it is copied.
 
 use crate::primitives::{AtomicU32, AtomicU64, Ordering, UnsafeCell};

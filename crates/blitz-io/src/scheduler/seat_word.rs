@@ -1,4 +1,4 @@
-//! Who is inside of the driver, and whether it is to be shut: one word.
+//! Which thread is inside the driver, and whether the driver is to be shut: one word.
 //!
 //! # The driver is shut once nobody needs it, and nobody waits for that
 //! The end of a runtime sets [`CLOSING`] in the same step in which it enters, or in which it finds that a thread is inside. A thread leaves by one step

@@ -6,8 +6,8 @@
 //!
 //! # No task is stranded
 //! A task is visible (in a slot, ring or the shared queue) before its waker asks the engine to look ([`PoolHandle::notify`]:
-//! fence, then counters); a worker announces its sleep before its last look. The pushes that tell nobody are into the
-//! slot and, if there is little in it, the ring of the worker that pushes: that worker is awake, and looks there before it sleeps. If it
+//! fence, then counters). A worker announces its sleep before its last look. Only two kinds of pushes tell no other thread: those into the
+//! slot and, if there is little in it, into the ring of the worker that pushes. That worker is awake, and looks there before it sleeps. If it
 //! does not get there, because it is stuck in a poll, the watcher tells others (`watch`).
 
 use super::core::{self, Core, Cores, Pushed};

@@ -1,4 +1,4 @@
-//! The handler of all signals that somebody listens to, and how it gets there.
+//! The handler of all signals that have a listener, and how it is installed.
 //!
 //! A handler runs wherever the system interrupts a thread, also in the middle of an allocation or while a lock is held. So it does only what is allowed there. It
 //! loads a pointer that was published before the handler was installed, adds one to a counter, and writes one byte to a pipe that does not block. It also calls the
