@@ -108,10 +108,7 @@ where
     let past = recall(site);
     let short = past.is_some_and(|past| !outlasts_a_wake(past));
     shared.assert_of_this_process();
-    let theirs = Arc::clone(shared);
     let future = RunOnce(Some(move || {
-        // A pool's thread does not know whose computation it runs.
-        let _entered = (!context::is_current(&theirs)).then(|| context::enter(theirs));
         context::with(|theirs| {
             if !short {
                 theirs.caller_blocks();
@@ -185,6 +182,12 @@ impl Schedule for CpuSchedule {
 
     fn release(&self, task: &Task) -> bool {
         self.0.owned.remove(task)
+    }
+
+    /// A pool's thread does not know whose computation it runs.
+    fn poll<R>(&self, poll: impl FnOnce() -> R) -> R {
+        let _entered = (!context::is_current(&self.0)).then(|| context::enter(Arc::clone(&self.0)));
+        poll()
     }
 }
 

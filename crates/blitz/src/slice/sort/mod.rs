@@ -7,6 +7,8 @@
 //! | [`par_sort_radix`], and all of the above for integers | yes | as much as the slice |
 //! | [`par_sort_radix_by_key`], and by integer keys | yes | as much as the slice, and the keys with positions twice |
 //!
+//! On Linux with 64 bits, what a sort has used besides stays mapped for the next one, if it is no more than 32 MiB; the kernel may take it back at any time ([`pages`]).
+//!
 //! All of them follow one plan. Time a few comparisons ([`plan`]): if the whole sort takes less than a wake-up of another thread
 //! is worth, and none is awake and looks for work, the calling thread does it at once. Otherwise look whether the slice is, or starts with, one run ([`runs`]), and only then split.
 //! Pieces are sorted by the standard library ([`leaf`], [`guarded`]): there is no better sequential sort to be had. What is ours is
@@ -32,6 +34,11 @@ mod multiway;
 mod named;
 mod nearly;
 mod order;
+#[cfg(all(target_os = "linux", target_pointer_width = "64", not(miri)))]
+mod pages;
+#[cfg(not(all(target_os = "linux", target_pointer_width = "64", not(miri))))]
+#[path = "pages_none.rs"]
+mod pages;
 pub(crate) mod partition;
 mod permute;
 mod plan;

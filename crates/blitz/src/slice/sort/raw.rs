@@ -5,6 +5,7 @@
 //! may touch which part, and when, is argued where the pointers are used.
 
 use super::fork::both_moves;
+use super::pages::Pages;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::ptr::{self, NonNull};
 
@@ -50,20 +51,17 @@ impl<T> Shared<T> {
     }
 }
 
-/// Uninitialised memory for a number of elements. Dropping it frees the memory and nothing else.
-///
-/// Large buffers ask the kernel for huge pages: touching fresh memory 4 KiB at a time costs more than sorting it does (0.4 ms per
-/// megabyte on a virtual machine, against 0.08 ms with huge pages).
+/// Uninitialised memory for a number of elements. Dropping it frees the memory and nothing else. Where much of it comes from says [`pages`](super::pages).
 pub(crate) struct Scratch<T> {
     memory: NonNull<T>,
     layout: Layout,
+    /// Where the memory is, if the allocator has not been asked.
+    pages: Option<Pages>,
 }
 
-/// The size of a huge page, or a multiple of it, wherever the kernel has them.
-const HUGE_PAGE: usize = 2 << 20;
-
-/// Buffers of this many bytes or more ask for huge pages.
-const WORTH_HUGE_PAGES: usize = 2 * HUGE_PAGE;
+/// Vectors of this many bytes or more ask for huge pages: touching fresh memory 4 KiB at a time costs more than sorting it does (0.4 ms per
+/// megabyte on a virtual machine, against 0.08 ms with huge pages).
+const WORTH_HUGE_PAGES: usize = 4 << 20;
 
 impl<T> Scratch<T> {
     /// Memory for `len` elements.
@@ -89,16 +87,19 @@ impl<T> Scratch<T> {
             return Some(Scratch {
                 memory: NonNull::dangling(),
                 layout,
+                pages: None,
             });
         }
-        // SAFETY: the layout's size is not zero.
-        let memory = NonNull::new(unsafe { alloc(layout) })?;
-        if layout.size() >= WORTH_HUGE_PAGES {
-            advise_huge_pages(memory, layout.size());
-        }
+        let pages = Pages::with_room_for(layout);
+        let memory = match &pages {
+            Some(pages) => pages.start(),
+            // SAFETY: the layout's size is not zero.
+            None => NonNull::new(unsafe { alloc(layout) })?,
+        };
         Some(Scratch {
             memory: memory.cast(),
             layout,
+            pages,
         })
     }
 
@@ -109,7 +110,7 @@ impl<T> Scratch<T> {
 
 impl<T> Drop for Scratch<T> {
     fn drop(&mut self) {
-        if self.layout.size() != 0 {
+        if self.layout.size() != 0 && self.pages.is_none() {
             // SAFETY: the memory came from `alloc` with this very layout.
             unsafe { dealloc(self.memory.as_ptr().cast(), self.layout) };
         }
@@ -130,11 +131,6 @@ pub(crate) fn welcome_huge_pages<T>(vec: &mut Vec<T>) {
 #[cfg(all(target_os = "linux", not(miri)))]
 #[cold]
 fn advise_huge_pages(start: NonNull<u8>, size: usize) {
-    use std::ffi::{c_int, c_void};
-    unsafe extern "C" {
-        fn madvise(start: *mut c_void, length: usize, advice: c_int) -> c_int;
-    }
-    const MADV_HUGEPAGE: c_int = 14;
     const PAGE: usize = 4096;
     // The advice concerns whole pages: all that the buffer touches. If it were not for the first one, whose beginning is the allocator's, a buffer with a mapping of its own would be two
     // mappings to the kernel afterwards, which cannot be grown in place. (On systems with larger pages the kernel refuses ranges that do not start on one.)
@@ -142,10 +138,10 @@ fn advise_huge_pages(start: NonNull<u8>, size: usize) {
     let length = (before + size).next_multiple_of(PAGE);
     // SAFETY: the pages are mapped, since part of each is the buffer's, and this advice never changes what the memory holds.
     unsafe {
-        madvise(
+        libc::madvise(
             start.as_ptr().wrapping_sub(before).cast(),
             length,
-            MADV_HUGEPAGE,
+            libc::MADV_HUGEPAGE,
         )
     };
 }
