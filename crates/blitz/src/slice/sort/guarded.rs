@@ -6,8 +6,8 @@
 //! comparison itself unwinds; without that mark, the panic is the standard library's complaint. Then the elements are all there (the
 //! standard library promises that much), and heapsort, which works for any answers, finishes the piece.
 //!
-//! On the good path this costs a landing pad that is never entered. After a complaint the other pieces of the same sort go straight to
-//! heapsort, so that the panic message, which the standard library has printed by then, does not appear once per piece.
+//! If nothing panics, this costs a landing pad that is never entered. After a complaint the other pieces of the same sort use
+//! heapsort directly. So the panic message, which the standard library has printed by then, does not appear once per piece.
 
 use super::order::Order;
 use std::cell::Cell;
