@@ -13,21 +13,21 @@
 //!    (`search.rs`).
 //! 2. **Offered.** The rest is halved by `join` until a part is one block of about 8 us. The right half of each join is on
 //!    offer while the left half runs; an offer that nobody takes costs about a nanosecond.
-//! 3. **Taken back.** A right half that nobody took is run by the same thread after the left half, *with the same folder*
-//!    ([`Consumer::resume`]): the cut leaves no trace. So there are as many folders, calls of `identity` or `init`,
+//! 3. **Taken back.** A right half that no thread took is run by the same thread after the left half, *with the same folder*
+//!    ([`Consumer::resume`]): the split leaves no trace. So there are as many folders, calls of `identity` or `init`,
 //!    partial vectors and reductions as there were thieves, not as there were blocks. Before the thread waits for a half that was taken,
-//!    the folder is completed: meanwhile it may run other parts of the loop, with folders of their own.
+//!    the folder is completed. Meanwhile the thread may run other parts of the loop, with folders of their own.
 //! 4. **Shared.** A half that was taken is, for its thief, a loop of its own that begins at step 2 with the known pace. Its
-//!    result is reduced with the left one when both are there. Results meet in the order of their items, always.
+//!    result is reduced with the left one when both are there. Results always meet in the order of their items.
 //!
 //! The cost of an item is measured anew with every block, and an increase counts at once. A block is itself run in parts of about 2 us,
 //! as far as one can tell in advance, and the clock is read after each. So a loop that starts cheap and becomes expensive is split finer as
 //! soon as it shows, and what was meant to be the rest of a block is offered. A loop whose items are known
 //! to be expensive (some microseconds each) skips step 1 too, so that even its first two items run at the same time.
 //!
-//! What a cut takes is measured as well, and is none of the items' cost: what is cut takes several times as long as the cut (`Pace::note_cut`).
+//! The time of a split is measured as well, and does not count as time of the items. A part is split only if it takes several times as long as the split (`Pace::note_cut`).
 //!
-//! Depth is logarithmic: each fork halves what is ahead.
+//! Depth is logarithmic: each fork halves what is left.
 
 use super::local::{Here, Local};
 use super::pace::{FEW, Nest, Pace, Site, is_still_short, is_tiny};

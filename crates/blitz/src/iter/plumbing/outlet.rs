@@ -1,4 +1,4 @@
-//! Loops that are run piece by piece by somebody else: what `into_seq` is made of.
+//! Loops whose pieces other threads run one by one: what `into_seq` is made of.
 //!
 //! A loop runs from the call of `drive` to its end, on the caller's stack. The producer lives there, with everything that it borrows. A sequential iterator over the results has to stop
 //! in between. So such a loop is driven on a stack of its own. A consumer with an [`Outlet`] does not let it run its producer, but hands the producer out, as a [`Piece`]. Other threads

@@ -1,4 +1,4 @@
-//! Loops that are cut by length alone: the same pieces, put together by the same tree, whoever runs them and how many.
+//! Loops that are split by length alone: the same pieces, combined by the same tree, on any number of threads.
 //!
 //! The [demand loop](super::demand_loop) splits where another thread helps, so its pieces differ from run to run. Here [`Cuts`] says
 //! where a loop of a given length is split, every piece has a folder of its own, and two results meet where their pieces were

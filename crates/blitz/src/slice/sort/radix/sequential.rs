@@ -6,8 +6,8 @@
 //! the few elements that are still out of order to their places. Where keys are crowded, the insertion sort meets long groups that
 //! agree in all those bits, and returns them to be sorted by the bits below.
 //!
-//! Every level of that looks at fewer bits, or so it is meant: a scale is laid out by a sample, and keys may be arranged so that a sample
-//! tells nothing about the others. So levels are counted, and after [`DEEPEST`] of them what is left is sorted by comparing.
+//! Every level is meant to look at fewer bits. But a scale is laid out by a sample, and keys may be arranged so that a sample
+//! says nothing about the others. So levels are counted, and after [`DEEPEST`] of them the rest is sorted by comparing.
 //!
 //! Elements are plain copies with trusted keys: nothing here runs user code.
 
