@@ -2,4 +2,7 @@
 //! dependency tree on the Blitz engine.
 #![forbid(unsafe_code)]
 
+// Linked, it begins by itself.
+#[cfg(feature = "blitz-console")]
+use blitz_console as _;
 pub use blitz::*;

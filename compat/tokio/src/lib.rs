@@ -2,6 +2,9 @@
 //! runtime.
 #![forbid(unsafe_code)]
 
+// Linked, it begins by itself.
+#[cfg(feature = "blitz-console")]
+use blitz_console as _;
 pub use blitz_io::*;
 
 /// The attributes name their crate, and here it is called `tokio`.

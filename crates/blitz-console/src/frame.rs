@@ -249,7 +249,7 @@ impl Frame {
         });
         top.count("looked_at", self.looked_at);
         top.objects("tasks", &self.tasks, |out, task| {
-            out.text("id", &format!("{:x}", task.id));
+            out.count("id", task.id);
             out.text("name", &task.name);
             out.text("at", &task.at);
             out.text("runtime", &task.runtime);

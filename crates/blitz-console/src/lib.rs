@@ -12,8 +12,13 @@
 //! ```toml
 //! blitz-console = { version = "0.1", features = ["hooks"] }
 //! ```
-//! The feature `hooks` is what there is to see: it adds a look into a table to each spawn of a task and a few stores to each poll. It is not on by default
+//! The feature `hooks` is what there is to see: it adds a word to each task and two stores to each poll. It is not on by default
 //! because all crates of a build share it. Without it the page shows the process only, and says so.
+//!
+//! # By itself
+//! With `hooks`, a program that is linked with this crate serves the page by itself, as soon as it makes its first pool or runtime, if the environment variable `BLITZ_CONSOLE` has an address
+//! (and `BLITZ_CONSOLE_TOKEN` a token). A crate that no line names is not linked: `use blitz_console as _;` is enough. `compat/tokio` and `compat/rayon` name it with their
+//! feature `blitz-console`. On systems other than Linux, Android, the BSDs, Apple's and Windows, call [`from_env`].
 //!
 //! # What it costs
 //! Without anybody looking: what the hooks cost, and a thread that sleeps. While somebody looks, the thread samples what everybody does 250 times a second. Times of
@@ -23,6 +28,8 @@
 //! On a loopback address everybody on this machine, under the machine's own names. On any other address only who knows the token ([`Console::token`]); without
 //! one, [`Console::serve`] refuses.
 
+#[cfg(feature = "hooks")]
+mod by_itself;
 mod eye;
 mod frame;
 pub mod json;
@@ -35,6 +42,7 @@ mod warnings;
 
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
+use std::sync::{Mutex, PoisonError};
 
 /// Of the thread and the runtime that serve.
 #[cfg(feature = "hooks")]
@@ -62,7 +70,8 @@ pub fn serve(address: impl ToSocketAddrs) -> io::Result<Serving> {
     Console::new().serve(address)
 }
 
-/// Serves at the address in the environment variable `BLITZ_CONSOLE`, if there is one; with the token in `BLITZ_CONSOLE_TOKEN`, if there is one.
+/// Serves at the address in the environment variable `BLITZ_CONSOLE`, if there is one; with the token in `BLITZ_CONSOLE_TOKEN`, if there is one. If that has been done already, also by itself (see
+/// the crate's documentation), it is the same page.
 ///
 /// ```
 /// // Nothing happens if the variable is not set.
@@ -76,6 +85,17 @@ pub fn from_env() -> io::Result<Option<Serving>> {
     let Some(address) = std::env::var_os("BLITZ_CONSOLE") else {
         return Ok(None);
     };
+    let mut served = BY_ENV.lock().unwrap_or_else(PoisonError::into_inner);
+    if served.is_none() {
+        *served = Some(serve_by_env(address)?);
+    }
+    Ok(served.clone())
+}
+
+/// The page that was asked for by the environment.
+static BY_ENV: Mutex<Option<Serving>> = Mutex::new(None);
+
+fn serve_by_env(address: std::ffi::OsString) -> io::Result<Serving> {
     let wrong = |why: String| io::Error::new(io::ErrorKind::InvalidInput, why);
     let text = |value: std::ffi::OsString, name: &str| {
         value
@@ -87,10 +107,9 @@ pub fn from_env() -> io::Result<Option<Serving>> {
     if let Some(token) = std::env::var_os("BLITZ_CONSOLE_TOKEN") {
         console = console.token(text(token, "BLITZ_CONSOLE_TOKEN")?);
     }
-    let serving = console.serve(&*address).map_err(|error| {
-        io::Error::new(error.kind(), format!("BLITZ_CONSOLE={address}: {error}"))
-    })?;
-    Ok(Some(serving))
+    console
+        .serve(&*address)
+        .map_err(|error| io::Error::new(error.kind(), format!("BLITZ_CONSOLE={address}: {error}")))
 }
 
 /// How to serve.
@@ -155,6 +174,7 @@ impl Console {
 }
 
 /// A page that is served. Dropping this changes nothing: it is served until [`Serving::stop`] or the end of the program.
+#[derive(Clone)]
 pub struct Serving {
     address: SocketAddr,
     stop: server::Stop,
@@ -168,6 +188,9 @@ impl Serving {
 
     /// Closes the page.
     pub fn stop(self) {
+        let mut by_env = BY_ENV.lock().unwrap_or_else(PoisonError::into_inner);
+        by_env.take_if(|served| served.address == self.address);
+        drop(by_env);
         self.stop.stop();
     }
 }

@@ -416,6 +416,35 @@ fn a_long_poll_is_named_and_warned_of() {
     });
 }
 
+/// Nothing was written down then but the task.
+#[test]
+fn a_poll_that_began_before_anybody_looked_is_named() {
+    let (_alone, page) = alone();
+    while blitz_core::console::is_looked_at() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let runtime = runtime("hung");
+    let (going, stop) = Going::new();
+    let (tell, told) = std::sync::mpsc::channel();
+    let rude = Builder::new().name("hangs").spawn_on(
+        async move {
+            tell.send(()).unwrap();
+            while stop.load(Ordering::Relaxed) {
+                std::hint::spin_loop();
+            }
+        },
+        runtime.handle(),
+    );
+    told.recv().unwrap();
+    let mut events = Events::open(page);
+    let frame = events.until("a long poll", |frame| {
+        named(frame.at("polls"), "hangs").at("time").number() >= 50.0
+    });
+    assert!(named(frame.at("tasks"), "hangs").at("busy").number() > 0.0);
+    drop(going);
+    runtime.block_on(rude.unwrap()).unwrap();
+}
+
 /// Whoever is in such a poll says so itself: a worker, of which there are more than in the beginning, or the relief thread, which nobody takes for a worker that is held.
 #[test]
 fn a_long_poll_is_of_the_thread_that_is_in_it() {

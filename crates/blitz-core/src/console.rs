@@ -51,10 +51,34 @@ pub fn is_looked_at() -> bool {
     LOOKING.load(Ordering::Relaxed) > 0
 }
 
+// ---- who wants to begin with the first pool --------------------------------------------------
+
+/// Called with the first pool or runtime; null: nobody wants that, or it has been called.
+static AT_FIRST: AtomicPtr<()> = AtomicPtr::new(ptr::null_mut());
+
+/// Has `call` called when the first pool or runtime begins, on the thread that makes it and in the middle of that: it is to be short. May be called before `main`.
+pub fn at_first(call: fn()) {
+    AT_FIRST.store(call as *mut (), Ordering::Release);
+}
+
+/// A pool or a runtime begins. The caller has no locks.
+pub fn begins() {
+    if !AT_FIRST.load(Ordering::Relaxed).is_null() {
+        let call = AT_FIRST.swap(ptr::null_mut(), Ordering::Acquire);
+        if !call.is_null() {
+            // SAFETY: `at_first` has made it of one.
+            let call = unsafe { std::mem::transmute::<*mut (), fn()>(call) };
+            call();
+        }
+    }
+}
+
 // ---- sites ----------------------------------------------------------------------------------
 
 /// Room for this many sites. Those that come later are counted together.
 const SITES: usize = 4096;
+/// Places that are tried for one: a program with too many does not search all of them at each call.
+const TRIES: usize = 64;
 
 static TABLE: [AtomicPtr<CallSite>; SITES] = [const { AtomicPtr::new(ptr::null_mut()) }; SITES];
 
@@ -107,7 +131,7 @@ impl CallSite {
         let address = ptr::from_ref(location) as u64 ^ (kind.as_ptr() as u64).rotate_left(32);
         let first = (address.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 52) as usize;
         let mut fresh: Option<Box<CallSite>> = None;
-        for entry in (0..SITES).map(|offset| &TABLE[(first + offset) % SITES]) {
+        for entry in (0..TRIES).map(|offset| &TABLE[(first + offset) % SITES]) {
             // Acquire: what its maker wrote.
             let mut found = entry.load(Ordering::Acquire);
             if found.is_null() {
@@ -425,6 +449,7 @@ impl OfPool {
 
     /// A pool begins.
     pub(crate) fn begins(pool: &Arc<Pool>) {
+        begins();
         let mut pools = POOLS.lock();
         pools.retain(|pool| pool.strong_count() > 0);
         pools.push(Arc::downgrade(pool));

@@ -227,6 +227,12 @@ impl<T: Default> ForkLock<T> {
     }
 }
 
+impl<T: Default> Default for ForkLock<T> {
+    fn default() -> Self {
+        Self::new(T::default())
+    }
+}
+
 pub struct Locked<'a, T> {
     lock: &'a ForkLock<T>,
     open: u32,

@@ -2,7 +2,8 @@
 //!
 //! Read from another thread, with plain loads, and with the locks that guard the lists of tasks, each for some hundred tasks at most.
 
-use crate::place::on::{Counts, Place};
+use crate::ended;
+use crate::place::Place;
 use crate::runtime::Metrics;
 use crate::scheduler::{Core, Shared};
 use crate::task::Header;
@@ -25,6 +26,7 @@ static KNOWN: ForkLock<Known> = ForkLock::new(Known {
 
 /// A runtime begins.
 pub(crate) fn begins(runtime: &Arc<Shared>) {
+    blitz_core::console::begins();
     let mut known = KNOWN.lock();
     known.runtimes.retain(|runtime| runtime.strong_count() > 0);
     known.runtimes.push(Arc::downgrade(runtime));
@@ -38,6 +40,8 @@ pub(crate) fn has_local_tasks(runtime: &Shared) {
 }
 
 fn set_looked_at(runtime: &Shared, looked_at: bool) {
+    // The one that serves the page is not what somebody looks for.
+    let looked_at = looked_at && runtime.identity.name() != Some(OWN_NAME);
     runtime.owned.is_looked_at(looked_at);
     if let Some(local) = runtime.local.get() {
         local.is_looked_at(looked_at);
@@ -80,50 +84,11 @@ fn change_looking(change: impl Fn(usize) -> usize) {
 /// The name of the runtime that serves the page: what it does is not what somebody looks for.
 pub const OWN_NAME: &str = "blitz-console";
 
-type Ended = HashMap<Spawned, Counts>;
-
-/// Tasks of runtimes that are gone.
-static ENDED: ForkLock<Option<Ended>> = ForkLock::new(None);
-
-/// A runtime goes, with what it has counted.
-pub(crate) fn goes(runtime: &Shared) {
-    let mut ended = Ended::new();
-    add_ended(&mut ended, runtime);
-    if !ended.is_empty() {
-        let mut all = ENDED.lock();
-        let all = all.get_or_insert_with(Ended::new);
-        for (spawned, counts) in ended {
-            add(all, spawned, counts);
-        }
-    }
-}
-
-fn add_ended(to: &mut Ended, runtime: &Shared) {
-    if runtime.identity.name() == Some(OWN_NAME) {
-        return;
-    }
-    let mut show = |place, counts| add(to, Spawned::of(place), counts);
-    runtime.owned.look_at_ended(&mut show);
-    if let Some(local) = runtime.local.get() {
-        local.look_at_ended(&mut show);
-    }
-}
-
-fn add(to: &mut Ended, spawned: Spawned, counts: Counts) {
-    let sum = to.entry(spawned).or_default();
-    sum.tasks += counts.tasks;
-    sum.polls += counts.polls;
-}
-
 /// Tasks that have ended while somebody looked, and how often these were polled; not those of the runtime that serves the page.
 pub fn ended() -> Vec<(Spawned, u64, u64)> {
-    let mut ended = ENDED.lock().clone().unwrap_or_default();
-    for runtime in alive() {
-        add_ended(&mut ended, &runtime);
-    }
-    let counts = ended.into_iter();
+    let counts = ended::all().into_iter();
     counts
-        .map(|(spawned, counts)| (spawned, counts.tasks, counts.polls))
+        .map(|(place, counts)| (Spawned::of(place), counts.tasks, counts.polls))
         .collect()
 }
 
@@ -182,33 +147,70 @@ pub enum TaskDoing {
 /// A task, as it was when it was looked at.
 #[derive(Clone, Copy, Debug)]
 pub struct TaskView {
-    /// Its number: its address. A later one may have the same.
-    pub id: usize,
+    /// Its address. A later one may have the same.
+    pub address: usize,
+    /// Its number, which no other one has that is looked at; 0: it has none yet.
+    pub number: u64,
+    is_new: bool,
     /// Where it was spawned.
     pub spawned: Spawned,
     /// What it does.
     pub doing: TaskDoing,
-    /// How often it has been polled.
-    pub polls: u64,
-    /// How often it has been made ready again: by a wake, or by yielding.
-    pub wakes: u64,
+    /// How often it has been polled: what is left of that in 32 bits.
+    pub polls: u32,
 }
 
 impl TaskView {
     pub(crate) fn of(task: &Header) -> Option<Self> {
-        let doing = task.state.doing()?;
-        let polls = task.seen.polls();
-        // Being spawned has made it ready once. Polled means not ready any more.
-        let ready = u64::from(doing == TaskDoing::Ready);
-        let wakes = (polls + ready).saturating_sub(1);
         Some(TaskView {
-            id: std::ptr::from_ref(task) as usize,
+            address: std::ptr::from_ref(task).addr(),
+            number: 0,
+            is_new: task.state.is_first_shown(),
             spawned: Spawned::of(task.seen.place()),
-            doing,
-            polls,
-            wakes,
+            doing: task.state.doing()?,
+            polls: task.polls.get(),
         })
     }
+
+    /// How often it has been made ready again, by a wake or by yielding, if it was polled so often.
+    pub fn wakes(&self, polls: u64) -> u64 {
+        // Being spawned has made it ready once. Polled means not ready any more.
+        let ready = u64::from(self.doing == TaskDoing::Ready);
+        (polls + ready).saturating_sub(1)
+    }
+}
+
+/// The numbers of tasks that have been looked at, by address. A task says whether it has been; so the number of one that is through is not taken for that of another in its memory.
+#[derive(Default)]
+struct Numbers {
+    last: u64,
+    known: Option<HashMap<usize, u64>>,
+}
+
+static NUMBERS: ForkLock<Numbers> = ForkLock::new(Numbers {
+    last: 0,
+    known: None,
+});
+
+impl Numbers {
+    fn number(&mut self, task: &TaskView) -> u64 {
+        let known = self.known.get_or_insert_default();
+        match known.get(&task.address) {
+            Some(&number) if !task.is_new => number,
+            _ => {
+                self.last += 1;
+                known.insert(task.address, self.last);
+                self.last
+            }
+        }
+    }
+}
+
+/// Forgets the numbers of tasks that are through: all but those at the addresses that are `alive`.
+pub fn forget_tasks(alive: impl Fn(usize) -> bool) {
+    let mut numbers = NUMBERS.lock();
+    let known = numbers.known.iter_mut();
+    known.for_each(|known| known.retain(|&address, _| alive(address)));
 }
 
 /// A thread that runs tasks: a worker, or a relief thread.
@@ -229,9 +231,9 @@ pub struct Server {
 pub struct Polling {
     /// As long as it stays the same, it is the same poll.
     pub progress: u64,
-    /// Where the task was spawned.
-    pub spawned: Spawned,
-    /// Which task it is; see [`TaskView::id`].
+    /// Where the task was spawned. `None`: the worker began before anybody looked; see [`RuntimeView::spawned`].
+    pub spawned: Option<Spawned>,
+    /// Which task it is; see [`TaskView::address`].
     pub task: usize,
     /// Tasks that wait in the worker's own queue for the end of the poll.
     pub behind: usize,
@@ -242,13 +244,13 @@ pub struct Polling {
 impl Polling {
     fn of(core: &Core) -> Option<Self> {
         let progress = core.progress();
-        let (place, task, said) = core.now.get()?;
+        let polled = core.now.get()?;
         (progress & 1 == 1).then(|| Polling {
             progress,
-            spawned: Spawned::of(place),
-            task,
+            spawned: polled.place.map(Spawned::of),
+            task: polled.task,
             behind: core.ready(),
-            holds_worker: !said,
+            holds_worker: !polled.said,
         })
     }
 }
@@ -325,8 +327,19 @@ impl RuntimeView {
         self.0.driver.handle().sources_seen()
     }
 
+    /// Where the task at this address was spawned, if there is one: looks through all of them.
+    pub fn spawned(&self, task: usize) -> Option<Spawned> {
+        let local = || self.0.local.get().and_then(|local| local.place_of(task));
+        let place = self.0.owned.place_of(task).or_else(local);
+        place.map(Spawned::of)
+    }
+
     /// Shows every task, or some of them if there are very many; `most` of each of some dozen lists.
     pub fn tasks(&self, most: usize, mut show: impl FnMut(TaskView)) {
+        let mut show = |task: TaskView| {
+            let number = NUMBERS.lock().number(&task);
+            show(TaskView { number, ..task });
+        };
         self.0.owned.look_at(most, &mut show);
         if let Some(local) = self.0.local.get() {
             local.look_at(most, &mut show);

@@ -29,6 +29,8 @@ mod coop;
 mod cpu;
 #[cfg_attr(loom, allow(dead_code, unused_imports))]
 mod driver;
+#[cfg(all(feature = "console", not(loom)))]
+mod ended;
 #[cfg(any(unix, windows))]
 #[cfg_attr(loom, allow(dead_code))]
 pub mod fs;
@@ -38,8 +40,6 @@ pub mod future;
 pub mod hyper;
 #[cfg(not(loom))]
 pub mod io;
-#[cfg(all(feature = "console", not(loom)))]
-mod kinds;
 #[cfg(not(loom))]
 mod looks;
 #[doc(hidden)]

@@ -1,14 +1,14 @@
 //! What the console wants to know of a task: where it was spawned, its name, how often it was polled; and of a worker: which task it polls.
 //!
-//! With the cargo feature `console`, a task has a number here where it would have the pointer to what runs it (`kinds.rs`), with the counts in the same word, and there are a few plain stores for
-//! each poll. Without it that pointer is all, and nothing else remains.
+//! With the cargo feature `console`, a task has a pointer to its place and a count of its polls, and a worker writes down for each poll which task it is; while somebody looks, also the place. Without
+//! it nothing of this remains.
 
 #[cfg(all(feature = "console", not(loom)))]
-pub(crate) use on::{Now, Place, Seen, Tally};
+pub(crate) use on::{Now, Place, Polls, Seen, Tally};
 
 #[cfg(any(not(feature = "console"), loom))]
 #[cfg_attr(loom, allow(unused_imports, reason = "loom builds no workers"))]
-pub(crate) use off::{Now, Place, Seen, Tally};
+pub(crate) use off::{Now, Place, Polls, Seen, Tally};
 
 /// A task's part in a profile of the program that has spawned it: nothing, unless the engine is built with its profiler.
 #[cfg(not(loom))]
@@ -41,14 +41,12 @@ pub(crate) fn strand(place: Place) -> Strand {
 
 #[cfg(all(feature = "console", not(loom)))]
 pub(crate) mod on {
-    use crate::kinds;
-    use crate::task::{Header, VTable};
+    use crate::task::Header;
     use blitz_core::console::{ForkLock, thread_number};
     use blitz_core::site::Site;
     use std::borrow::Cow;
-    use std::collections::HashMap;
     use std::panic::Location;
-    use std::sync::atomic::{AtomicU16, AtomicU32, AtomicUsize, Ordering};
+    use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
     /// Different names that are remembered. Tasks with others are known by their line only: somebody puts numbers into names.
     const NAMES: usize = 1024;
@@ -66,20 +64,19 @@ pub(crate) mod on {
     }
 
     /// Where a task was spawned, and what it is called: a pointer to a location, or to one with a name and then odd.
-    #[derive(Clone, Copy, PartialEq, Eq)]
+    #[derive(Clone, Copy, PartialEq, Eq, Hash)]
     pub(crate) struct Place(usize);
 
-    /// The line of [`Place::ELSEWHERE`].
-    const ELSEWHERE: &Location<'static> = Location::caller();
-
     impl Place {
-        /// For those that come when there are too many of them.
-        pub(crate) const ELSEWHERE: Self = Place(0);
-
-        /// What tells it from others.
+        /// What tells it from others. Not zero.
         #[inline(always)]
         pub(crate) fn bits(self) -> usize {
             self.0
+        }
+
+        /// That of [`Place::bits`], or of zero.
+        pub(crate) fn of_bits(bits: usize) -> Option<Self> {
+            (bits != 0).then_some(Place(bits))
         }
 
         /// The caller's caller.
@@ -118,9 +115,6 @@ pub(crate) mod on {
         }
 
         pub(crate) fn line(self) -> &'static Location<'static> {
-            if self == Self::ELSEWHERE {
-                return ELSEWHERE;
-            }
             self.as_named().map_or_else(
                 // SAFETY: then it is the address of a location, which lives for ever.
                 || unsafe { &*std::ptr::with_exposed_provenance(self.0) },
@@ -146,126 +140,41 @@ pub(crate) mod on {
         }
     }
 
-    /// In each task: its kind, and how often it was polled. Whoever polls a task has the right to count here, so no count is lost. Wakes need no count of their own: each one that makes the task ready,
-    /// and its being spawned, is followed by a poll.
-    #[repr(C)]
-    pub(crate) struct Seen {
-        /// The number of its kind. First, so that it needs not be moved to its place in the word that all of this is at the beginning.
-        kind: u16,
-        /// How often `polls` has come round to zero.
-        rounds: AtomicU16,
-        polls: AtomicU32,
-    }
+    /// In each task: its place.
+    pub(crate) struct Seen(Place);
 
     impl Seen {
-        /// Of a task that is about to be put together.
         #[inline(always)]
-        pub(crate) fn new(place: Place, vtable: &'static VTable) -> Self {
-            Seen {
-                kind: kinds::number(place, vtable),
-                rounds: AtomicU16::new(0),
-                polls: AtomicU32::new(0),
-            }
+        pub(crate) fn new(place: Place) -> Self {
+            Seen(place)
         }
 
         #[inline(always)]
-        pub(crate) fn number(&self) -> u16 {
-            self.kind
+        pub(crate) fn place(&self) -> Place {
+            self.0
+        }
+    }
+
+    /// In each task: how often it was polled. Whoever polls a task has the right to count here, so no count is lost. Wakes need no count of their own: each one that makes the task ready,
+    /// and its being spawned, is followed by a poll.
+    ///
+    /// It comes round after four thousand million polls: whoever looks sees that, and goes on counting.
+    pub(crate) struct Polls(AtomicU32);
+
+    impl Polls {
+        pub(crate) const fn new() -> Self {
+            Polls(AtomicU32::new(0))
         }
 
         /// It is polled.
         #[inline(always)]
-        pub(crate) fn polled(&self) {
-            let polls = self.polls.load(Ordering::Relaxed);
-            self.polls.store(polls.wrapping_add(1), Ordering::Relaxed);
+        pub(crate) fn add(&self) {
+            let polls = self.0.load(Ordering::Relaxed);
+            self.0.store(polls.wrapping_add(1), Ordering::Relaxed);
         }
 
-        /// The poll has ended, and is not the last one: that is all that a count of four thousand million is asked for.
-        #[inline(always)]
-        pub(crate) fn pends(&self) {
-            if self.polls.load(Ordering::Relaxed) == 0 {
-                self.comes_round();
-            }
-        }
-
-        #[cold]
-        fn comes_round(&self) {
-            let rounds = self.rounds.load(Ordering::Relaxed);
-            self.rounds.store(rounds.wrapping_add(1), Ordering::Relaxed);
-        }
-
-        pub(crate) fn place(&self) -> Place {
-            // SAFETY: it is a number.
-            unsafe { kinds::place(self.kind) }
-        }
-
-        /// How often it was polled.
-        pub(crate) fn polls(&self) -> u64 {
-            let rounds = u64::from(self.rounds.load(Ordering::Relaxed));
-            rounds << 32 | u64::from(self.polls.load(Ordering::Relaxed))
-        }
-    }
-
-    /// In each list of tasks, under its lock: how many have left it while somebody looked, and how often these were polled. A word, as long as nobody looks.
-    #[derive(Default)]
-    pub(crate) struct Ended(Option<Box<ByKind>>);
-
-    /// See [`Ended`].
-    #[derive(Default)]
-    struct ByKind {
-        /// Of the kind that left last: most tasks leave after others of their kind.
-        last: u16,
-        counts: Counts,
-        others: HashMap<u16, Counts>,
-    }
-
-    /// Tasks, and their polls.
-    #[derive(Clone, Copy, Default)]
-    pub(crate) struct Counts {
-        pub(crate) tasks: u64,
-        pub(crate) polls: u64,
-    }
-
-    impl Ended {
-        /// A task has left, and somebody looks.
-        pub(crate) fn add(&mut self, task: &Header) {
-            self.0.get_or_insert_default().add(task);
-        }
-
-        /// All of them.
-        pub(crate) fn get(&self) -> impl Iterator<Item = (Place, Counts)> {
-            self.0.iter().flat_map(|ended| ended.get())
-        }
-    }
-
-    impl ByKind {
-        fn add(&mut self, task: &Header) {
-            let number = task.seen.number();
-            if number != self.last {
-                self.turn_to(number);
-            }
-            self.counts.tasks += 1;
-            self.counts.polls += task.seen.polls();
-        }
-
-        #[cold]
-        fn turn_to(&mut self, number: u16) {
-            let counts = std::mem::take(&mut self.counts);
-            self.others.insert(self.last, counts);
-            self.counts = self.others.remove(&number).unwrap_or_default();
-            self.last = number;
-        }
-
-        fn get(&self) -> impl Iterator<Item = (Place, Counts)> {
-            let last = (self.last, self.counts);
-            let others = self
-                .others
-                .iter()
-                .map(|(&number, &counts)| (number, counts));
-            // Before the first one there was none.
-            let known = others.chain([last]).filter(|&(number, _)| number != 0);
-            // SAFETY: it is a number.
-            known.map(|(number, counts)| (unsafe { kinds::place(number) }, counts))
+        pub(crate) fn get(&self) -> u32 {
+            self.0.load(Ordering::Relaxed)
         }
     }
 
@@ -300,13 +209,13 @@ pub(crate) mod on {
         }
     }
 
-    /// In each worker's core: the task that it polls, if it is in a slice. Two plain stores for each poll of what is at hand: putting both into one word took ten instructions. Whoever looks between the two
-    /// sees the kind of one task with the number of the one before.
+    /// In each worker's core: the task that it polls, if it is in a slice. A plain store for each poll, two while somebody looks: whoever looks between the two sees the place of one task with the address of
+    /// the one before. In a slice that began before anybody looked, the place has to be looked up in the runtime's lists.
     #[derive(Default)]
     pub(crate) struct Now {
-        /// The number of its kind; 0 if none was polled yet.
-        kind: AtomicU16,
-        /// Its address, which is even, and [`SAID`].
+        /// Where the task was spawned; 0 if that is not noted.
+        place: AtomicUsize,
+        /// Its address, which is even, and [`SAID`]; 0 if none was polled yet.
         task: AtomicUsize,
         /// The number by which the system knows the owner, if that is a relief thread; else 0.
         thread: AtomicU32,
@@ -315,17 +224,36 @@ pub(crate) mod on {
     /// The poll has said that it takes long.
     const SAID: usize = 1;
 
+    /// What a worker polls, or has polled last.
+    #[derive(Clone, Copy)]
+    pub(crate) struct Polled {
+        /// The task's address.
+        pub(crate) task: usize,
+        /// Where it was spawned, if that was noted.
+        pub(crate) place: Option<Place>,
+        /// Whether the poll has said that it takes long.
+        pub(crate) said: bool,
+    }
+
     impl Now {
         pub(crate) fn new() -> Self {
             Self::default()
         }
 
+        /// A slice begins. For the owner.
+        pub(crate) fn slice_begins(&self) {
+            self.place.store(0, Ordering::Relaxed);
+            self.task.store(0, Ordering::Relaxed);
+        }
+
         /// For the owner.
         #[inline(always)]
-        pub(crate) fn polls(&self, kind: u16, task: *const Header) {
-            // Release: whoever looks finds the kind written.
-            self.kind.store(kind, Ordering::Release);
-            self.task.store(task as usize, Ordering::Relaxed);
+        pub(crate) fn polls(&self, task: &Header, notes_place: bool) {
+            if notes_place {
+                self.place.store(task.seen.place().0, Ordering::Relaxed);
+            }
+            self.task
+                .store((&raw const *task).addr(), Ordering::Relaxed);
         }
 
         /// The poll has said that it blocks, or computes for long: somebody else serves. For the owner.
@@ -345,46 +273,20 @@ pub(crate) mod on {
             (thread != 0).then_some(thread)
         }
 
-        /// Where the task was spawned that it polls or has polled last, the task's name as a number, and whether the poll has said that it takes long.
-        pub(crate) fn get(&self) -> Option<(Place, usize, bool)> {
-            let number = self.kind.load(Ordering::Acquire);
+        pub(crate) fn get(&self) -> Option<Polled> {
+            let place = self.place.load(Ordering::Relaxed);
             let task = self.task.load(Ordering::Relaxed);
-            (number != 0).then(|| {
-                // SAFETY: it is a number.
-                let place = unsafe { kinds::place(number) };
-                (place, task & !SAID, task & SAID != 0)
+            (task & !SAID != 0).then_some(Polled {
+                task: task & !SAID,
+                place: Place::of_bits(place),
+                said: task & SAID != 0,
             })
-        }
-    }
-
-    #[cfg(test)]
-    mod tests {
-        use super::*;
-
-        #[test]
-        fn polls_are_counted_beyond_what_fits_in_their_word() {
-            let seen = Seen::new(Place::here(), crate::task::vtable_for_tests::<u32>());
-            let poll_once = || {
-                seen.polled();
-                seen.pends();
-            };
-            for polls in 1..=3 {
-                poll_once();
-                assert_eq!(seen.polls(), polls);
-            }
-            seen.polls.store(u32::MAX - 1, Ordering::Relaxed);
-            for polls in u64::from(u32::MAX)..(1 << 32) + 3 {
-                poll_once();
-                assert_eq!(seen.polls(), polls);
-            }
         }
     }
 }
 
 #[cfg(any(not(feature = "console"), loom))]
 mod off {
-    use crate::task::VTable;
-
     /// Nothing, but for profiles.
     #[derive(Clone, Copy)]
     pub(crate) struct Place {
@@ -415,24 +317,24 @@ mod off {
         }
     }
 
-    pub(crate) struct Seen(&'static VTable);
+    pub(crate) struct Seen;
 
     impl Seen {
         #[inline(always)]
-        pub(crate) fn new(_place: Place, vtable: &'static VTable) -> Self {
-            Seen(vtable)
+        pub(crate) fn new(_place: Place) -> Self {
+            Seen
+        }
+    }
+
+    pub(crate) struct Polls;
+
+    impl Polls {
+        pub(crate) const fn new() -> Self {
+            Polls
         }
 
         #[inline(always)]
-        pub(crate) fn vtable(&self) -> &'static VTable {
-            self.0
-        }
-
-        #[inline(always)]
-        pub(crate) fn polled(&self) {}
-
-        #[inline(always)]
-        pub(crate) fn pends(&self) {}
+        pub(crate) fn add(&self) {}
     }
 
     #[derive(Debug)]
@@ -461,6 +363,14 @@ mod off {
         pub(crate) fn new() -> Self {
             Now
         }
+
+        #[cfg(not(loom))]
+        #[inline(always)]
+        pub(crate) fn slice_begins(&self) {}
+
+        #[cfg(not(loom))]
+        #[inline(always)]
+        pub(crate) fn polls(&self, _task: &crate::task::Header, _notes_place: bool) {}
 
         #[cfg(not(loom))]
         #[inline(always)]

@@ -499,7 +499,7 @@ fn whoever_waits_for_a_task_of_somebody_else_gets_it_in_the_end() {
     }
 }
 
-/// A day would be ten billion blocks of the engine's, and take gigabytes if those that are over were kept.
+/// A day would be five thousand million blocks of the engine's, and take gigabytes if those that are over were kept.
 #[test]
 fn loops_of_days_are_simulated_in_seconds() {
     const DAY: u64 = 86_400_000_000_000;
@@ -514,10 +514,13 @@ fn loops_of_days_are_simulated_in_seconds() {
 }
 
 #[test]
-fn blocks_are_those_of_the_engine_in_programs_of_a_minute() {
-    let seconds = |seconds: u64| crate::world::block_us(seconds * 1_000_000_000);
-    assert_eq!([0, 1, 60].map(seconds), [16.0; 3]);
-    assert!(seconds(600) > 100.0);
+fn blocks_are_those_of_the_engine_in_programs_of_seconds() {
+    let seconds = |seconds: u64, workers| crate::world::block_us(seconds * 1_000_000_000, workers);
+    for workers in [1, 64] {
+        assert_eq!([0, 1, 4].map(|time| seconds(time, workers)), [16.0; 3]);
+    }
+    assert_eq!(seconds(60, 1024), 16.0);
+    assert!(seconds(600, 1024) > 100.0 && seconds(600, 64) > 1000.0);
 }
 
 #[test]

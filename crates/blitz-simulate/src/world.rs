@@ -4,7 +4,8 @@
 //! shape of its code (the order in which a thread looks for work, who passes the word on, what a waiting thread may take) is told again here; each such
 //! place names the function it follows. The tests compare counts with those of the engine.
 //!
-//! Every block of a loop is an event. So that loops of days come to an end, too, programs of more than a minute are cut into longer blocks than the engine's: some millions in all.
+//! Every block of a loop is an event. So that loops of days come to an end, too, programs of more than four seconds are cut into longer blocks than the engine's: a quarter of a million in all, and on
+//! more than 64 cores four thousand for each, so that waiting for the end of a block stays below a hundredth of the whole.
 //!
 //! The same program on the same machine gives the same result, always: there is one generator of random numbers, with a fixed seed.
 
@@ -259,11 +260,14 @@ const US: u64 = 1000;
 const ROOT: usize = 0;
 
 /// The most blocks that the loops of a program are cut into, but for those that thefts make.
-const MOST_BLOCKS: u64 = 1 << 22;
+const MOST_BLOCKS: u64 = 1 << 18;
+/// Of each worker, if these are more.
+const MOST_BLOCKS_EACH: u64 = 1 << 12;
 
-/// A part of a loop is cut no further that takes this long, in microseconds: by the engine's rule, if the program takes a minute or less. In longer ones the blocks are longer.
-pub(crate) fn block_us(work_ns: u64) -> f32 {
-    let fair = (work_ns / MOST_BLOCKS) as f32 / US as f32;
+/// A part of a loop is cut no further that takes this long, in microseconds: by the engine's rule, if the program is not long. In longer ones the blocks are longer.
+pub(crate) fn block_us(work_ns: u64, workers: usize) -> f32 {
+    let most = MOST_BLOCKS.max(MOST_BLOCKS_EACH * workers as u64);
+    let fair = (work_ns / most) as f32 / US as f32;
     fair.max(rules::LOOP_WORTH_A_CUT_US)
 }
 
@@ -337,7 +341,7 @@ impl<'a> World<'a> {
             workers: (0..workers).map(worker).collect(),
             forks: Vec::new(),
             free_forks: Vec::new(),
-            block_us: block_us(program.work_ns()),
+            block_us: block_us(program.work_ns(), machine.workers),
             contexts: vec![Context {
                 parent: ROOT,
                 depth: 0,

@@ -8,7 +8,7 @@ use crate::warnings::{LONG_POLL, RELIEF};
 use blitz_core::console::{self as engine, CallSite, Doing, PoolView};
 use blitz_core::demand::ticks_per_us;
 use blitz_io::console::{
-    self as io, Polling, ReliefDoing, RuntimeView, Server, Spawned, TaskDoing,
+    self as io, Polling, ReliefDoing, RuntimeView, Server, Spawned, TaskDoing, TaskView,
 };
 use std::collections::HashMap;
 use std::panic::Location;
@@ -42,6 +42,7 @@ pub(crate) struct Seen {
     pools_met: usize,
     /// By scheduler.
     schedulers: HashMap<usize, SchedulerSeen>,
+    /// By address.
     tasks: HashMap<usize, TaskSeen>,
     spawns: HashMap<Spawned, SpawnSeen>,
     sites: HashMap<usize, SiteSeen>,
@@ -81,6 +82,9 @@ struct SchedulerSeen {
 /// A poll that goes on.
 struct CoreSeen {
     progress: u64,
+    /// Where its task was spawned, if that had to be looked up.
+    spawned: Option<Spawned>,
+    was_looked_up: bool,
     since: f64,
     behind: usize,
     /// The number of its entry in the list of long polls, if it is one.
@@ -113,11 +117,34 @@ impl CoreSeen {
 }
 
 struct TaskSeen {
-    spawned: Spawned,
+    number: u64,
     first: f64,
     busy: f64,
+    /// All of them, and as the task counts them.
     polls: u64,
+    counted: u32,
     there: bool,
+}
+
+impl TaskSeen {
+    fn new(task: &TaskView, first: f64) -> Self {
+        TaskSeen {
+            number: task.number,
+            first,
+            busy: 0.0,
+            polls: task.polls.into(),
+            counted: task.polls,
+            there: true,
+        }
+    }
+
+    /// It is seen again.
+    fn update(&mut self, task: &TaskView) {
+        let more = task.polls.wrapping_sub(self.counted);
+        self.polls += u64::from(more);
+        self.counted = task.polls;
+        self.there = true;
+    }
 }
 
 #[derive(Default)]
@@ -189,9 +216,9 @@ impl Seen {
         let schedulers = schedulers();
         self.keep_schedulers(&schedulers);
         for (runtime, _) in &schedulers {
-            let servers: Vec<_> = runtime.servers().collect();
+            let mut servers: Vec<_> = runtime.servers().collect();
             let pool = pools.iter().find(|pool| Some(pool.key()) == runtime.pool());
-            self.sample_polls(runtime, pool, &servers, at, passed);
+            self.sample_polls(runtime, pool, &mut servers, at, passed);
             if let Some(pool) = runtime.pool() {
                 polling.insert(pool, by_worker(&servers));
             }
@@ -234,7 +261,7 @@ impl Seen {
         &mut self,
         runtime: &RuntimeView,
         pool: Option<&PoolView>,
-        servers: &[Server],
+        servers: &mut [Server],
         at: f64,
         passed: f64,
     ) {
@@ -252,16 +279,13 @@ impl Seen {
         };
         scheduler.cores.retain(|number, _| polls(*number));
         for server in servers {
-            let Some(polling) = &server.polling else {
+            let Some(polling) = &mut server.polling else {
                 continue;
             };
-            let spawn = self.spawns.entry(polling.spawned).or_default();
-            spawn.busy += passed;
-            if let Some(task) = self.tasks.get_mut(&polling.task) {
-                task.busy += passed;
-            }
             let fresh = || CoreSeen {
                 progress: polling.progress,
+                spawned: None,
+                was_looked_up: false,
                 since: at,
                 behind: 0,
                 long: None,
@@ -270,6 +294,20 @@ impl Seen {
             let core = scheduler.cores.entry(server.number).or_insert_with(fresh);
             if core.progress != polling.progress {
                 *core = fresh();
+            } else if polling.spawned.is_none() && !core.was_looked_up {
+                // It has begun before anybody looked, and goes on.
+                core.spawned = runtime.spawned(polling.task);
+                core.was_looked_up = true;
+            }
+            polling.spawned = polling.spawned.or(core.spawned);
+            let polling = *polling;
+            let Some(spawned) = polling.spawned else {
+                continue;
+            };
+            let spawn = self.spawns.entry(spawned).or_default();
+            spawn.busy += passed;
+            if let Some(task) = self.tasks.get_mut(&polling.task) {
+                task.busy += passed;
             }
             core.behind = core.behind.max(polling.behind);
             let time = at - core.since;
@@ -299,8 +337,8 @@ impl Seen {
                     }
                     self.polls.push(LongPoll {
                         number,
-                        name: polling.spawned.name.unwrap_or_default().into(),
-                        at: line(polling.spawned.line),
+                        name: spawned.name.unwrap_or_default().into(),
+                        at: line(spawned.line),
                         worker,
                         goes_on: true,
                         ..LongPoll::default()
@@ -358,8 +396,14 @@ impl Seen {
             if works || state == POLLING || state == STUCK {
                 worker.at = match (site, polling) {
                     (Some(site), _) => format!("{} {}", line(site.location), site.kind),
-                    (None, Some(polling)) => line(polling.spawned.line),
-                    (None, None) => String::new(),
+                    (
+                        None,
+                        Some(Polling {
+                            spawned: Some(spawned),
+                            ..
+                        }),
+                    ) => line(spawned.line),
+                    (None, _) => String::new(),
                 };
             }
         }
@@ -462,24 +506,18 @@ impl Seen {
             let name = self.name_of(runtime);
             let known = &mut self.tasks;
             runtime.tasks(TASKS_LOOKED_AT, |task| {
-                let fresh = || TaskSeen {
-                    spawned: task.spawned,
-                    first: now,
-                    busy: 0.0,
-                    polls: task.polls,
-                    there: true,
-                };
-                let seen = known.entry(task.id).or_insert_with(fresh);
-                // Another one in the memory of one that is through.
-                if seen.spawned != task.spawned || task.polls < seen.polls {
+                let fresh = || TaskSeen::new(&task, now);
+                let seen = known.entry(task.address).or_insert_with(fresh);
+                if seen.number != task.number {
+                    // Another one in the memory of one that is through.
                     *seen = fresh();
                 }
-                seen.polls = task.polls;
-                seen.there = true;
+                seen.update(&task);
+                let wakes = task.wakes(seen.polls);
                 let spawn = spawns.entry(task.spawned).or_default();
                 spawn.alive += 1;
-                spawn.polls += task.polls;
-                spawn.wakes += task.wakes;
+                spawn.polls += seen.polls;
+                spawn.wakes += wakes;
                 let state = match task.doing {
                     TaskDoing::Running => {
                         spawn.running += 1;
@@ -495,13 +533,13 @@ impl Seen {
                     }
                 };
                 tasks.push(Task {
-                    id: task.id as u64,
+                    id: seen.number,
                     name: task.spawned.name.unwrap_or_default().into(),
                     at: line(task.spawned.line),
                     runtime: name.clone(),
                     state,
-                    polls: task.polls,
-                    wakes: task.wakes,
+                    polls: seen.polls,
+                    wakes,
                     busy: seen.busy,
                     age: now - seen.first,
                 });
@@ -509,6 +547,7 @@ impl Seen {
         }
         self.tasks
             .retain(|_, seen| std::mem::replace(&mut seen.there, false));
+        io::forget_tasks(|address| self.tasks.contains_key(&address));
         frame.tasks.sort_by(|a, b| {
             let by_busy = b.busy.total_cmp(&a.busy);
             by_busy.then(b.polls.cmp(&a.polls)).then(a.id.cmp(&b.id))
@@ -736,6 +775,8 @@ mod tests {
             };
             let mut core = CoreSeen {
                 progress: 1,
+                spawned: None,
+                was_looked_up: false,
                 since: 0.0,
                 behind: 0,
                 long: None,
@@ -806,6 +847,66 @@ mod tests {
             nobody_is_there();
         }
         assert_eq!(met, 0, "two pools had the same key");
+    }
+
+    /// They are the same memory, mostly, and spawned by the same line.
+    #[test]
+    fn a_task_in_the_place_of_another_inherits_nothing() {
+        let runtime = blitz_io::Builder::new_current_thread().build().unwrap();
+        let mut seen = Seen::new();
+        seen.open();
+        let (mut addresses, mut numbers) = (Vec::new(), Vec::new());
+        for _ in 0..50 {
+            let task = runtime.block_on(async {
+                let task = blitz_io::task::Builder::new()
+                    .name("one after the other")
+                    .spawn(std::future::pending::<()>())
+                    .unwrap();
+                blitz_io::task::yield_now().await;
+                task
+            });
+            let mut frame = Frame::default();
+            seen.fill(&mut frame);
+            let named = |task: &&Task| task.name == "one after the other";
+            let shown = frame.tasks.iter().find(named).unwrap();
+            assert_eq!((shown.polls, shown.busy), (1, 0.0));
+            let mut known = seen.tasks.iter_mut();
+            let (&address, known) = known.find(|(_, known)| known.number == shown.id).unwrap();
+            known.busy = 1000.0;
+            addresses.push(address);
+            numbers.push(shown.id);
+            // Seen again, it is the same.
+            let mut frame = Frame::default();
+            seen.fill(&mut frame);
+            let shown = frame.tasks.iter().find(named).unwrap();
+            assert_eq!(Some(&shown.id), numbers.last());
+            task.abort();
+            runtime.block_on(async { task.await.unwrap_err() });
+        }
+        numbers.sort_unstable();
+        numbers.dedup();
+        assert_eq!(numbers.len(), 50, "two tasks had the same number");
+        addresses.sort_unstable();
+        addresses.dedup();
+        println!("different addresses: {}", addresses.len());
+    }
+
+    #[test]
+    fn polls_are_counted_beyond_what_tasks_can_count() {
+        let runtime = blitz_io::Builder::new_current_thread().build().unwrap();
+        let _task = runtime.spawn(async {});
+        let mut view = None;
+        for runtime in io::runtimes() {
+            runtime.tasks(1, |task| view = Some(task));
+        }
+        let mut view = view.unwrap();
+        view.polls = u32::MAX - 1;
+        let mut seen = TaskSeen::new(&view, 0.0);
+        for polls in u64::from(u32::MAX) - 1..(1 << 32) + 3 {
+            view.polls = polls as u32;
+            seen.update(&view);
+            assert_eq!(seen.polls, polls);
+        }
     }
 
     #[test]

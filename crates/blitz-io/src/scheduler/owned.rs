@@ -1,8 +1,8 @@
 //! Every task of a runtime, so that its end can drop every future, idle ones included.
 //!
-//! Lists through the tasks themselves, in shards with a lock each. A worker puts its tasks into shards of its own, some dozens in a row into the
+//! Lists of pointers, in shards with a lock each; a task knows where it is in its list, and whoever leaves is replaced by the last one. A worker puts its tasks into shards of its own, some dozens in a row into the
 //! same one: so its spawns find the lock in its cache, a thief that ends what it has stolen works on another shard than the
-//! one being filled, and neighbours in a list are tasks that one thread has in its hands. All other threads are one more spawner. Each list
+//! one being filled, and the last in a list is a task that one thread has in its hands. All other threads are one more spawner. Each list
 //! holds one reference to each of its tasks. Closing is per shard: a task that comes to a closed shard is refused,
 //! and its spawner shuts it down; so a spawn that races with the runtime's end is either in a list that is still to
 //! be emptied, or refused.
@@ -15,13 +15,13 @@
 //! count, which is Release: whoever counts a task finds it in the length, unless it is gone.
 
 #[cfg(all(feature = "console", not(loom)))]
-use crate::place::on::{Counts, Ended, Place};
+use crate::place::Place;
 use crate::primitives::{AtomicU64, AtomicUsize, Condvar, Mutex, Ordering};
-use crate::task::{Header, Links, MOST_SHARDS, Task};
+use crate::task::{Header, MOST_SHARDS, NOT_LISTED, Task};
 use blitz_core::checking::Flaws;
 use crossbeam_utils::CachePadded;
 use std::future::poll_fn;
-use std::mem::ManuallyDrop;
+use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ops::DerefMut;
 use std::ptr;
 use std::sync::PoisonError;
@@ -32,6 +32,11 @@ use std::time::{Duration, Instant};
 const SHARDS: usize = 8;
 /// Tasks of a worker that go to the same shard before it turns to the next.
 const IN_A_ROW: u64 = 64;
+
+/// Room for tasks in a list at first.
+const FIRST: usize = 32;
+/// A list with room for more gives some of it back.
+const KEPT: usize = 1024;
 
 /// What the models break on purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,11 +71,66 @@ struct Shard {
     admitted: AtomicU64,
 }
 
+/// The entries below the shard's `len` are there.
 struct List {
-    first: *const Header,
+    slots: Box<[MaybeUninit<Entry>]>,
+    /// How many of them may be used: none, if it is closed. So whoever adds a task asks one question.
+    room: usize,
+    /// With less than that in it, it is too long.
+    least: usize,
     closed: bool,
-    #[cfg(all(feature = "console", not(loom)))]
-    ended: Ended,
+}
+
+/// A task, with the list's reference to it.
+type Entry = *const Header;
+
+impl List {
+    fn new() -> Self {
+        List {
+            slots: Box::default(),
+            room: 0,
+            least: 0,
+            closed: false,
+        }
+    }
+
+    /// There is no room for one more than `len`. `false`: it is closed.
+    #[cold]
+    fn make_room(&mut self, len: usize, even_if_closed: bool) -> bool {
+        if self.closed && !even_if_closed {
+            return false;
+        }
+        self.resize(len, (2 * len).max(FIRST));
+        true
+    }
+
+    #[cold]
+    fn resize(&mut self, len: usize, room: usize) {
+        assert!(
+            room < NOT_LISTED as usize,
+            "more tasks than numbers for them"
+        );
+        let mut slots = Box::new_uninit_slice(room);
+        slots[..len].copy_from_slice(&self.slots[..len]);
+        self.slots = slots;
+        self.room = room;
+        // So much shorter than it was that no task pays for this more than once.
+        self.least = if room > KEPT { room / 4 } else { 0 };
+    }
+
+    /// It has become too long for `len`.
+    #[cold]
+    fn shrink(&mut self, len: usize) {
+        self.resize(len, self.slots.len() / 2);
+        if self.closed {
+            self.room = 0;
+        }
+    }
+
+    fn close(&mut self) {
+        self.closed = true;
+        self.room = 0;
+    }
 }
 
 // SAFETY: the list owns references to its tasks, which may be sent.
@@ -79,6 +139,13 @@ unsafe impl Send for List {}
 impl Shard {
     fn list(&self) -> impl DerefMut<Target = List> + '_ {
         self.list.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is in the list.
+    fn entries<'a>(&self, list: &'a List) -> &'a [Entry] {
+        let len = self.len.load(Ordering::Relaxed);
+        // SAFETY: these are there.
+        unsafe { &*(ptr::from_ref(&list.slots[..len]) as *const [Entry]) }
     }
 }
 
@@ -117,12 +184,7 @@ impl Owned {
     pub(crate) fn with_flaws(shards: usize, flaws: Flaws<Flaw>) -> Self {
         let shard = || {
             CachePadded::new(Shard {
-                list: Mutex::new(List {
-                    first: ptr::null(),
-                    closed: false,
-                    #[cfg(all(feature = "console", not(loom)))]
-                    ended: Ended::default(),
-                }),
+                list: Mutex::new(List::new()),
                 len: AtomicUsize::new(0),
                 admitted: AtomicU64::new(0),
             })
@@ -157,24 +219,20 @@ impl Owned {
     pub(super) fn insert(&self, task: Task, index: usize) -> Result<(), Task> {
         task.header().state.set_shard(index);
         let shard = &self.shards[index];
+        let (len, admitted) = (&shard.len, &shard.admitted);
         let mut list = shard.list();
-        if list.closed && !self.flaws.has(Flaw::AdmitsAfterClosing) {
+        let index = len.load(Ordering::Relaxed);
+        let even_if_closed = self.flaws.has(Flaw::AdmitsAfterClosing);
+        if index >= list.room && !list.make_room(index, even_if_closed) {
             return Err(task);
         }
         let task = task.into_raw();
-        // SAFETY: links belong to the lock's holder; the list's reference keeps the neighbours alive.
+        // SAFETY: there is room. Indices belong to the lock's holder, and the list has a reference from now on.
         unsafe {
-            *(*task).links.get() = Links {
-                previous: ptr::null(),
-                next: list.first,
-            };
-            if !list.first.is_null() {
-                (*(*list.first).links.get()).previous = task;
-            }
+            list.slots.get_unchecked_mut(index).write(task);
+            *(*task).index.get() = index as u32;
         }
-        list.first = task;
-        let (len, admitted) = (&shard.len, &shard.admitted);
-        len.store(len.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        len.store(index + 1, Ordering::Relaxed);
         admitted.store(admitted.load(Ordering::Relaxed) + 1, Ordering::Release);
         Ok(())
     }
@@ -183,36 +241,31 @@ impl Owned {
     pub(crate) fn remove(&self, task: &Task) -> bool {
         let shard = &self.shards[task.header().state.shard()];
         let mut list = shard.list();
-        let header = task.as_ptr();
-        // SAFETY: as above.
-        unsafe {
-            let links = &mut *(*header).links.get();
-            let is_first = ptr::eq(list.first, header);
-            if links.previous.is_null() && !is_first {
+        let index = task.header().index.get();
+        // SAFETY: indices belong to the lock's holder. One that is listed is below `len`.
+        let last = unsafe {
+            let place = *index;
+            if place == NOT_LISTED {
                 return false;
             }
-            if is_first {
-                list.first = links.next;
-            } else {
-                (*(*links.previous).links.get()).next = links.next;
-            }
-            if !links.next.is_null() {
-                (*(*links.next).links.get()).previous = links.previous;
-            }
-            *links = Links {
-                previous: ptr::null(),
-                next: ptr::null(),
-            };
+            let last = shard.len.load(Ordering::Relaxed) - 1;
+            let moved = list.slots.get_unchecked(last).assume_init();
+            list.slots.get_unchecked_mut(place as usize).write(moved);
+            *(*moved).index.get() = place;
+            // After that: it may be the last one itself.
+            *index = NOT_LISTED;
+            last
+        };
+        if last < list.least {
+            list.shrink(last);
         }
-        shard
-            .len
-            .store(shard.len.load(Ordering::Relaxed) - 1, Ordering::SeqCst);
+        shard.len.store(last, Ordering::SeqCst);
         drop(list);
         let waiting = self.waiting.load(Ordering::SeqCst);
         if waiting > 0 {
             #[cfg(all(feature = "console", not(loom)))]
             if waiting & LOOKED_AT != 0 {
-                shard.list().ended.add(task.header());
+                crate::ended::count(task.header());
             }
             if waiting & !LOOKED_AT > 0 {
                 self.tell();
@@ -311,12 +364,12 @@ impl Owned {
         let mut seen = Vec::new();
         for shard in &self.shards {
             let list = shard.list();
-            let mut next = list.first;
-            while !next.is_null() && seen.len() < most {
+            // The newest first.
+            for entry in shard.entries(&list).iter().rev() {
                 // SAFETY: the list has a reference to each of its tasks, and we hold its lock.
-                unsafe {
-                    seen.extend(crate::console::TaskView::of(&*next));
-                    next = (*(*next).links.get()).next;
+                seen.extend(crate::console::TaskView::of(unsafe { &**entry }));
+                if seen.len() == most {
+                    break;
                 }
             }
             drop(list);
@@ -324,16 +377,16 @@ impl Owned {
         }
     }
 
-    /// Shows what has been counted of tasks that are through.
+    /// Where the task at this address was spawned, if there is one.
     #[cfg(all(feature = "console", not(loom)))]
-    pub(crate) fn look_at_ended(&self, show: &mut impl FnMut(Place, Counts)) {
-        for shard in &self.shards {
-            shard
-                .list()
-                .ended
-                .get()
-                .for_each(|(place, counts)| show(place, counts));
-        }
+    pub(crate) fn place_of(&self, task: usize) -> Option<Place> {
+        self.shards.iter().find_map(|shard| {
+            let list = shard.list();
+            let mut entries = shard.entries(&list).iter();
+            let entry = entries.find(|entry| entry.addr() == task)?;
+            // SAFETY: as above.
+            Some(unsafe { (**entry).seen.place() })
+        })
     }
 
     /// Refuses new tasks from now on, and shuts down those that are there. A task that is being polled stays in the list until
@@ -343,25 +396,23 @@ impl Owned {
             let mut tasks = Vec::with_capacity(shard.len.load(Ordering::Relaxed));
             {
                 let mut list = shard.list();
-                list.closed = !self.flaws.has(Flaw::LooksBeforeClosing);
-                let mut next = list.first;
-                while !next.is_null() {
-                    // SAFETY: the list has a reference to each of its tasks, and we hold its lock. We take references of our
-                    // own out of the lock with us.
-                    unsafe {
-                        tasks.push(Task::clone(&ManuallyDrop::new(Task::from_raw(next))));
-                        next = (*(*next).links.get()).next;
-                    }
+                if !self.flaws.has(Flaw::LooksBeforeClosing) {
+                    list.close();
                 }
+                // SAFETY: the list has a reference to each of its tasks, and we hold its lock. We take references of our
+                // own out of the lock with us.
+                tasks.extend(shard.entries(&list).iter().map(|entry| unsafe {
+                    Task::clone(&ManuallyDrop::new(Task::from_raw(*entry)))
+                }));
             }
             if self.flaws.has(Flaw::LooksBeforeClosing) {
-                shard.list().closed = true;
+                shard.list().close();
             }
             if self.flaws.has(Flaw::LeavesIdleTasks) {
                 tasks.clear();
             }
-            // The oldest first; the list begins with the newest. Drops futures, which is user code: outside of the lock.
-            tasks.iter().rev().for_each(Task::shutdown);
+            // The oldest first, about. Drops futures, which is user code: outside of the lock.
+            tasks.iter().for_each(Task::shutdown);
         }
     }
 }

@@ -191,14 +191,6 @@ impl Shared {
     }
 }
 
-/// What has been counted outlives it.
-#[cfg(feature = "console")]
-impl Drop for Shared {
-    fn drop(&mut self) {
-        crate::console::goes(self);
-    }
-}
-
 impl Schedule for Arc<Shared> {
     #[inline]
     fn schedule(&self, task: Queued) {

@@ -556,6 +556,16 @@ impl Scheduler {
     /// As [`run_slice`](Self::run_slice), beside somebody who wants to go on when `wanted` says so: tasks that are ready then come first, each of them once. Those that
     /// go on and on have to let the other one go on between two turns.
     pub(crate) fn run_slice_beside(&self, index: usize, wanted: impl Fn() -> bool) -> bool {
+        // Asked once for all of its polls: two functions, so that none of them asks.
+        #[cfg(feature = "console")]
+        if blitz_core::console::is_looked_at() {
+            return self.run_slice_seen::<true>(index, wanted);
+        }
+        self.run_slice_seen::<false>(index, wanted)
+    }
+
+    /// As [`run_slice_beside`](Self::run_slice_beside). `SEEN`: the console looks, and each poll says where its task was spawned.
+    fn run_slice_seen<const SEEN: bool>(&self, index: usize, wanted: impl Fn() -> bool) -> bool {
         let mut most = SLICE_TASKS;
         let mut counted = false;
         let core = self.core(index);
@@ -569,6 +579,7 @@ impl Scheduler {
         // From now on, so that nobody outside calls the relief thread for what we are about to take. Before the slice, and until after it: who is in one and
         // does not serve is stuck.
         core.set_serving(true);
+        core.now.slice_begins();
         core.slice_begins();
         core.load.slice_begins(start, core.len());
         core.fed.set(false);
@@ -608,7 +619,7 @@ impl Scheduler {
             if lonely {
                 self.driver.look();
             }
-            task.run_noted(&core.now);
+            task.run_noted(&core.now, SEEN);
             if is_relief && self.my_core().is_none() {
                 // The relief thread has blocked in there, and the core is another one's now.
                 return true;

@@ -4,7 +4,7 @@
 //! real type. Who may touch what:
 //! * `stage`: whoever is RUNNING; after COMPLETE the handle, if it was interested, else the completer.
 //! * `join_waker`: see JOIN_WAKER in [`super::state`].
-//! * `links`: whoever holds the lock of the owned list's shard.
+//! * `index`: whoever holds the lock of the owned list's shard.
 //!
 //! # Its size
 //! Usual allocators hand out multiples of sixteen bytes, glibc's less eight: 72 bytes cost 80, and 73 cost 96. So a task with a
@@ -14,11 +14,9 @@ use super::error::{Failure, JoinError};
 use super::id::Id;
 use super::state::{End, Flaw, Start, State};
 use crate::coop;
-#[cfg(all(feature = "console", not(loom)))]
-use crate::kinds::{Column, KINDS};
 #[cfg(not(loom))]
 use crate::place::Now;
-use crate::place::{Place, Seen, Strand, strand};
+use crate::place::{Place, Polls, Seen, Strand, strand};
 use blitz_core::checking::Flaws;
 use std::cell::{Cell as StdCell, UnsafeCell};
 use std::future::Future;
@@ -63,81 +61,28 @@ pub(crate) trait Schedule: Sized + 'static {
 #[repr(C)]
 pub(crate) struct Header {
     pub(crate) state: State,
-    /// Leads to the functions of its type.
+    vtable: &'static VTable,
     pub(crate) seen: Seen,
-    /// Neighbours in the list of owned tasks; both null outside of it.
-    pub(crate) links: UnsafeCell<Links>,
+    /// Where it is in the list of owned tasks, or [`NOT_LISTED`].
+    pub(crate) index: UnsafeCell<u32>,
+    pub(crate) polls: Polls,
     strand: Strand,
     /// The handle's, or the task's. Here, where it is at the same place whatever the type.
     join_waker: UnsafeCell<Option<Waker>>,
 }
 
-/// Neighbours in the list of owned tasks.
-#[derive(Clone, Copy)]
-pub(crate) struct Links {
-    pub(crate) previous: *const Header,
-    pub(crate) next: *const Header,
-}
+/// No [`Header::index`].
+pub(crate) const NOT_LISTED: u32 = u32::MAX;
 
-/// The functions by which the tasks of a type are run: a struct of them, and methods of the header that find them there. With a console they are found by the number of the task's kind,
-/// in a column for each function (`kinds.rs`).
-macro_rules! functions {
-    ($($(#[$doc:meta])* $name:ident: $function:ty;)*) => {
-        /// How the tasks of a type are run.
-        #[derive(Clone, Copy)]
-        pub(crate) struct VTable {
-            $($(#[$doc])* $name: $function,)*
-        }
-
-        #[cfg(any(not(feature = "console"), loom))]
-        impl Header {
-            $($(#[$doc])*
-            #[inline(always)]
-            fn $name(&self) -> $function {
-                self.seen.vtable().$name
-            })*
-        }
-
-        /// The vtables of all kinds, a column for each function.
-        #[cfg(all(feature = "console", not(loom)))]
-        pub(crate) struct VTables {
-            $($name: Column<$function>,)*
-        }
-
-        #[cfg(all(feature = "console", not(loom)))]
-        impl VTables {
-            pub(crate) const fn new() -> Self {
-                VTables { $($name: Column::new(),)* }
-            }
-
-            /// # Safety
-            /// As for [`Column::write`].
-            pub(crate) unsafe fn write(&self, number: u16, vtable: &VTable) {
-                // SAFETY: passed on.
-                unsafe { $(self.$name.write(number, vtable.$name);)* }
-            }
-        }
-
-        #[cfg(all(feature = "console", not(loom)))]
-        impl Header {
-            $($(#[$doc])*
-            #[inline(always)]
-            fn $name(&self) -> $function {
-                // SAFETY: a task has the number of a kind.
-                unsafe { KINDS.vtables.$name.read(self.seen.number()) }
-            })*
-        }
-    };
-}
-
-functions! {
-    poll: unsafe fn(NonNull<Header>);
-    schedule: unsafe fn(NonNull<Header>);
+/// How the tasks of a type are run.
+struct VTable {
+    poll: unsafe fn(NonNull<Header>),
+    schedule: unsafe fn(NonNull<Header>),
     /// `true`: the list's reference is the caller's.
-    drop_future_and_complete: unsafe fn(NonNull<Header>) -> bool;
-    take_output: unsafe fn(NonNull<Header>, *mut ());
-    drop_output: unsafe fn(NonNull<Header>);
-    free: unsafe fn(NonNull<Header>);
+    drop_future_and_complete: unsafe fn(NonNull<Header>) -> bool,
+    take_output: unsafe fn(NonNull<Header>, *mut ()),
+    drop_output: unsafe fn(NonNull<Header>),
+    free: unsafe fn(NonNull<Header>),
 }
 
 enum Stage<F: Future> {
@@ -202,11 +147,10 @@ where
     let cell = Box::new(TaskCell {
         header: Header {
             state: State::with_flaws(flaws),
-            seen: Seen::new(place, vtable::<F, S>()),
-            links: UnsafeCell::new(Links {
-                previous: ptr::null(),
-                next: ptr::null(),
-            }),
+            vtable: vtable::<F, S>(),
+            seen: Seen::new(place),
+            index: UnsafeCell::new(NOT_LISTED),
+            polls: Polls::new(),
             strand: strand(place),
             join_waker: UnsafeCell::new(None),
         },
@@ -263,7 +207,7 @@ impl Task {
     pub(crate) fn cancel(&self) {
         if self.header().state.cancel() {
             // SAFETY: `cancel` has counted a reference for the queue.
-            unsafe { (self.header().schedule())(self.0) };
+            unsafe { (self.header().vtable.schedule)(self.0) };
         }
     }
 
@@ -272,7 +216,7 @@ impl Task {
         if self.header().state.seize() {
             // SAFETY: `seize` made us RUNNING, and the list's reference is ours if we are told so.
             unsafe {
-                let listed = (self.header().drop_future_and_complete())(self.0);
+                let listed = (self.header().vtable.drop_future_and_complete)(self.0);
                 drop_refs(self.0, u64::from(listed));
             }
         }
@@ -314,7 +258,7 @@ impl Task {
         let mut output = std::mem::MaybeUninit::<Result<T, JoinError>>::uninit();
         // SAFETY: passed on.
         unsafe {
-            (self.header().take_output())(self.0, output.as_mut_ptr().cast());
+            (self.header().vtable.take_output)(self.0, output.as_mut_ptr().cast());
             output.assume_init()
         }
     }
@@ -332,7 +276,7 @@ impl Task {
         // SAFETY: the state says that these are ours.
         unsafe {
             if drops_output {
-                (self.header().drop_output())(self.0);
+                (self.header().vtable.drop_output)(self.0);
             }
             if drops_waker {
                 *self.header().join_waker.get() = None;
@@ -364,7 +308,7 @@ unsafe fn drop_refs(header: NonNull<Header>, count: u64) {
     // SAFETY: with a reference, the memory is there; without a last one, nobody else looks at it.
     unsafe {
         if count > 0 && header.as_ref().state.drop_refs(count) {
-            (header.as_ref().free())(header);
+            (header.as_ref().vtable.free)(header);
         }
     }
 }
@@ -376,31 +320,15 @@ impl Queued {
         let header = self.0.0;
         std::mem::forget(self);
         // SAFETY: the entry's reference and right go to the poll.
-        unsafe { (header.as_ref().poll())(header) };
+        unsafe { (header.as_ref().vtable.poll)(header) };
     }
 
     /// The same on a worker, which notes what it polls.
     #[cfg(not(loom))]
     #[inline(always)]
-    pub(crate) fn run_noted(self, now: &Now) {
-        let header = self.0.0;
-        std::mem::forget(self);
-        // SAFETY: the entry's reference and right go to the poll.
-        unsafe {
-            #[cfg(feature = "console")]
-            let poll = {
-                // Read once: what is stored in between could be this, for all that the compiler knows.
-                let kind = header.as_ref().seen.number();
-                now.polls(kind, header.as_ptr());
-                KINDS.vtables.poll.read(kind)
-            };
-            #[cfg(not(feature = "console"))]
-            let poll = {
-                let _ = now;
-                header.as_ref().poll()
-            };
-            poll(header);
-        }
+    pub(crate) fn run_noted(self, now: &Now, notes_place: bool) {
+        now.polls(self.0.header(), notes_place);
+        self.run();
     }
 
     pub(crate) fn task(&self) -> &Task {
@@ -471,7 +399,6 @@ unsafe fn poll<F: Future, S: Schedule>(header: NonNull<Header>) {
             // SAFETY: we are RUNNING.
             let polled = unsafe { poll_future(cell, header) };
             let Poll::Ready(output) = polled else {
-                cell.header.seen.pends();
                 match cell.header.state.end_poll() {
                     End::Idle => {}
                     End::Again => cell.scheduler.schedule_again(Queued(Task(header))),
@@ -514,7 +441,7 @@ unsafe fn poll_future<F: Future, S: Schedule>(
     header: NonNull<Header>,
 ) -> Poll<Result<F::Output, Failure>> {
     let _entered = Entered::enter(header);
-    cell.header.seen.polled();
+    cell.header.polls.add();
     // SAFETY: the waker borrows the poll's reference; `ManuallyDrop` does not give it back.
     let waker = ManuallyDrop::new(unsafe {
         Waker::new(header.as_ptr().cast_const().cast(), waker_vtable::<F, S>())
@@ -686,20 +613,6 @@ unsafe fn wake_by_ref<F: Future, S: Schedule>(data: *const ()) {
 unsafe fn drop_waker(data: *const ()) {
     // SAFETY: the waker's reference.
     drop(unsafe { Task::from_raw(data.cast()) });
-}
-
-/// That of some type of tasks.
-#[cfg(all(test, feature = "console", not(loom)))]
-pub(crate) fn vtable_for_tests<T: 'static>() -> &'static VTable {
-    struct Never;
-    impl Schedule for Never {
-        fn schedule(&self, _task: Queued) {}
-        fn schedule_again(&self, _task: Queued) {}
-        fn release(&self, _task: &Task) -> bool {
-            false
-        }
-    }
-    vtable::<std::future::Pending<T>, Never>()
 }
 
 #[cfg(all(test, not(loom)))]

@@ -300,11 +300,8 @@ impl LocalTasks {
 
     /// As above.
     #[cfg(feature = "console")]
-    pub(crate) fn look_at_ended(
-        &self,
-        show: &mut impl FnMut(crate::place::Place, crate::place::on::Counts),
-    ) {
-        self.shared.owned.look_at_ended(show);
+    pub(crate) fn place_of(&self, task: usize) -> Option<Place> {
+        self.shared.owned.place_of(task)
     }
 
     #[track_caller]

@@ -29,14 +29,10 @@ pub use self::builder::Builder;
 pub use crate::blocking::spawn_blocking;
 #[cfg(not(loom))]
 pub use crate::cpu::block_in_place;
-#[cfg(all(feature = "console", not(loom)))]
-pub(crate) use cell::VTables;
 #[cfg(all(test, loom))]
 pub(crate) use cell::new_with_flaws;
-#[cfg(all(test, feature = "console", not(loom)))]
-pub(crate) use cell::vtable_for_tests;
 #[cfg_attr(loom, allow(unused_imports))]
-pub(crate) use cell::{Header, Links, Queued, Schedule, Task, VTable, new, with_current};
+pub(crate) use cell::{Header, NOT_LISTED, Queued, Schedule, Task, new, with_current};
 #[cfg(not(loom))]
 pub use coop::{consume_budget, unconstrained};
 pub(crate) use error::Failure;

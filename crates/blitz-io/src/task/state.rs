@@ -40,9 +40,12 @@ const ENDING: u64 = 1 << 6;
 /// Nine bits: the shard.
 const ONE_SHARD: u64 = 1 << 7;
 const SHARD: u64 = (MOST_SHARDS as u64 - 1) * ONE_SHARD;
-/// Twenty bits: the shielded sections.
+/// Nineteen bits: the shielded sections.
 const ONE_SHIELD: u64 = 1 << 16;
-const SHIELDS: u64 = 0xF_FFFF * ONE_SHIELD;
+const SHIELDS: u64 = 0x7_FFFF * ONE_SHIELD;
+/// The console has shown it.
+#[cfg(all(feature = "console", not(loom)))]
+const SHOWN: u64 = 1 << 35;
 /// The remaining 28. Wakers of one task that fill a gigabyte are a mistake of somebody's.
 const ONE_REF: u64 = 1 << 36;
 /// About to be queued for the first time: references for the owned list, the queue, the handle.
@@ -137,6 +140,13 @@ impl State {
         } else {
             TaskDoing::Idle
         })
+    }
+
+    /// Somebody looks at it, for the first time? There may be another task in its memory later.
+    #[cfg(all(feature = "console", not(loom)))]
+    pub(crate) fn is_first_shown(&self) -> bool {
+        let shown = |now| now & SHOWN != 0;
+        !shown(self.0.load(Ordering::Relaxed)) && !shown(self.0.fetch_or(SHOWN, Ordering::Relaxed))
     }
 
     /// The holder of a queue's entry wants to poll.
