@@ -13,6 +13,7 @@
 //!
 //! R1 is after O2 and so after O1: no ring is hushed that the owner has not waited for. If R2 comes before O3, O3 sees that it was rung; otherwise R2 finds the parker.
 
+use crate::awaited::Awaited;
 #[cfg(not(loom))]
 use crate::context::Context;
 #[cfg(not(loom))]
@@ -23,13 +24,13 @@ use crate::fork;
 use crate::guest::{outsider_parker, wait_outside};
 #[cfg(not(loom))]
 use crate::seat;
-use crate::sync::{AtomicBool, Mutex, Ordering};
 #[cfg(not(loom))]
-use crate::wait::{Awaited, wait_for};
+use crate::sync::locks::ignore_poison;
+use crate::sync::{AtomicBool, Mutex, Ordering};
+use crate::wait::wait_for;
 #[cfg(not(loom))]
 use blitz_primitives::Parker;
 use blitz_primitives::flaw::Flaws;
-use std::sync::PoisonError;
 
 /// What the models break on purpose; see [`Flaws`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,7 +98,7 @@ impl<P> Clapper<P> {
     }
 
     fn sleeper(&self) -> impl std::ops::DerefMut<Target = Option<P>> {
-        self.sleeper.lock().unwrap_or_else(PoisonError::into_inner)
+        ignore_poison(self.sleeper.lock())
     }
 }
 

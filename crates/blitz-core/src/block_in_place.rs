@@ -1,7 +1,7 @@
 //! Code that blocks, in the middle of a pool's work.
 
+use crate::away;
 use crate::seat;
-use crate::wait;
 
 /// Runs `work`, which may block, on the calling thread, and lets another thread of the pool's kind stand in for it meanwhile.
 ///
@@ -37,5 +37,5 @@ where
     };
     // An async runtime's tasks, which this thread may serve, need somebody, too.
     seat.tell_companion_blocked();
-    wait::sleep_elsewhere(seat, work)
+    away::sleep_elsewhere(seat, work)
 }

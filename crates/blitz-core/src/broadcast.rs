@@ -4,17 +4,18 @@
 //! broadcast is the one thing that a waiting thread runs although it did not ask for it, because two
 //! broadcasts that wait for each other's threads could not end otherwise.
 
+use crate::abort::AbortOnDrop;
+use crate::awaited::Completion;
 use crate::cancel;
-use crate::context::{self, Context};
+use crate::context;
 use crate::entered::current;
 use crate::guest::{block_on, outsider_parker};
 use crate::inherited::{Captured, Word};
-use crate::pool::{AbortOnDrop, Pool};
+use crate::pool::Pool;
 use crate::seat::{self, Seat};
 use crate::spawn::detached;
 use crate::task::{self, TaskRef};
-use crate::wait::{LatchWait, wait_for};
-use blitz_primitives::{CoreLatch, Parker};
+use crate::wait::wait_for;
 use std::any::Any;
 use std::fmt;
 use std::marker::PhantomData;
@@ -118,10 +119,8 @@ type Outcome<R> = Option<Result<R, Box<dyn Any + Send>>>;
 
 struct Waiting<'a, OP, R> {
     op: &'a OP,
-    context: Context,
+    end: Completion,
     unfinished: AtomicUsize,
-    latch: CoreLatch,
-    waiter: &'static Parker,
     outcomes: *mut Outcome<R>,
 }
 
@@ -136,10 +135,11 @@ where
     let mut outcomes: Vec<Outcome<R>> = (0..threads).map(|_| None).collect();
     let waiting = Waiting {
         op: &op,
-        context: Context::new(seat.map_or(&raw const context::ROOT, Seat::context)),
+        end: Completion::new(
+            seat.map_or(&raw const context::ROOT, Seat::context),
+            seat.map_or_else(outsider_parker, Seat::parker),
+        ),
         unfinished: AtomicUsize::new(threads),
-        latch: CoreLatch::new(),
-        waiter: seat.map_or_else(outsider_parker, Seat::parker),
         outcomes: outcomes.as_mut_ptr(),
     };
     let address = (&raw const waiting).expose_provenance();
@@ -161,28 +161,21 @@ where
                 };
                 let outcome = catch_unwind(AssertUnwindSafe(call));
                 *(*waiting).outcomes.add(index) = Some(outcome);
-                let waiter = (*waiting).waiter;
-                if (*waiting).unfinished.fetch_sub(1, Ordering::AcqRel) == 1
-                    && (*waiting).latch.set()
-                {
-                    waiter.unpark();
+                if (*waiting).unfinished.fetch_sub(1, Ordering::AcqRel) == 1 {
+                    Completion::set(&raw const (*waiting).end);
                 }
             }
         };
         // SAFETY: we wait for it, `op` is `Sync`, and `R` is `Send`.
         post(target, unsafe {
-            task::allocate_boxed(&raw const waiting.context, run)
+            task::allocate_boxed(&raw const waiting.end.context, run)
         });
     }
     drop(shape);
-    let wait = LatchWait {
-        latch: &waiting.latch,
-        context: &raw const waiting.context,
-    };
     match seat {
         // SAFETY: the caller occupies the seat.
-        Some(seat) => unsafe { wait_for(seat, &wait) },
-        None => block_on(&wait, waiting.waiter),
+        Some(seat) => unsafe { wait_for(seat, &waiting.end) },
+        None => block_on(&waiting.end, waiting.end.waiter),
     }
     std::mem::forget(abort);
     let outcomes = outcomes

@@ -1,6 +1,5 @@
 //! Making pools.
 
-use crate::capacity::Capacity;
 use crate::fork;
 use crate::global;
 use crate::join_stack::MAX_SEATS;
@@ -12,15 +11,21 @@ use crate::thread_attributes::ThreadAttributes;
 use crate::thread_latch::ThreadLatch;
 use crate::thread_pool::ThreadPool;
 use crate::topology::{Share, Topology};
-use crate::worker;
 use blitz_primitives::{BackoffMode, FullPolicy, fence};
 use std::any::Any;
-use std::error::Error;
 use std::fmt;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::thread;
+
+pub(crate) use error::ErrorKind;
+pub use error::ThreadPoolBuildError;
+pub(crate) use threads::start_thread;
+pub use threads::{CustomSpawn, DefaultSpawn, ThreadBuilder, ThreadSpawn};
+
+mod error;
+mod threads;
 
 /// Describes a pool before it is made: rayon's knobs, and a few of ours.
 ///
@@ -45,111 +50,6 @@ pub struct ThreadPoolBuilder<S = DefaultSpawn> {
     max_rescue_threads: usize,
     queue_capacity: Option<(usize, FullPolicy)>,
     spawn: S,
-}
-
-/// How threads are started. Implemented by [`DefaultSpawn`] and [`CustomSpawn`] only.
-pub trait ThreadSpawn: private::Sealed {
-    /// Starts a thread that calls [`ThreadBuilder::run`].
-    #[doc(hidden)]
-    fn spawn(&mut self, thread: ThreadBuilder) -> io::Result<()>;
-
-    /// Are the threads a user's own?
-    #[doc(hidden)]
-    const CUSTOM: bool;
-}
-
-mod private {
-    pub trait Sealed {}
-}
-
-/// Starts threads with [`std::thread::Builder`].
-#[derive(Debug, Default)]
-pub struct DefaultSpawn;
-
-/// Starts threads with a user's function. See [`ThreadPoolBuilder::spawn_handler`].
-#[derive(Debug)]
-pub struct CustomSpawn<F>(F);
-
-impl private::Sealed for DefaultSpawn {}
-impl<F> private::Sealed for CustomSpawn<F> {}
-
-impl ThreadSpawn for DefaultSpawn {
-    fn spawn(&mut self, thread: ThreadBuilder) -> io::Result<()> {
-        let (builder, pool) = (thread.std_builder(), Arc::clone(&thread.pool));
-        let handle = fork::start_thread(builder, || thread.run())?;
-        pool.keep_handle(handle);
-        Ok(())
-    }
-
-    const CUSTOM: bool = false;
-}
-
-impl<F> ThreadSpawn for CustomSpawn<F>
-where
-    F: FnMut(ThreadBuilder) -> io::Result<()>,
-{
-    fn spawn(&mut self, thread: ThreadBuilder) -> io::Result<()> {
-        (self.0)(thread)
-    }
-
-    const CUSTOM: bool = true;
-}
-
-/// A thread that is about to join a pool: what a spawn handler gets.
-pub struct ThreadBuilder {
-    pool: Arc<Pool>,
-    index: usize,
-}
-
-impl ThreadBuilder {
-    /// The thread's index in its pool.
-    pub fn index(&self) -> usize {
-        self.index
-    }
-
-    /// The name asked for, if any. Without one, the pool calls the threads that it starts itself `blitz-0`, `blitz-1` and so on.
-    pub fn name(&self) -> Option<&str> {
-        self.pool.attributes.name(self.index)
-    }
-
-    /// The stack size asked for, if any.
-    pub fn stack_size(&self) -> Option<usize> {
-        self.pool.attributes.stack_size
-    }
-
-    /// Runs the thread's part in the pool; returns when the pool ends.
-    pub fn run(self) {
-        #[cfg(windows)]
-        self.pool.begun[self.index].set();
-        let abort = crate::pool::AbortOnDrop("a pool thread panicked outside of any job");
-        worker::run(&self.pool, self.index);
-        std::mem::forget(abort);
-    }
-
-    fn std_builder(&self) -> thread::Builder {
-        self.pool.attributes.builder(self.index)
-    }
-}
-
-/// The thread's part in the pool has ended, or whoever was to run it has given it up: nobody waits for its start or its end. This is the only place that says so: as soon as it is said, the seat may
-/// get its next thread, and a second word would be taken for that one's.
-impl Drop for ThreadBuilder {
-    fn drop(&mut self) {
-        #[cfg(windows)]
-        self.pool.begun[self.index].set();
-        self.pool.started[self.index].set();
-        self.pool.stopped[self.index].set();
-    }
-}
-
-impl fmt::Debug for ThreadBuilder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ThreadBuilder")
-            .field("index", &self.index)
-            .field("name", &self.name())
-            .field("stack_size", &self.stack_size())
-            .finish_non_exhaustive()
-    }
 }
 
 impl Default for ThreadPoolBuilder {
@@ -273,7 +173,7 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
             grain: self.grain,
             max_rescue_threads: self.max_rescue_threads,
             global,
-            capacity: self.queue_capacity,
+            queue_capacity: self.queue_capacity,
             resizable: !S::CUSTOM,
             plain,
         });
@@ -362,22 +262,6 @@ pub(crate) fn available_cpus() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Starts thread `index` of a pool whose threads are not the user's.
-pub(crate) fn start_thread(pool: Arc<Pool>, index: usize) -> Result<(), ThreadPoolBuildError> {
-    let threads = pool.num_threads();
-    let thread = ThreadBuilder { pool, index };
-    let started = DefaultSpawn.spawn(thread);
-    started.map_err(|error| {
-        let started = index;
-        ErrorKind::Start {
-            started,
-            threads,
-            error,
-        }
-        .into()
-    })
-}
-
 /// A pool like `old`, whose threads are those of this process's parent.
 pub(crate) fn revive(old: &Pool) -> Result<Arc<Pool>, ThreadPoolBuildError> {
     let threads = old.num_threads();
@@ -389,9 +273,9 @@ pub(crate) fn revive(old: &Pool) -> Result<Arc<Pool>, ThreadPoolBuildError> {
         handlers: Arc::clone(&old.handlers),
         attributes: old.attributes.clone(),
         grain: old.grain,
-        max_rescue_threads: old.rescue.most(),
+        max_rescue_threads: old.max_rescue_threads,
         global: old.global,
-        capacity: old.capacity.as_ref().map(Capacity::settings),
+        queue_capacity: old.queue_capacity,
         // From now on it is the engine that starts them.
         resizable: true,
         plain: old.plain,
@@ -860,30 +744,18 @@ impl<S> ThreadPoolBuilder<S> {
 
 impl<S> fmt::Debug for ThreadPoolBuilder<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        /// Shows that a closure is there.
-        struct Closure;
-        impl fmt::Debug for Closure {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("<closure>")
-            }
+        /// What a closure is shown as.
+        fn closure<T>(is_there: &Option<T>) -> Option<fmt::Arguments<'static>> {
+            is_there.as_ref().map(|_| format_args!("<closure>"))
         }
         f.debug_struct("ThreadPoolBuilder")
             .field("num_threads", &self.num_threads)
             .field("use_current_thread", &self.use_current_thread)
-            .field("thread_name", &self.thread_name.as_ref().map(|_| Closure))
+            .field("thread_name", &closure(&self.thread_name))
             .field("stack_size", &self.stack_size)
-            .field(
-                "panic_handler",
-                &self.handlers.panic.as_ref().map(|_| Closure),
-            )
-            .field(
-                "start_handler",
-                &self.handlers.start.as_ref().map(|_| Closure),
-            )
-            .field(
-                "exit_handler",
-                &self.handlers.exit.as_ref().map(|_| Closure),
-            )
+            .field("panic_handler", &closure(&self.handlers.panic))
+            .field("start_handler", &closure(&self.handlers.start))
+            .field("exit_handler", &closure(&self.handlers.exit))
             .field("backoff", &self.backoff)
             .field("caller_participates", &self.caller_participates)
             .field("pinning", &self.pinning)
@@ -891,101 +763,5 @@ impl<S> fmt::Debug for ThreadPoolBuilder<S> {
             .field("max_rescue_threads", &self.max_rescue_threads)
             .field("queue_capacity", &self.queue_capacity)
             .finish_non_exhaustive()
-    }
-}
-
-/// Why a pool could not be made.
-#[derive(Debug)]
-pub struct ThreadPoolBuildError {
-    kind: ErrorKind,
-}
-
-#[derive(Debug)]
-pub(crate) enum ErrorKind {
-    GlobalPoolExists,
-    CurrentThreadInPool,
-    TooManyThreads(usize),
-    NoThreads,
-    NoSuchCpu(usize),
-    Backoff,
-    NoCapacity,
-    UsersThreads,
-    Leaving,
-    NeverRun,
-    Start {
-        started: usize,
-        threads: usize,
-        error: io::Error,
-    },
-}
-
-impl ThreadPoolBuildError {
-    /// This platform has no threads at all.
-    pub(crate) fn is_unsupported(&self) -> bool {
-        matches!(&self.kind, ErrorKind::Start { error, .. } if error.kind() == io::ErrorKind::Unsupported)
-    }
-}
-
-impl From<ErrorKind> for ThreadPoolBuildError {
-    fn from(kind: ErrorKind) -> Self {
-        ThreadPoolBuildError { kind }
-    }
-}
-
-impl fmt::Display for ThreadPoolBuildError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.kind {
-            ErrorKind::GlobalPoolExists => {
-                f.write_str("The global thread pool has already been initialized.")
-            }
-            ErrorKind::CurrentThreadInPool => {
-                f.write_str("The current thread is already part of another thread pool.")
-            }
-            ErrorKind::TooManyThreads(threads) => write!(
-                f,
-                "num_threads is {threads}, but a pool can have at most {} threads",
-                MAX_SEATS - 1
-            ),
-            ErrorKind::NoThreads => {
-                f.write_str("a pool needs at least one thread: to end it, call ThreadPool::shutdown")
-            }
-            ErrorKind::NoSuchCpu(cpu) => write!(
-                f,
-                "the topology has CPU {cpu}, which this process may not use, or which is not there: leave it out, or read what is there (Topology::read)"
-            ),
-            ErrorKind::Backoff => f.write_str(
-                "the limits of a BackoffMode::Custom are out of order: spin, multi_spin and yields count from the first look, so each is at least the one before",
-            ),
-            ErrorKind::NoCapacity => f.write_str(
-                "a queue_capacity of 0 would let no task in: it is at least 1",
-            ),
-            ErrorKind::UsersThreads => f.write_str(
-                "the threads of this pool are started by a spawn_handler, or inside of build_scoped, and there can be no others later: build it with as many as it needs",
-            ),
-            ErrorKind::NeverRun => f.write_str(
-                "the spawn handler has dropped every ThreadBuilder: it has to call ThreadBuilder::run on a thread of its own, for each one",
-            ),
-            ErrorKind::Leaving => f.write_str(
-                "the calling thread is about to leave the pool, in its exit handler: change the number of threads elsewhere",
-            ),
-            ErrorKind::Start {
-                started,
-                threads,
-                error,
-            } => write!(
-                f,
-                "thread {started} of the {threads} of a pool could not be started: {error}; ask for fewer threads (num_threads) or for smaller stacks \
-                 (stack_size), or raise the limit for threads of this user or container"
-            ),
-        }
-    }
-}
-
-impl Error for ThreadPoolBuildError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match &self.kind {
-            ErrorKind::Start { error, .. } => Some(error),
-            _ => None,
-        }
     }
 }

@@ -10,32 +10,29 @@
 //! everything here is made to survive that: joins and scopes wait for their other parts, vectors that are half made are dropped, a slice that is half sorted
 //! has its elements. `run` catches it. There is no message, since the panic hook is not called.
 //!
-//! # Destructors
-//! A destructor that an unwinding has called must not unwind itself: the process would abort. So code there has no token: check points do nothing, and what it starts is not stopped, on
-//! whichever thread it runs. `std::thread::panicking()` tells where that is so. But a thread that unwinds
-//! out of the left half of a join waits for the right one, and runs whatever that has forked, until it may go on; all of which is caught, and should be stopped as
-//! well. So wherever unwinding is caught ([`Catching`]) the thread notes that it was unwinding *before*, and then only an unwinding of ours counts that began since.
-//!
-//! Tasks, and work that is handed over, leave the token behind when they are started (`is_in_destructor`). Forks say nothing of what they inherit, so a thief has to see it: a seat whose
-//! occupant unwinds has a *floor*, the depth of its join stack at that time, which sinks with each join that the unwinding passes. Whatever is forked at or above it is a destructor's, and a thief
-//! runs it without a token (`Seat::run_stolen`). The floor is only a note about what to stop; a wrong one is never unsafe. It is missing for one case: a plain `join` in a destructor that a *panic* has
-//! called, and no join, loop or check point on the way there. And it is left over from an unwinding that the user's code has caught, until the next check point, or until somebody asks [`is_cancelled`].
+//! Destructors that an unwinding has called are not stopped: see `unwinding`.
 //!
 //! Where panics abort the process (`panic = "abort"`), nothing can unwind, and check points do nothing. Loops that are given a token or deadline of their own
 //! (`with_cancel` and its relatives in `blitz`) stop there as well: they need no unwinding, and tell what they have done.
 
 use crate::handle::JoinHandle;
 use crate::inherited::{self, Node};
-use crate::seat::{self, Seat};
+use crate::seat;
 use crate::spawn;
 use std::any::Any;
-use std::cell::Cell;
 use std::fmt;
 use std::iter;
-use std::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering, fence};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
+
+pub(crate) use unwinding::{
+    Catching, can_unwind, is_in_destructor, look_at_floor, note_unwinding, one_after_the_other,
+    resume, unwind,
+};
+
+mod unwinding;
 
 /// Stops computations from outside: by hand, at a deadline, or with another token. Clones are the same token.
 ///
@@ -660,197 +657,5 @@ pub fn uncancelled<R>(work: impl FnOnce() -> R) -> R {
     Node::with_token(None).provide(work)
 }
 
-thread_local! {
-    static UNWINDING: Cell<Unwinding> = const { Cell::new(Unwinding { before: false, since: false }) };
-}
-
-#[derive(Clone, Copy)]
-struct Unwinding {
-    /// The thread was unwinding when it entered what is now to be caught.
-    before: bool,
-    /// It has been told to since.
-    since: bool,
-}
-
-/// As long as this is there, unwinding does not get further than to its owner, who catches it.
-pub(crate) struct Catching<'a> {
-    /// The thread's.
-    seat: Option<&'a Seat>,
-    /// If it was unwinding.
-    outside: Option<(Unwinding, usize)>,
-}
-
-impl<'a> Catching<'a> {
-    pub(crate) fn new() -> Self {
-        Self::in_seat(seat::current())
-    }
-
-    #[inline]
-    pub(crate) fn in_seat(seat: Option<&'a Seat>) -> Self {
-        // If it was not, it was not further out either, and so nothing there is to be told from what comes.
-        let outside = std::thread::panicking().then(|| {
-            let (before, since) = (true, false);
-            let floor = seat.map_or(Seat::NO_FLOOR, Seat::floor);
-            (UNWINDING.replace(Unwinding { before, since }), floor)
-        });
-        let this = Catching { seat, outside };
-        if outside.is_none() {
-            this.set_floor(Seat::NO_FLOOR);
-        }
-        this
-    }
-
-    /// For the part of a join that an unwinding has left behind: no destructor has started it.
-    pub(crate) fn between_destructors() -> Self {
-        let this = Self::new();
-        this.set_floor(Seat::NO_FLOOR);
-        this
-    }
-
-    fn set_floor(&self, floor: usize) {
-        if let Some(seat) = self.seat {
-            seat.set_floor(floor);
-        }
-    }
-}
-
-impl Drop for Catching<'_> {
-    #[inline]
-    fn drop(&mut self) {
-        if let Some((unwinding, _)) = self.outside {
-            UNWINDING.set(unwinding);
-        }
-        self.set_floor(self.outside.map_or(Seat::NO_FLOOR, |(_, floor)| floor));
-    }
-}
-
-/// The calling thread unwinds, and has come as far as this.
-pub(crate) fn note_unwinding() {
-    if !inherited::is_in_use() {
-        return;
-    }
-    if let Some(seat) = seat::current() {
-        seat.sink_floor();
-    }
-}
-
-/// At a check point: the thread is in a destructor, or somebody has caught an unwinding.
-pub(crate) fn look_at_floor(seat: &Seat) {
-    if is_in_destructor() {
-        seat.sink_floor();
-    } else if !std::thread::panicking() && seat.floor() != Seat::NO_FLOOR {
-        seat.set_floor(Seat::NO_FLOOR);
-    }
-}
-
-/// Does what the calling thread runs belong to a destructor that an unwinding has called?
-pub(crate) fn is_in_destructor() -> bool {
-    let Unwinding { before, since } = UNWINDING.get();
-    std::thread::panicking() && (!before || since)
-}
-
-/// Not where panics abort, and not in such a destructor.
-pub(crate) fn can_unwind() -> bool {
-    !cfg!(panic = "abort") && !is_in_destructor()
-}
-
-/// Does not return if it can.
-#[cold]
-pub(crate) fn unwind(why: Cancelled) {
-    if can_unwind() {
-        resume(Box::new(why));
-    }
-}
-
-/// Goes on with an unwinding that has been caught, here or on another thread.
-#[cold]
-pub(crate) fn resume(payload: Box<dyn Any + Send>) -> ! {
-    UNWINDING.set(Unwinding {
-        since: true,
-        ..UNWINDING.get()
-    });
-    note_unwinding();
-    resume_unwind(payload)
-}
-
-/// Two parts run one after the other, both to their end, before an unwinding of either goes on.
-pub(crate) fn one_after_the_other<A, B>(a: impl FnOnce() -> A, b: impl FnOnce() -> B) -> (A, B) {
-    let before = UNWINDING.get();
-    let a = catch_unwind(AssertUnwindSafe(a));
-    UNWINDING.set(before);
-    let b = catch_unwind(AssertUnwindSafe(b));
-    UNWINDING.set(before);
-    match (a, b) {
-        (Ok(a), Ok(b)) => (a, b),
-        (Err(payload), _) | (_, Err(payload)) => resume(payload),
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// How many flags it looks at beside its own.
-    fn depth(token: &CancelToken) -> usize {
-        links(&token.state.above).count()
-    }
-
-    #[test]
-    fn generations_that_nobody_holds_are_left_out() {
-        let oldest = CancelToken::new();
-        let hour = Duration::from_secs(3600);
-        let child = |token: CancelToken, _| token.child_with_timeout(hour);
-        let youngest = (0..1000).fold(oldest.clone(), child);
-        assert!(depth(&youngest) <= 2, "{}", depth(&youngest));
-        assert!(youngest.state.deadline.is_some() && !youngest.is_cancelled());
-        oldest.cancel();
-        assert!(youngest.is_cancelled());
-    }
-
-    #[test]
-    fn a_token_that_is_held_stays_between_others_that_are_not() {
-        let oldest = CancelToken::new();
-        let mut held = Vec::new();
-        let mut token = oldest.clone();
-        for generation in 0..1000 {
-            token = token.child();
-            if generation % 100 == 0 {
-                held.push(token.clone());
-            }
-        }
-        assert!(depth(&token) <= 12, "{}", depth(&token));
-        assert!(token.hangs_on(&held[0]) && token.hangs_on(&held[9]));
-        held[3].cancel();
-        assert!(token.is_cancelled() && !oldest.is_cancelled() && !held[2].is_cancelled());
-    }
-
-    #[test]
-    fn what_was_cancelled_before_it_was_dropped_is_remembered() {
-        let parent = CancelToken::new();
-        let child = parent.child();
-        parent.cancel();
-        drop(parent);
-        // Two generations later, and nobody has asked meanwhile.
-        let youngest = (0..10).fold(child, |token, _| token.child());
-        assert!(youngest.is_cancelled());
-    }
-
-    #[test]
-    fn tasks_that_spawn_their_successors_each_under_a_token_of_its_own_make_no_chain() {
-        fn generation(number: usize, most: usize, tell: std::sync::mpsc::Sender<usize>) {
-            let most = most.max(inherited::current_token().map_or(0, depth));
-            if number == 0 {
-                return tell.send(most).unwrap();
-            }
-            let spawn = || crate::spawn(move || generation(number - 1, most, tell));
-            CancelToken::new().run(spawn).unwrap();
-        }
-        let (tell, told) = std::sync::mpsc::channel();
-        let pool = crate::ThreadPoolBuilder::new().num_threads(2);
-        let pool = pool.build().unwrap();
-        pool.install(|| generation(2000, 0, tell));
-        // Each of the threads may still hold those of the last task that it ran.
-        let most = told.recv().unwrap();
-        assert!(most < 20, "{most} tokens, one beside the other");
-    }
-}
+mod tests;

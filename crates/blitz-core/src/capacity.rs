@@ -13,10 +13,9 @@
 
 use crate::companion::sleep_elsewhere;
 use crate::pool::Pool;
-use crate::sync::locks::{Condvar, Mutex};
+use crate::sync::locks::{Condvar, Mutex, ignore_poison};
 use blitz_primitives::FullPolicy;
 use crossbeam_utils::CachePadded;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// See the module's documentation.
@@ -41,10 +40,6 @@ impl Capacity {
             gate: Mutex::new(false),
             room: Condvar::new(),
         }
-    }
-
-    pub(crate) fn settings(&self) -> (usize, FullPolicy) {
-        (self.places, self.when_full)
     }
 
     fn try_take(&self) -> bool {
@@ -75,14 +70,14 @@ impl Capacity {
 
     #[cold]
     fn wait(&self, inside: bool) {
-        let mut gate = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut gate = ignore_poison(self.gate.lock());
         self.waiting.fetch_add(1, Ordering::SeqCst);
         while !self.try_take() {
             if inside && std::mem::take(&mut *gate) {
                 self.taken.fetch_add(1, Ordering::SeqCst);
                 break;
             }
-            gate = self.room.wait(gate).unwrap_or_else(PoisonError::into_inner);
+            gate = ignore_poison(self.room.wait(gate));
         }
         self.waiting.fetch_sub(1, Ordering::SeqCst);
     }
@@ -92,7 +87,7 @@ impl Capacity {
         if self.when_full != FullPolicy::Block || self.taken.load(Ordering::SeqCst) < self.places {
             return false;
         }
-        *self.gate.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        *ignore_poison(self.gate.lock()) = true;
         // All: others may wait outside.
         self.room.notify_all();
         true
@@ -101,7 +96,7 @@ impl Capacity {
     fn give_back(&self) {
         self.taken.fetch_sub(1, Ordering::SeqCst);
         if self.waiting.load(Ordering::SeqCst) > 0 {
-            drop(self.gate.lock().unwrap_or_else(PoisonError::into_inner));
+            drop(ignore_poison(self.gate.lock()));
             self.room.notify_one();
         }
     }

@@ -17,6 +17,7 @@
 //! A thread in a long loop or a deep recursion cannot run the companion's work: its stack may hold locks. It calls
 //! [`Companion::beat`] every few dozen microseconds instead, and the companion sees to it that somebody else serves its work.
 
+use crate::away;
 use crate::builder::ThreadPoolBuildError;
 use crate::entered;
 pub use crate::extra::StandIn;
@@ -25,7 +26,6 @@ use crate::pool::Pool;
 pub use crate::profile::Polled;
 use crate::seat;
 use crate::spawn;
-use crate::wait;
 use std::sync::{Arc, Weak};
 use std::time::Instant;
 
@@ -272,13 +272,13 @@ impl std::fmt::Debug for PoolHandle {
 /// ```
 pub fn sleep_elsewhere<R>(sleep: impl FnOnce() -> R) -> R {
     match seat::current() {
-        Some(seat) => wait::sleep_elsewhere(seat, sleep),
+        Some(seat) => away::sleep_elsewhere(seat, sleep),
         None => sleep(),
     }
 }
 
+pub use crate::abort::complain;
 pub use crate::placement::Steering;
-pub use crate::pool::complain;
 
 /// The pool's side: one companion at most, for life. Threads hold it strongly while they run, the pool weakly, since the
 /// companion holds the pool.

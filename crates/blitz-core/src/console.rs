@@ -512,7 +512,7 @@ impl PoolView {
     /// What happens in the seat with this index, below the number of threads.
     pub fn doing(&self, index: usize) -> Doing {
         let seat = &self.0.seats[index];
-        if seat.is_parked_in_work() || seat.thread_is_parked_beside() {
+        if seat.waiter.is_marked() || seat.waiter.is_parked_beside() {
             return Doing::Blocked;
         }
         seat.occupancy.doing()

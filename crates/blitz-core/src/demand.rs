@@ -189,7 +189,7 @@ pub fn worth_waking(remaining_ticks: u64) -> bool {
     wake::outlasts_a_wake(remaining_ticks)
         && seat::current().is_some_and(|seat| {
             let counters = seat.pool().sleep.counters();
-            counters.searching() == 0 && (counters.sleeping() > 0 || seat.pool().has_blocked())
+            counters.searching() == 0 && (counters.sleeping() > 0 || seat.pool().waiters.any())
         })
 }
 

@@ -18,9 +18,10 @@
 //! **No index.** There are as many indices as threads, and each may be in use: an occupant of such a seat has none. (A rescue thread has that of a thread
 //! that waits.)
 
+use crate::abort::AbortOnDrop;
 use crate::context;
 use crate::join_stack::JoinStack;
-use crate::pool::{AbortOnDrop, Pool};
+use crate::pool::Pool;
 use crate::seat::{self, Seat};
 use std::ptr;
 use std::sync::Arc;

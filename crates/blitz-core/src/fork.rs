@@ -14,8 +14,8 @@
 //! stacks for the message about an overflow). Threads of ours are therefore started by [`start_thread`], and a fork waits until none of them is in such a
 //! moment ([`Crossings`]). Threads that others start are out of our reach: a child made while one of them starts or ends may find the lock locked, and cannot start any.
 
+use crate::abort::without_unwinding;
 use crate::crossings::Crossings;
-use crate::pool::without_unwinding;
 use crate::sync::AtomicU64;
 use blitz_primitives::futex;
 use std::cell::{Cell, UnsafeCell};

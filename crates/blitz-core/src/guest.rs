@@ -18,6 +18,8 @@
 //! A thread that is already in *another* pool always hands over, and helps its own pool with descendants
 //! while it waits. Pools may call each other in circles; where descendants do not suffice, see [`crate::rescue`].
 
+use crate::abort::without_unwinding;
+use crate::awaited::{Awaited, Completion};
 use crate::cancel;
 use crate::clock::ticks;
 use crate::console;
@@ -27,14 +29,15 @@ use crate::fork;
 use crate::global;
 use crate::inherited::Word;
 use crate::lease::Lease;
-use crate::pool::{Pool, without_unwinding};
+use crate::pool::Pool;
 use crate::profile::{self, Carried};
 use crate::seat::{self, Seat};
+use crate::spawn;
 use crate::task::{Task, TaskRef};
 use crate::trace::{self, Kind};
-use crate::wait::{self, Awaited, LatchWait, wait_for};
+use crate::wait::{self, wait_for};
 use crate::wake_cost;
-use blitz_primitives::{CoreLatch, Parker};
+use blitz_primitives::Parker;
 use std::any::Any;
 use std::cell::{Cell, UnsafeCell};
 use std::hint::spin_loop;
@@ -210,9 +213,7 @@ impl Drop for Guest<'_> {
 
 /// A closure in the frame of a thread that waits for it, and its result.
 struct Work<F, R> {
-    context: Context,
-    latch: CoreLatch,
-    waiter: &'static Parker,
+    end: Completion,
     body: UnsafeCell<Option<F>>,
     result: UnsafeCell<Option<Result<R, Box<dyn Any + Send>>>>,
 }
@@ -224,18 +225,9 @@ where
 {
     fn new(parent: *const Context, waiter: &'static Parker, body: F) -> Self {
         Work {
-            context: Context::new(parent),
-            latch: CoreLatch::new(),
-            waiter,
+            end: Completion::new(parent, waiter),
             body: UnsafeCell::new(Some(body)),
             result: UnsafeCell::new(None),
-        }
-    }
-
-    fn wait(&self) -> LatchWait<'_> {
-        LatchWait {
-            latch: &self.latch,
-            context: &raw const self.context,
         }
     }
 
@@ -250,11 +242,7 @@ where
             let body = (*(*this).body.get()).take().expect("runs once");
             let result = catch_unwind(AssertUnwindSafe(|| body(seat, true)));
             *(*this).result.get() = Some(result);
-            // Read before the latch is set: then the frame may be gone. The parker is for ever.
-            let waiter = (*this).waiter;
-            if (*this).latch.set() {
-                waiter.unpark();
-            }
+            Completion::set(&raw const (*this).end);
         }
     }
 
@@ -264,12 +252,12 @@ where
     /// As for [`Work::run`], and the caller occupies the seat.
     unsafe fn run_in_context(seat: &Seat, this: *const Self) {
         // SAFETY: passed on. `run` does not unwind.
-        unsafe { seat.run_in(&raw const (*this).context, || Self::run(this)) };
+        unsafe { seat.run_in(&raw const (*this).end.context, || Self::run(this)) };
     }
 
     /// What came of it.
     fn into_result(self) -> R {
-        debug_assert!(self.latch.probe(), "waited for too short");
+        debug_assert!(self.end.is_done(), "waited for too short");
         match self.result.into_inner().expect("the latch is set after it") {
             Ok(result) => result,
             Err(payload) => cancel::resume(payload),
@@ -301,9 +289,9 @@ fn hand_over(pool: &Pool, op: Op<'_>) {
         let soon = pool.sleep.counters().searching() > 0;
         pool.inject(Ticket::queued(&ticket));
         if soon {
-            spin(pool, &work.wait());
+            spin(pool, &work.end);
         }
-        block_helping(pool, &work.wait(), parker, &mut take_back);
+        block_helping(pool, &work.end, parker, &mut take_back);
     });
     ticket.keep();
     let ((), reached) = work.into_result();
@@ -402,53 +390,26 @@ impl Ticket {
     }
 }
 
-/// Work that was handed over by a thread of another pool.
-#[repr(C)]
-struct Handed<F, R> {
-    head: Task,
-    work: Work<F, R>,
-}
-
-impl<F, R> Handed<F, R>
-where
-    F: FnOnce(&Seat, bool) -> R + Send,
-    R: Send,
-{
-    /// # Safety
-    /// `task` is the head of a `Handed<F, R>` whose creator waits for its latch. Called once.
-    unsafe fn run(task: *mut Task) {
-        // SAFETY: passed on.
-        unsafe { Work::run(&raw const (*task.cast::<Self>()).work) };
-    }
-}
-
 /// For threads with a seat in another pool: helps that pool meanwhile.
 #[cold]
 fn hand_over_from(seat: &Seat, pool: &Pool, op: Op<'_>) {
-    fn head<F, R>(_: &Work<F, R>) -> Task
-    where
-        F: FnOnce(&Seat, bool) -> R + Send,
-        R: Send,
-    {
-        Task::new(Handed::<F, R>::run, std::ptr::null())
-    }
     let carried = Carried::away();
     let passage = carried.passage();
     let op = |seat: &Seat, moved| passage.run(|| op(seat, moved));
     let work = Work::new(seat.context(), seat.parker(), op);
-    let mut handed = Handed {
-        head: head(&work),
-        work,
+    let this = &raw const work;
+    // SAFETY: the work does not move or die before its end: we wait for it. Its body is `Send`. The seat is ours.
+    let task = unsafe {
+        spawn::make(Some(seat), &raw const work.end.context, move || {
+            Work::run(this)
+        })
     };
-    handed.head.set_context(&raw const handed.work.context);
-    // SAFETY: `handed` does not move or die before the latch is set: we wait for it. The body is `Send`.
-    let task = unsafe { TaskRef::new((&raw mut handed).cast::<Task>()) };
     without_unwinding("a panic while work is in others' hands", || {
         pool.inject(task);
         // SAFETY: the caller occupies the seat.
-        unsafe { wait_for(seat, &handed.work.wait()) };
+        unsafe { wait_for(seat, &work.end) };
     });
-    let ((), reached) = handed.work.into_result();
+    let ((), reached) = work.into_result();
     carried.arrived(reached);
 }
 

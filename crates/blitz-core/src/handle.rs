@@ -5,6 +5,7 @@
 //! and waiting meet under a mutex, so "done, so do not sleep" and "asleep, so wake me" cannot miss each
 //! other.
 
+use crate::awaited::Awaited;
 use crate::context::Context;
 use crate::fork;
 use crate::global;
@@ -13,8 +14,8 @@ use crate::pool::Pool;
 use crate::profile;
 use crate::seat;
 use crate::site::Site;
-use crate::sync::locks::Mutex;
-use crate::wait::{Awaited, wait_for};
+use crate::sync::locks::{Mutex, ignore_poison};
+use crate::wait::wait_for;
 use blitz_primitives::Parker;
 use std::any::Any;
 use std::fmt;
@@ -22,7 +23,7 @@ use std::future::Future;
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, MutexGuard, Weak};
 use std::task::{Poll, Waker};
 use std::thread;
 
@@ -73,7 +74,7 @@ impl<T> Shared<T> {
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner<T>> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        ignore_poison(self.inner.lock())
     }
 
     /// The task has ended.
@@ -168,70 +169,83 @@ pub(crate) trait UnclaimedPanic: Send + Sync {
 
 impl<T: Send> UnclaimedPanic for Shared<T> {
     fn take_panic(&self) -> Option<Payload> {
-        let mut inner = self.lock();
-        match inner.result.take() {
-            Some(Err(payload)) => Some(payload),
-            other => {
-                inner.result = other;
-                None
-            }
-        }
+        self.lock().result.take_if(|result| result.is_err())?.err()
     }
 }
 
-macro_rules! handle_methods {
-    () => {
-        /// Waits for the task and returns its result, or its panic as the error.
-        ///
-        /// A caller inside of a pool helps with the task and its descendants. Others block; if the pool admits guests and nobody gets to the task for a
-        /// while (all threads may wait for a lock that the caller holds), they run it.
-        ///
-        /// ```
-        /// let answer = blitz_core::spawn_handle(|| 6 * 7);
-        /// assert_eq!(answer.join().unwrap(), 42);
-        ///
-        /// let panic = blitz_core::spawn_handle(|| panic!("no answer"));
-        /// assert!(panic.join().is_err());
-        /// ```
-        pub fn join(self) -> thread::Result<T> {
-            self.shared.wait();
-            self.shared.take().unwrap_or_else(|| gone())
-        }
+/// What both kinds of handles can do.
+macro_rules! is_a_handle {
+    ($name:literal: $($handle:tt)+) => {
+        impl<T> $($handle)+ {
+            /// Waits for the task and returns its result, or its panic as the error.
+            ///
+            /// A caller inside of a pool helps with the task and its descendants. Others block; if the pool admits guests and nobody gets to the task for a
+            /// while (all threads may wait for a lock that the caller holds), they run it.
+            ///
+            /// ```
+            /// let answer = blitz_core::spawn_handle(|| 6 * 7);
+            /// assert_eq!(answer.join().unwrap(), 42);
+            ///
+            /// let panic = blitz_core::spawn_handle(|| panic!("no answer"));
+            /// assert!(panic.join().is_err());
+            /// ```
+            pub fn join(self) -> thread::Result<T> {
+                self.shared.wait();
+                self.shared.take().unwrap_or_else(|| gone())
+            }
 
-        /// The result if the task has ended, without waiting. `None` also after it has been taken.
-        ///
-        /// ```
-        /// let mut answer = blitz_core::spawn_handle(|| 6 * 7);
-        /// let result = loop {
-        ///     // Something else, meanwhile.
-        ///     if let Some(result) = answer.try_join() {
-        ///         break result;
-        ///     }
-        /// };
-        /// assert_eq!(result.unwrap(), 42);
-        /// ```
-        pub fn try_join(&mut self) -> Option<thread::Result<T>> {
-            if self.is_finished() {
-                self.shared.take()
-            } else {
-                None
+            /// The result if the task has ended, without waiting. `None` also after it has been taken.
+            ///
+            /// ```
+            /// let mut answer = blitz_core::spawn_handle(|| 6 * 7);
+            /// let result = loop {
+            ///     // Something else, meanwhile.
+            ///     if let Some(result) = answer.try_join() {
+            ///         break result;
+            ///     }
+            /// };
+            /// assert_eq!(result.unwrap(), 42);
+            /// ```
+            pub fn try_join(&mut self) -> Option<thread::Result<T>> {
+                if self.is_finished() {
+                    self.shared.take()
+                } else {
+                    None
+                }
+            }
+
+            /// Has the task ended?
+            ///
+            /// ```
+            /// let answer = blitz_core::spawn_handle(|| 6 * 7);
+            /// while !answer.is_finished() {
+            ///     std::thread::yield_now();
+            /// }
+            /// assert_eq!(answer.join().unwrap(), 42);
+            /// ```
+            pub fn is_finished(&self) -> bool {
+                self.shared.is_done()
             }
         }
 
-        /// Has the task ended?
-        ///
-        /// ```
-        /// let answer = blitz_core::spawn_handle(|| 6 * 7);
-        /// while !answer.is_finished() {
-        ///     std::thread::yield_now();
-        /// }
-        /// assert_eq!(answer.join().unwrap(), 42);
-        /// ```
-        pub fn is_finished(&self) -> bool {
-            self.shared.is_done()
+        impl<T> Future for $($handle)+ {
+            type Output = thread::Result<T>;
+
+            fn poll(self: Pin<&mut Self>, cx: &mut std::task::Context<'_>) -> Poll<Self::Output> {
+                self.shared.poll(cx.waker())
+            }
+        }
+
+        impl<T> fmt::Debug for $($handle)+ {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct($name).field("finished", &self.is_finished()).finish()
+            }
         }
     };
 }
+
+is_a_handle!("JoinHandle": JoinHandle<T>);
+is_a_handle!("ScopedHandle": ScopedHandle<'_, T>);
 
 /// The result was taken before: by `try_join`, by polling, or by the end of its scope.
 fn gone<T>() -> T {
@@ -258,16 +272,6 @@ impl<T> JoinHandle<T> {
     pub(crate) fn new(shared: Arc<Shared<T>>) -> Self {
         JoinHandle { shared }
     }
-
-    handle_methods!();
-}
-
-impl<T> Future for JoinHandle<T> {
-    type Output = thread::Result<T>;
-
-    fn poll(self: Pin<&mut Self>, cx: &mut std::task::Context<'_>) -> Poll<Self::Output> {
-        self.shared.poll(cx.waker())
-    }
 }
 
 /// The result of a task spawned with [`Scope::spawn_handle`](crate::Scope::spawn_handle).
@@ -283,33 +287,5 @@ impl<T> ScopedHandle<'_, T> {
             shared,
             _scope: PhantomData,
         }
-    }
-
-    handle_methods!();
-}
-
-impl<T> Future for ScopedHandle<'_, T> {
-    type Output = thread::Result<T>;
-
-    fn poll(self: Pin<&mut Self>, cx: &mut std::task::Context<'_>) -> Poll<Self::Output> {
-        self.shared.poll(cx.waker())
-    }
-}
-
-impl<T> fmt::Debug for JoinHandle<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let finished = self.is_finished();
-        f.debug_struct("JoinHandle")
-            .field("finished", &finished)
-            .finish()
-    }
-}
-
-impl<T> fmt::Debug for ScopedHandle<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let finished = self.is_finished();
-        f.debug_struct("ScopedHandle")
-            .field("finished", &finished)
-            .finish()
     }
 }

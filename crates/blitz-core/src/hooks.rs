@@ -4,7 +4,7 @@
 //! pool ([`seat::hidden`]), and what they do in parallel goes elsewhere. The handler of deadlocks, which is to do something about the pool, has a thread of its own.
 //!
 //! # Deadlocks
-//! A pool is deadlocked if all of its threads wait, for others or in a sleep that they have told of ([`sleep_elsewhere`](crate::wait::sleep_elsewhere)), or sleep for
+//! A pool is deadlocked if all of its threads wait, for others or in a sleep that they have told of ([`sleep_elsewhere`](crate::away::sleep_elsewhere)), or sleep for
 //! want of work, at least one of them waits, and no task is queued that a [rescue](crate::rescue) could run. Whoever makes it so asks: by parking, or by falling
 //! asleep. Each makes its own part visible before it looks at the others' (both are followed by a full fence), so the last one sees all. It may see too much: a thread whose wait is
 //! over, and who has not run since. So the handler's thread looks again, some milliseconds later, before it tells.
@@ -12,8 +12,9 @@
 //! Only the pool is looked at. If one of the threads waits for another pool, for an outside thread or for the system, that may end the wait; so the handler is told that
 //! the *pool* cannot go on by itself, and has to know what it was waiting for. A pool that an async runtime lives on waits for the outside by nature: nothing is reported there.
 
+use crate::abort::complain;
 use crate::fork;
-use crate::pool::{Pool, complain};
+use crate::pool::Pool;
 use crate::seat::{self, Seat};
 use std::sync::atomic::{Ordering, fence};
 use std::thread;

@@ -21,8 +21,7 @@
 //! took it, the copy in `Pending` otherwise.
 
 use crate::cancel::{self, Catching};
-use crate::console::{self, Called};
-use crate::context::Context;
+use crate::console;
 use crate::entered;
 use crate::guest;
 use crate::join_stack::{Job, JoinStack, Place, Popped, Pushed};
@@ -37,6 +36,11 @@ use std::cell::UnsafeCell;
 use std::marker::PhantomData;
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+
+pub(crate) use known::Known;
+pub use known::Within;
+
+mod known;
 
 /// Tells a closure of [`join_context`] whether it was moved to another thread.
 #[derive(Debug)]
@@ -110,13 +114,11 @@ where
 
 /// [`join`], called at `site`.
 #[inline(always)]
-pub(crate) fn join_at<A, B, RA, RB>(site: Site, oper_a: A, oper_b: B) -> (RA, RB)
-where
-    A: FnOnce() -> RA + Send,
-    B: FnOnce() -> RB + Send,
-    RA: Send,
-    RB: Send,
-{
+pub(crate) fn join_at<RA: Send, RB: Send>(
+    site: Site,
+    oper_a: impl FnOnce() -> RA + Send,
+    oper_b: impl FnOnce() -> RB + Send,
+) -> (RA, RB) {
     #[cfg(feature = "profile")]
     if let Some(forked) = Forked::at(site) {
         return profiled(forked, Known::NOTHING, |_| oper_a(), |_| oper_b());
@@ -147,75 +149,15 @@ where
     fork(Known::called_at(Site::caller()), false, oper_a, oper_b)
 }
 
-/// What a caller knows about the two halves.
-#[derive(Clone, Copy)]
-pub(crate) struct Known<W> {
-    /// How many ticks both take together.
-    pub(crate) expected: Option<u64>,
-    /// The loop that both are parts of: while the caller waits for its right half, it may run other parts of the loop.
-    pub(crate) within: Within,
-    /// Is called before the caller waits for its right half.
-    pub(crate) before_wait: W,
-    /// The line of the user's that called `join`.
-    pub(crate) called: Called,
-}
-
-impl Known<fn()> {
-    pub(crate) const NOTHING: Self = Known {
-        expected: None,
-        within: Within::NOTHING,
-        before_wait: || (),
-        called: Called::BY_US,
-    };
-
-    /// By the user, at `site`; nothing else is known.
-    #[inline(always)]
-    fn called_at(site: Site) -> Self {
-        Known {
-            called: Called::at(site),
-            ..Self::NOTHING
-        }
-    }
-}
-
-/// A loop that runs, for the forks that make parts of it; or none. See [`in_loop`](crate::demand::in_loop).
-#[derive(Clone, Copy)]
-pub struct Within(pub(crate) *const Context);
-
-// SAFETY: it is only compared, by threads that run parts of the loop; which does not end before they do.
-unsafe impl Send for Within {}
-// SAFETY: as above.
-unsafe impl Sync for Within {}
-
-impl Within {
-    /// No loop.
-    pub const NOTHING: Self = Within(std::ptr::null());
-
-    /// Is it one?
-    #[inline]
-    pub fn is_loop(self) -> bool {
-        !self.0.is_null()
-    }
-}
-
-impl std::fmt::Debug for Within {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Within").field(&self.is_loop()).finish()
-    }
-}
-
 /// [`join_context`] for callers that know more than what to run. Its place is that of the operation it is a part of, if there is one.
 #[cfg_attr(debug_assertions, inline)]
 #[cfg_attr(not(debug_assertions), inline(always))]
 #[cfg_attr(feature = "sites", track_caller)]
-pub(crate) fn join_knowing<W, A, B, RA, RB>(known: Known<W>, oper_a: A, oper_b: B) -> (RA, RB)
-where
-    W: Fn() + Send,
-    A: FnOnce(FnContext) -> RA + Send,
-    B: FnOnce(FnContext) -> RB + Send,
-    RA: Send,
-    RB: Send,
-{
+pub(crate) fn join_knowing<RA: Send, RB: Send>(
+    known: Known<impl Fn() + Send>,
+    oper_a: impl FnOnce(FnContext) -> RA + Send,
+    oper_b: impl FnOnce(FnContext) -> RB + Send,
+) -> (RA, RB) {
     #[cfg(feature = "profile")]
     if let Some(forked) = Forked::at(Site::caller().of_operation()) {
         let forked = forked.of_loop(known.within.is_loop());
@@ -226,14 +168,12 @@ where
 
 /// A fork inside of a profile: each half comes back with the work and span of what it did.
 #[cfg(feature = "profile")]
-fn profiled<W, A, B, RA, RB>(forked: Forked, known: Known<W>, a: A, b: B) -> (RA, RB)
-where
-    W: Fn() + Send,
-    A: FnOnce(FnContext) -> RA + Send,
-    B: FnOnce(FnContext) -> RB + Send,
-    RA: Send,
-    RB: Send,
-{
+fn profiled<RA: Send, RB: Send>(
+    forked: Forked,
+    known: Known<impl Fn() + Send>,
+    a: impl FnOnce(FnContext) -> RA + Send,
+    b: impl FnOnce(FnContext) -> RB + Send,
+) -> (RA, RB) {
     let (left, right) = forked.halves();
     let ((result_a, end_a), (result_b, end_b)) = fork(
         known,
@@ -349,14 +289,12 @@ where
 /// The fork could not be pushed: the caller has no seat yet, or joins nest too deep for its stack.
 #[cold]
 #[inline(never)]
-fn without_fork<W, A, B, RA, RB>(seated: bool, known: Known<W>, a: A, b: B) -> (RA, RB)
-where
-    W: Fn() + Send,
-    A: FnOnce(FnContext) -> RA + Send,
-    B: FnOnce(FnContext) -> RB + Send,
-    RA: Send,
-    RB: Send,
-{
+fn without_fork<RA: Send, RB: Send>(
+    seated: bool,
+    known: Known<impl Fn() + Send>,
+    a: impl FnOnce(FnContext) -> RA + Send,
+    b: impl FnOnce(FnContext) -> RB + Send,
+) -> (RA, RB) {
     if seated {
         return both_here(a, b);
     }
@@ -364,11 +302,7 @@ where
 }
 
 /// Runs both halves on this thread, with the same promise about panics.
-fn both_here<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
-where
-    A: FnOnce(FnContext) -> RA,
-    B: FnOnce(FnContext) -> RB,
-{
+fn both_here<RA, RB>(a: impl FnOnce(FnContext) -> RA, b: impl FnOnce(FnContext) -> RB) -> (RA, RB) {
     let (a, b) = (|| a(FnContext::new(false)), || b(FnContext::new(false)));
     cancel::one_after_the_other(a, b)
 }
@@ -424,10 +358,11 @@ where
 /// # Safety
 /// `stack` is the calling thread's seat's.
 #[cold]
-unsafe fn run_retaken<B, RB>(stack: *const JoinStack, moved: bool, body: B) -> RB
-where
-    B: FnOnce(FnContext) -> RB,
-{
+unsafe fn run_retaken<RB>(
+    stack: *const JoinStack,
+    moved: bool,
+    body: impl FnOnce(FnContext) -> RB,
+) -> RB {
     let result = body(FnContext::new(moved));
     // SAFETY: by contract.
     if let Some(seat) = unsafe { Seat::from_stack(stack) } {

@@ -44,15 +44,19 @@
 //! * **Contents** reach the thief through the lock (slow push) or through `bottom` (forced).
 //!   Results come back through the `AcqRel` swap to `DONE`.
 
-use crate::context::Context;
 use crate::sync::{AtomicPtr, AtomicU32, Ordering, spin_loop, yield_now};
 use blitz_primitives::fence;
 use blitz_primitives::flaw::Flaws;
 use crossbeam_utils::CachePadded;
-#[cfg(not(loom))]
-use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 use std::cell::Cell;
 use std::ptr;
+use thief::state;
+
+pub(crate) use contexts::Began;
+pub(crate) use thief::{MAX_SEATS, Slot, Stolen, Thief};
+
+mod contexts;
+mod thief;
 
 /// The type-erased head of a forked job: the function that runs it on a thief.
 #[derive(Debug)]
@@ -72,31 +76,6 @@ pub(crate) const CAPACITY: usize = 3;
 /// Joins until the first look at the clock (see `wake`).
 pub(crate) const FIRST_BEAT: u32 = 64;
 
-/// The life of a stolen slot, in one word: phase, "the owner is parked", and who stole it.
-mod state {
-    pub(super) const FREE: u32 = 0;
-    pub(super) const STOLEN: u32 = 1;
-    pub(super) const DONE: u32 = 2;
-    const PHASE: u32 = 3;
-    pub(super) const PARKED: u32 = 4;
-    const THIEF_SHIFT: u32 = 8;
-
-    pub(super) fn stolen_by(thief: usize) -> u32 {
-        STOLEN | (thief as u32) << THIEF_SHIFT
-    }
-
-    pub(super) fn phase(word: u32) -> u32 {
-        word & PHASE
-    }
-
-    pub(super) fn thief(word: u32) -> usize {
-        (word >> THIEF_SHIFT) as usize
-    }
-}
-
-/// The largest thief index that fits into a slot's state.
-pub(crate) const MAX_SEATS: usize = 1 << 16;
-
 /// What the models break on purpose; see [`Flaws`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(dead_code, reason = "constructed by loom models only")]
@@ -113,107 +92,6 @@ enum Flaw {
     RelaxedComplete,
     CompleteForgetsParked,
     ParkWithoutLooking,
-}
-
-/// One level of nesting.
-#[derive(Debug)]
-pub(crate) struct Slot {
-    job: AtomicPtr<Job>,
-    state: AtomicU32,
-    /// The level of a fork in this slot, if a context begins here. See [`Stolen::level`].
-    level: AtomicU32,
-    /// The context that began on this thread when this was the next free slot, if any.
-    begins: AtomicPtr<Context>,
-    /// What runs in the thief's hands runs in this context.
-    context: Context,
-    flaws: Flaws<Flaw>,
-}
-
-impl Slot {
-    /// `CAPACITY + 1` of them. All zeros, which the allocator gets from the kernel for nothing: most stacks use a few, and the others take no memory.
-    #[cfg(not(loom))]
-    fn many(_flaws: Flaws<Flaw>) -> Box<[Slot]> {
-        let layout = Layout::array::<Slot>(CAPACITY + 1).expect("a few pages");
-        // SAFETY: not empty, and what is freed as a box is allocated as one. All zeros are null pointers, a state that is `FREE`, a
-        // context without a parent, and no flaws, which take no room.
-        unsafe {
-            let slots = alloc_zeroed(layout).cast::<Slot>();
-            if slots.is_null() {
-                handle_alloc_error(layout);
-            }
-            Box::from_raw(ptr::slice_from_raw_parts_mut(slots, CAPACITY + 1))
-        }
-    }
-
-    #[cfg(loom)]
-    fn many(flaws: Flaws<Flaw>) -> Box<[Slot]> {
-        (0..=CAPACITY).map(|_| Slot::new(flaws)).collect()
-    }
-
-    #[cfg(loom)]
-    fn new(flaws: Flaws<Flaw>) -> Self {
-        Slot {
-            job: AtomicPtr::new(ptr::null_mut()),
-            state: AtomicU32::new(state::FREE),
-            level: AtomicU32::new(0),
-            begins: AtomicPtr::new(ptr::null_mut()),
-            context: Context::new(ptr::null()),
-            flaws,
-        }
-    }
-
-    /// The context in which a thief runs this slot's job: what its owner waits for.
-    pub(crate) fn context(&self) -> &Context {
-        &self.context
-    }
-
-    /// Has the thief finished?
-    pub(crate) fn is_done(&self) -> bool {
-        // Acquire: the result in the frame happens before `DONE`.
-        state::phase(self.state.load(Ordering::Acquire)) == state::DONE
-    }
-
-    /// Who has it.
-    pub(crate) fn thief(&self) -> usize {
-        state::thief(self.state.load(Ordering::Relaxed))
-    }
-
-    /// The owner announces that it parks. `false`: the thief has finished meanwhile.
-    pub(crate) fn announce_parked(&self) -> bool {
-        let before = self.state.fetch_or(state::PARKED, Ordering::AcqRel);
-        state::phase(before) != state::DONE || self.flaws.has(Flaw::ParkWithoutLooking)
-    }
-
-    /// The owner is awake again.
-    pub(crate) fn announce_awake(&self) {
-        self.state.fetch_and(!state::PARKED, Ordering::AcqRel);
-    }
-
-    /// The thief publishes the result. Returns whether the owner is parked and must be woken.
-    ///
-    /// After this call the job's frame may be gone.
-    pub(crate) fn complete(&self) -> bool {
-        // Release: the result before `DONE`. Acquire: the parked owner before its wake.
-        let order = self.flaws.relax(Flaw::RelaxedComplete, Ordering::AcqRel);
-        let before = self.state.swap(state::DONE, order);
-        before & state::PARKED != 0 && !self.flaws.has(Flaw::CompleteForgetsParked)
-    }
-}
-
-/// A fork that a thief has taken.
-#[derive(Debug)]
-pub(crate) struct Stolen<'a> {
-    pub(crate) slot: &'a Slot,
-    pub(crate) job: *const Job,
-    /// How many forks lie between it and the task that it is a part of, whoever made them: more than between that and what it was forked from.
-    pub(crate) level: u32,
-}
-
-/// What began in a slot before.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Began {
-    context: *mut Context,
-    level: u32,
 }
 
 /// Where a fork is on its stack.
@@ -440,9 +318,9 @@ impl JoinStack {
         // see the slots below, which an earlier push has published.
         let order = self.owner.flaws.relax(Flaw::RelaxedPop, Ordering::Release);
         self.owner.bottom.store(bottom, order);
-        if !self.owner.flaws.has(Flaw::NoLightFence) {
-            fence::light_if_free();
-        }
+        self.owner
+            .flaws
+            .unless(Flaw::NoLightFence, fence::light_if_free);
         // Relaxed: what matters is the order against the store above, which is the fence's work.
         if self.shared.border.load(Ordering::Relaxed) <= bottom {
             Popped::Ours
@@ -456,9 +334,7 @@ impl JoinStack {
     #[inline(never)]
     unsafe fn pop_slow(&self, bottom: *mut Slot) -> Popped {
         if !fence::light_is_free() {
-            if !self.owner.flaws.has(Flaw::NoLightFence) {
-                fence::light();
-            }
+            self.owner.flaws.unless(Flaw::NoLightFence, fence::light);
             if self.shared.low.load(Ordering::Relaxed) <= bottom {
                 return Popped::Ours;
             }
@@ -532,85 +408,6 @@ impl JoinStack {
         unsafe { (*slot).state.store(state::FREE, Ordering::Relaxed) };
         self.owner.bottom.store(slot, Ordering::Release);
         self.retreat(slot);
-    }
-
-    /// Declares that what the owner forks from now on belongs to `context`, and that the first fork has this level. Returns what to give to
-    /// [`JoinStack::end_context`].
-    ///
-    /// # Safety
-    /// The caller occupies this stack's seat.
-    #[inline]
-    pub(crate) unsafe fn begin_context(&self, context: *const Context, level: u32) -> Began {
-        // SAFETY: there is one slot more than `bottom` can pass. Readers look only at slots at or
-        // below a public fork, and no fork at or above this slot exists yet.
-        let slot = unsafe { &*self.owner.bottom.load(Ordering::Relaxed) };
-        let before = Began {
-            context: slot.begins.load(Ordering::Relaxed),
-            level: slot.level.load(Ordering::Relaxed),
-        };
-        slot.begins.store(context.cast_mut(), Ordering::Relaxed);
-        slot.level.store(level, Ordering::Relaxed);
-        before
-    }
-
-    /// What the owner forks from now on belongs to `context` instead of the one that has begun here.
-    ///
-    /// # Safety
-    /// As there; `bottom` is where it was then.
-    #[inline]
-    pub(crate) unsafe fn continue_context(&self, context: *const Context) {
-        // SAFETY: as in `begin_context`.
-        let slot = unsafe { &*self.owner.bottom.load(Ordering::Relaxed) };
-        debug_assert!(!slot.begins.load(Ordering::Relaxed).is_null());
-        slot.begins.store(context.cast_mut(), Ordering::Relaxed);
-    }
-
-    /// Undoes the matching [`JoinStack::begin_context`].
-    ///
-    /// # Safety
-    /// As there; `bottom` is where it was then.
-    #[inline]
-    pub(crate) unsafe fn end_context(&self, before: Began) {
-        // SAFETY: as in `begin_context`.
-        let slot = unsafe { &*self.owner.bottom.load(Ordering::Relaxed) };
-        slot.begins.store(before.context, Ordering::Relaxed);
-        slot.level.store(before.level, Ordering::Relaxed);
-    }
-
-    /// The level of the next fork.
-    ///
-    /// # Safety
-    /// The caller occupies this stack's seat.
-    pub(crate) unsafe fn level(&self) -> u32 {
-        let bottom = self.owner.bottom.load(Ordering::Relaxed);
-        // SAFETY: a slot, or the one behind the last; and the owner alone changes what begins where.
-        let (_, level) = unsafe { self.made_in(bottom) };
-        level
-    }
-
-    /// The nearest context that began at `slot` or below, and the level of a fork there. That cannot change while there is a fork in the slot, because contexts
-    /// nest like the forks do.
-    ///
-    /// # Safety
-    /// `slot` is one of the slots and not above `low`, and the caller holds the lock; or it is not above `bottom`, and the caller is the owner.
-    unsafe fn made_in(&self, slot: *mut Slot) -> (*const Context, u32) {
-        let mut at = slot;
-        let mut above = 0;
-        loop {
-            // SAFETY: between the first slot and `slot`.
-            let begins = unsafe { (*at).begins.load(Ordering::Relaxed) };
-            if !begins.is_null() {
-                // SAFETY: as above.
-                let level = unsafe { (*at).level.load(Ordering::Relaxed) };
-                return (begins, level + above);
-            }
-            if at == self.owner.slots {
-                return (ptr::null(), above);
-            }
-            // SAFETY: above the first slot, so there is one below.
-            at = unsafe { at.sub(1) };
-            above += 1;
-        }
     }
 
     /// Is a fork on the stack that thieves see and have not taken? A hint, even for the owner: one may be taking it. By the invariant it is one load.
@@ -708,309 +505,8 @@ impl Drop for Locked<'_> {
     }
 }
 
-/// What threads other than the owner may do.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Thief<'a> {
-    stack: &'a JoinStack,
-}
-
-impl<'a> Thief<'a> {
-    /// Is something public? Touches only the shared line. A hint: the answer may be stale.
-    pub(crate) fn sees_work(self) -> bool {
-        let shared = &self.stack.shared;
-        // Acquire: a sleeper's last look must not be satisfied from before its announcement; the
-        // fence in the sleep protocol does the ordering, this only keeps the loads fresh.
-        shared.top.load(Ordering::Acquire) < shared.low.load(Ordering::Acquire)
-    }
-
-    /// Are there private forks, which [`Thief::force`] could expose? Touches the owner's line.
-    pub(crate) fn sees_private(self) -> bool {
-        let low = self.stack.shared.low.load(Ordering::Relaxed);
-        self.stack.owner.bottom.load(Ordering::Relaxed) > low && !fence::heavy_is_refused()
-    }
-
-    /// The level of the oldest public fork, or of the oldest private one if none is public. A hint.
-    pub(crate) fn level(self) -> u32 {
-        let top = self.stack.shared.top.load(Ordering::Relaxed);
-        // SAFETY: a slot, or the one behind the last. Without the lock what is found there may be of another moment; nothing of it is followed.
-        unsafe { self.stack.made_in(top) }.1
-    }
-
-    /// Takes the oldest public fork that `wanted` accepts (it is given the context the fork was made
-    /// in) for the thread in seat `thief`. Gives up at once if the lock is taken.
-    pub(crate) fn steal(
-        self,
-        thief: usize,
-        wanted: impl FnMut(*const Context) -> bool,
-    ) -> Option<Stolen<'a>> {
-        self.steal_from_level(0, thief, wanted)
-    }
-
-    /// The same, if its level is at least `lowest`.
-    pub(crate) fn steal_from_level(
-        self,
-        lowest: u32,
-        thief: usize,
-        mut wanted: impl FnMut(*const Context) -> bool,
-    ) -> Option<Stolen<'a>> {
-        if !self.sees_work() || !self.stack.try_acquire() {
-            return None;
-        }
-        let _lock = Locked { stack: self.stack };
-        let shared = &self.stack.shared;
-        let low = shared.low.load(Ordering::Relaxed);
-        let mut slot = shared.top.load(Ordering::Relaxed);
-        // SAFETY: we hold the lock.
-        let (mut context, mut level) = unsafe { self.stack.made_in(slot) };
-        // What `wanted` says of it, once we asked. A look in vain asks once for each context, and takes a step for each fork.
-        let mut accepted = None;
-        let mut taken = None;
-        // Still true while no unstolen fork has been left behind.
-        let mut contiguous = true;
-        while slot < low {
-            // SAFETY: between `top` and `low`, hence inside the slots; public, and we hold the lock.
-            let this = unsafe { &*slot };
-            // SAFETY: as above, at most `low`.
-            let next = unsafe { slot.add(1) };
-            let begins = this.begins.load(Ordering::Relaxed);
-            if !begins.is_null() {
-                context = begins;
-                level = this.level.load(Ordering::Relaxed);
-                accepted = None;
-            }
-            if this.state.load(Ordering::Relaxed) == state::FREE {
-                // Public and not taken, and we hold the lock: the fork exists, and so does the context it was made in.
-                if level >= lowest && *accepted.get_or_insert_with(|| wanted(context)) {
-                    this.context.set_parent(context);
-                    this.state.store(state::stolen_by(thief), Ordering::Relaxed);
-                    taken = Some(Stolen {
-                        slot: this,
-                        job: this.job.load(Ordering::Relaxed),
-                        level,
-                    });
-                    if contiguous {
-                        shared.top.store(next, Ordering::Relaxed);
-                    }
-                    break;
-                }
-                contiguous = false;
-            } else if contiguous {
-                shared.top.store(next, Ordering::Relaxed);
-            }
-            slot = next;
-            level += 1;
-        }
-        self.stack.restore_limit();
-        taken
-    }
-
-    /// Makes all private forks public although the owner has not been asked, by way of the heavy
-    /// fence. Returns whether anything became public. Costs microseconds; the caller rations it. Where the kernel refuses the fence,
-    /// forks become public by the owner's pushes only.
-    pub(crate) fn force(self) -> bool {
-        if !self.stack.try_acquire() {
-            return false;
-        }
-        let _lock = Locked { stack: self.stack };
-        let shared = &self.stack.shared;
-        let old = shared.low.load(Ordering::Relaxed);
-        let bottom = self.stack.owner.bottom.load(Ordering::Relaxed);
-        if bottom <= old {
-            return false;
-        }
-        self.stack.set_low(bottom);
-        if !fence::heavy() && !self.stack.owner.flaws.has(Flaw::ForceUnfenced) {
-            // Who can say which of the private forks the owner has popped meanwhile? Nothing becomes public. An owner that has
-            // seen the border up there waits for the lock, and finds its fork as it was.
-            self.stack.set_low(old);
-            return false;
-        }
-        // Acquire: pairs with `put` and `pop`, so that the slots below it are visible.
-        let bottom_now = if self.stack.owner.flaws.has(Flaw::NoSecondLook) {
-            bottom
-        } else {
-            self.stack.owner.bottom.load(Ordering::Acquire)
-        };
-        let low = bottom.min(bottom_now).max(old);
-        self.stack.set_low(low);
-        self.stack.restore_limit();
-        low > old
-    }
-}
-
 #[cfg(all(test, loom))]
 mod models;
 
 #[cfg(all(test, not(loom)))]
-mod tests {
-    use super::*;
-    use crate::rules;
-
-    unsafe fn never(_job: *const Job) {}
-
-    #[test]
-    fn a_look_in_vain_asks_once_for_each_context_however_many_forks_there_are() {
-        const FORKS: usize = 4000;
-        let stack = JoinStack::new();
-        let job = Job { execute: never };
-        let contexts = [const { Context::new(ptr::null()) }; 2];
-        let mut places = Vec::new();
-        for at in 0..FORKS {
-            if at == 0 || at == FORKS / 2 {
-                // SAFETY: nobody else is here.
-                unsafe { stack.begin_context(&raw const contexts[usize::from(at > 0)], 0) };
-            }
-            // SAFETY: as above, and the job outlives the stack.
-            places.push(unsafe { stack.push(&raw const job).0 });
-        }
-        assert!(stack.thief().force());
-        let mut asked = Vec::new();
-        let stolen = stack.thief().steal(1, |context| {
-            asked.push(context);
-            false
-        });
-        assert!(stolen.is_none());
-        assert_eq!(asked, contexts.each_ref().map(ptr::from_ref));
-        // Each fork is found in its context, the oldest first.
-        let stolen = stack
-            .thief()
-            .steal(1, |context| ptr::eq(context, &raw const contexts[1]));
-        let slot = stolen.unwrap().slot;
-        assert!(ptr::eq(slot, places[FORKS / 2].0));
-        assert!(ptr::eq(slot.context().parent(), &raw const contexts[1]));
-    }
-
-    #[test]
-    fn a_fork_made_in_a_stolen_one_has_a_higher_level_and_lower_ones_are_left_alone() {
-        let job = Job { execute: never };
-        let contexts = [const { Context::new(ptr::null()) }; 2];
-        let [owner, thief] = [JoinStack::new(), JoinStack::new()];
-        let push = |stack: &JoinStack| {
-            // SAFETY: nobody else is here, and the job outlives the stack.
-            unsafe { stack.push(&raw const job) };
-        };
-        // SAFETY: as above.
-        unsafe { owner.begin_context(&raw const contexts[0], 0) };
-        (0..3).for_each(|_| push(&owner));
-        assert!(owner.thief().force());
-        let stolen = owner.thief().steal(1, |_| true).unwrap();
-        assert_eq!(stolen.level, 0);
-        // What the thief forks is behind the fork that it has, wherever it lies on the thief's stack.
-        push(&thief);
-        // SAFETY: as above.
-        let before = unsafe { thief.begin_context(stolen.slot.context(), stolen.level + 1) };
-        (0..2).for_each(|_| push(&thief));
-        assert!(thief.thief().force());
-        let in_stolen = |context| ptr::eq(context, stolen.slot.context());
-        let taken = thief.thief().steal(2, in_stolen).unwrap();
-        assert_eq!(taken.level, 1);
-        // SAFETY: as above.
-        assert_eq!(unsafe { thief.level() }, 3);
-        // Of the owner's other two, which have levels 1 and 2, the second.
-        let taken = owner.thief().steal_from_level(2, 2, |_| true).unwrap();
-        assert_eq!(taken.level, 2);
-        assert!(owner.thief().steal_from_level(2, 2, |_| true).is_none());
-        assert_eq!(owner.thief().steal(2, |_| true).unwrap().level, 1);
-        let _ = before;
-    }
-
-    #[test]
-    fn a_fork_that_is_kept_private_is_so_only_alone_and_if_it_is_of_that_kind() {
-        unsafe fn other(_job: *const Job) {
-            unreachable!("nobody runs it");
-        }
-        let context = Context::new(ptr::null());
-        let [job, another] = [Job { execute: never }, Job { execute: other }];
-        let stack = JoinStack::new();
-        // SAFETY: here and below: nobody else is here, and jobs and context outlive the stack.
-        unsafe { stack.begin_context(&raw const context, 0) };
-        stack.keep_private(Some(never));
-        // SAFETY: as above.
-        let push = |job: &Job| unsafe { stack.push(job) };
-        // SAFETY: as above, and the newest is popped.
-        let pop = |place| unsafe { stack.pop(place) };
-        let (place, pushed) = push(&another);
-        assert_eq!(
-            (pushed, pop(place)),
-            (Some(Pushed::Public), Popped::Retaken)
-        );
-        let (place, pushed) = push(&job);
-        assert_eq!((pushed, pop(place)), (Some(Pushed::Kept), Popped::Ours));
-        // One above it shows both.
-        let (below, pushed) = push(&job);
-        assert_eq!(pushed, Some(Pushed::Kept));
-        assert!(!stack.thief().sees_work() && stack.thief().sees_private());
-        let (above, pushed) = push(&job);
-        assert_eq!(pushed, Some(Pushed::Public));
-        assert!(stack.thief().sees_work() && !stack.thief().sees_private());
-        assert_eq!((pop(above), pop(below)), (Popped::Retaken, Popped::Retaken));
-        // And so does a thief.
-        let (place, pushed) = push(&job);
-        assert_eq!(pushed, Some(Pushed::Kept));
-        assert!(stack.thief().force() && stack.thief().sees_work());
-        assert_eq!(pop(place), Popped::Retaken);
-        stack.keep_private(None);
-        assert_eq!(push(&job).1, Some(Pushed::Public));
-    }
-
-    /// The simulator follows `rules::Stack`; this follows both.
-    #[test]
-    fn the_rules_as_plain_code_say_what_the_stack_does() {
-        let mut rng = blitz_primitives::XorShift64Star::new(7);
-        for _ in 0..200 {
-            let job = Job { execute: never };
-            let context = Context::new(ptr::null());
-            let real = JoinStack::new();
-            // SAFETY: nobody else is here.
-            unsafe { real.begin_context(&raw const context, 0) };
-            let mut told = rules::Stack::default();
-            let mut places = Vec::new();
-            for _ in 0..200 {
-                match rng.below(10) {
-                    0..4 => {
-                        // SAFETY: as above, and the job outlives the stack.
-                        let (place, pushed) = unsafe { real.push(&raw const job) };
-                        places.push(place);
-                        assert_eq!(told.push(), pushed == Some(Pushed::Public));
-                    }
-                    4..7 => {
-                        let Some(place) = places.pop() else { continue };
-                        // SAFETY: as above; it is the newest.
-                        let popped = unsafe { real.pop(place) };
-                        let expected = match popped {
-                            Popped::Ours => rules::Popped::Ours,
-                            Popped::Retaken => rules::Popped::Retaken,
-                            Popped::Stolen => rules::Popped::Stolen,
-                        };
-                        assert_eq!(told.pop(), expected);
-                        if popped == Popped::Stolen {
-                            // SAFETY: as above.
-                            unsafe {
-                                real.stolen_slot().complete();
-                                real.reclaim();
-                            }
-                            told.reclaim();
-                        }
-                    }
-                    7 if rng.below(2) == 0 => assert_eq!(told.force(), real.thief().force()),
-                    7 => {
-                        // SAFETY: as above.
-                        unsafe { real.show() };
-                        told.force();
-                    }
-                    _ => {
-                        let lowest = rng.below(4);
-                        let stolen = real.thief().steal_from_level(lowest as u32, 1, |_| true);
-                        let level = stolen.map(|stolen| stolen.level as usize);
-                        assert_eq!(told.steal(|slot| slot >= lowest), level);
-                    }
-                }
-                assert_eq!(told.depth(), real.depth());
-                assert_eq!(told.sees_work(), real.thief().sees_work());
-                assert_eq!(told.sees_private(), real.thief().sees_private());
-                assert_eq!(told.sees_work(), real.shows_work());
-                assert_eq!(told.sees_private(), real.hides_work());
-            }
-        }
-    }
-}
+mod tests;

@@ -59,6 +59,8 @@ mod crossings;
 #[cfg_attr(loom, allow(dead_code))]
 mod join_stack;
 #[cfg_attr(loom, allow(dead_code))]
+mod lease;
+#[cfg_attr(loom, allow(dead_code))]
 mod life;
 #[cfg_attr(loom, allow(dead_code))]
 mod occupancy;
@@ -69,12 +71,18 @@ pub mod rows;
 mod shared_queue;
 #[cfg_attr(loom, allow(dead_code))]
 mod sleep;
-#[cfg(all(test, loom))]
-mod wait_models;
+#[cfg_attr(loom, allow(dead_code))]
+mod waiters;
 
 // The scheduler. Models drive the protocols themselves; loom has no statics and no thread-locals.
 #[cfg(not(loom))]
+mod abort;
+#[cfg(not(loom))]
 mod arena;
+#[cfg(not(loom))]
+mod awaited;
+#[cfg(not(loom))]
+mod away;
 #[cfg(not(loom))]
 mod block_in_place;
 #[cfg(not(loom))]
@@ -121,8 +129,6 @@ pub mod inherited;
 #[cfg(not(loom))]
 mod join;
 #[cfg(not(loom))]
-mod lease;
-#[cfg(not(loom))]
 mod macros;
 #[cfg(not(loom))]
 mod placement;
@@ -153,6 +159,8 @@ mod spawn;
 #[cfg(not(loom))]
 mod stats;
 #[cfg(not(loom))]
+mod steal;
+#[cfg(not(loom))]
 mod task;
 #[cfg(not(loom))]
 #[doc(hidden)]
@@ -181,48 +189,37 @@ mod wake_cost;
 mod worker;
 
 #[cfg(not(loom))]
-pub use block_in_place::block_in_place;
-#[cfg(not(loom))]
-pub use broadcast::{BroadcastContext, broadcast, spawn_broadcast};
-#[cfg(not(loom))]
-pub use builder::{
-    CustomSpawn, DefaultSpawn, ThreadBuilder, ThreadPoolBuildError, ThreadPoolBuilder, ThreadSpawn,
+pub use crate::{
+    block_in_place::block_in_place,
+    broadcast::{BroadcastContext, broadcast, spawn_broadcast},
+    builder::{
+        CustomSpawn, DefaultSpawn, ThreadBuilder, ThreadPoolBuildError, ThreadPoolBuilder,
+        ThreadSpawn,
+    },
+    cancel::{
+        CancelOnDrop, CancelToken, Cancelled, checkpoint, current_token, is_cancelled, uncancelled,
+    },
+    forked::{Forked, fork},
+    handle::{JoinHandle, ScopedHandle},
+    inherited::Inherited,
+    join::{FnContext, join, join_context},
+    priority::{Priority, current_priority, with_priority},
+    scope::{Scope, ScopeFifo, in_place_scope, in_place_scope_fifo, scope, scope_fifo},
+    spawn::{spawn, spawn_fifo, spawn_handle, try_spawn},
+    stats::{PoolStats, WorkerStats},
+    thread_pool::{
+        ThreadPool, Yield, current_num_threads, current_thread_has_pending_tasks,
+        current_thread_index, max_num_threads, yield_local, yield_now,
+    },
+    topology::{Cpu, Share, Topology},
+    try_join::try_join,
 };
-#[cfg(not(loom))]
-pub use cancel::{
-    CancelOnDrop, CancelToken, Cancelled, checkpoint, current_token, is_cancelled, uncancelled,
-};
-#[cfg(not(loom))]
-pub use forked::{Forked, fork};
-#[cfg(not(loom))]
-pub use handle::{JoinHandle, ScopedHandle};
-#[cfg(not(loom))]
-pub use inherited::Inherited;
 #[cfg(all(feature = "tracing", not(loom)))]
 pub use inherited::in_span;
-#[cfg(not(loom))]
-pub use join::{FnContext, join, join_context};
-#[cfg(not(loom))]
-pub use priority::{Priority, current_priority, with_priority};
 #[cfg(all(feature = "profile", not(loom)))]
 pub use profile::profile;
-#[cfg(not(loom))]
-pub use scope::{Scope, ScopeFifo, in_place_scope, in_place_scope_fifo, scope, scope_fifo};
-#[cfg(not(loom))]
-pub use spawn::{spawn, spawn_fifo, spawn_handle, try_spawn};
-#[cfg(not(loom))]
-pub use stats::{PoolStats, WorkerStats};
-#[cfg(not(loom))]
-pub use thread_pool::{
-    ThreadPool, Yield, current_num_threads, current_thread_has_pending_tasks, current_thread_index,
-    max_num_threads, yield_local, yield_now,
-};
-#[cfg(not(loom))]
-pub use topology::{Cpu, Share, Topology};
 #[cfg(all(feature = "trace", not(loom)))]
 pub use trace::trace;
-#[cfg(not(loom))]
-pub use try_join::try_join;
 
 // What the package's front page shows is tested.
 #[cfg(doctest)]

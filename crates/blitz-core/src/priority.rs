@@ -23,11 +23,11 @@ use crate::fork;
 use crate::inherited::{self, Node};
 use crate::pool::Pool;
 use crate::seat::Seat;
-use crate::sync::locks::{Condvar, Mutex, wait_while_at_most};
+use crate::sync::locks::{Condvar, Mutex, ignore_poison, wait_while_at_most};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::iter;
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
 
 /// A thread that finds other work all the time takes a background task after so many pieces of it.
@@ -114,16 +114,16 @@ struct Turn {
 impl Turn {
     /// Waits until it is over, for [`LONGEST_WAIT`] at most; says whether it is.
     fn wait(&self) -> bool {
-        let over = self.over.lock().unwrap_or_else(PoisonError::into_inner);
+        let over = ignore_poison(self.over.lock());
         *wait_while_at_most(&self.ends, over, LONGEST_WAIT, |over| !*over)
     }
 
     fn is_over(&self) -> bool {
-        *self.over.lock().unwrap_or_else(PoisonError::into_inner)
+        *ignore_poison(self.over.lock())
     }
 
     fn end(&self) {
-        *self.over.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        *ignore_poison(self.over.lock()) = true;
         self.ends.notify_all();
     }
 }
@@ -147,7 +147,7 @@ struct State {
 
 impl Relays {
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        ignore_poison(self.state.lock())
     }
 
     /// The pool is over: those that wait end.
@@ -209,7 +209,7 @@ fn lend(pool: &Pool, index: usize) -> Option<Arc<Turn>> {
         pool.relays.called.notify_one();
         return Some(turn);
     }
-    if state.threads >= pool.rescue.most() {
+    if state.threads >= pool.max_rescue_threads {
         return None;
     }
     state.turns.push_back(Arc::clone(&turn));

@@ -5,7 +5,7 @@
 //! installed in P, and neither may run what the other waits for, because it is not a descendant of what it waits
 //! for itself. (It takes one pool to do so in a smaller way: a thread leaves a task in its own deque and waits for
 //! another pool, where somebody waits for the task.) And a companion's threads block in the middle of tasks, on futures that may depend on
-//! tasks in the queues ([`sleep_elsewhere`](crate::wait::sleep_elsewhere)). Running it on top of the waiting frames is what we promise never
+//! tasks in the queues ([`sleep_elsewhere`](crate::away::sleep_elsewhere)). Running it on top of the waiting frames is what we promise never
 //! to do. So somebody else does: a pool that is *stuck* (every seat lost, because those who would run what is queued are parked,
 //! and tasks in the queues; see `Pool::is_stuck`) gets a rescue
 //! thread, which runs them on a stack and in a seat of its own ([`crate::extra`]). If it blocks in the same way, and the pool is
@@ -29,16 +29,17 @@
 //! pool can have the same index at the same time: if the wait ends while the rescue's last job still runs. The
 //! alternatives were to let the thread wait for a job that may need what it holds, or an index that is out of range.
 
+use crate::abort::complain;
 use crate::extra;
 use crate::fork;
 use crate::hooks;
-use crate::pool::{Pool, complain};
+use crate::pool::Pool;
 use crate::seat::Seat;
-use crate::sync::locks::{Condvar, Mutex, wait_while_at_most};
+use crate::sync::locks::{Condvar, Mutex, ignore_poison, wait_while_at_most};
 use crate::worker;
 use std::iter;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
 
 /// How long a rescue thread waits for more work before it ends.
@@ -48,6 +49,7 @@ const KEEP_ALIVE: Duration = Duration::from_secs(1);
 pub(crate) const MOST: usize = 512;
 
 /// The rescue threads of a pool; usually none.
+#[derive(Default)]
 pub(crate) struct Rescue {
     /// Those that run tasks, or are about to: occupants of the pool.
     active: AtomicUsize,
@@ -57,7 +59,6 @@ pub(crate) struct Rescue {
     away: AtomicUsize,
     waiting: Mutex<Waiting>,
     called: Condvar,
-    most: usize,
 }
 
 #[derive(Default)]
@@ -71,17 +72,6 @@ struct Waiting {
 }
 
 impl Rescue {
-    pub(crate) fn new(most: usize) -> Self {
-        Rescue {
-            active: AtomicUsize::new(0),
-            parked: AtomicUsize::new(0),
-            away: AtomicUsize::new(0),
-            waiting: Mutex::default(),
-            called: Condvar::new(),
-            most,
-        }
-    }
-
     /// How many rescue threads run tasks.
     pub(crate) fn active(&self) -> usize {
         self.active.load(Ordering::SeqCst)
@@ -123,13 +113,8 @@ impl Rescue {
         self.active().saturating_sub(parked)
     }
 
-    /// The most threads there may be.
-    pub(crate) fn most(&self) -> usize {
-        self.most
-    }
-
     fn waiting(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+        ignore_poison(self.waiting.lock())
     }
 
     /// The pool is over: those that wait end.
@@ -186,12 +171,12 @@ pub(crate) fn start(pool: &Pool) {
         rescue.called.notify_one();
         return;
     }
-    if rescue.active() + waiting.threads >= rescue.most {
+    if rescue.active() + waiting.threads >= pool.max_rescue_threads {
         if !stuck || pool.let_one_in() {
             // Others get to it.
             return;
         }
-        let most = rescue.most;
+        let most = pool.max_rescue_threads;
         return rescue.complain(
             &mut waiting,
             format_args!("{most} have been started (max_rescue_threads)"),
@@ -199,7 +184,8 @@ pub(crate) fn start(pool: &Pool) {
     }
     let Some(pool) = pool.arc() else { return };
     rescue.active.fetch_add(1, Ordering::SeqCst);
-    let is_away = |seat: &&Seat| !seat.waits_for().is_null() || seat.sleeps_elsewhere();
+    let is_away =
+        |seat: &&Seat| !seat.waiter.waits_for().is_null() || seat.waiter.sleeps_elsewhere();
     let stand_in_for = pool.seats.iter().find(is_away);
     let index = stand_in_for.map_or(0, |seat| seat.index);
     let run = {

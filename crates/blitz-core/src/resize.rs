@@ -18,13 +18,14 @@ use crate::companion::sleep_elsewhere;
 use crate::join_stack::MAX_SEATS;
 use crate::pool::Pool;
 use crate::seat::Seat;
+use crate::sync::locks::ignore_poison;
 use crate::thread_latch::ThreadLatch;
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 
 impl Pool {
     /// As long as this is held, the pool's number of threads stays as it is, and no thread retires.
     pub(crate) fn shape(&self) -> MutexGuard<'_, ()> {
-        self.shape.lock().unwrap_or_else(PoisonError::into_inner)
+        ignore_poison(self.shape.lock())
     }
 
     /// Gives the pool another number of threads. The caller keeps it going meanwhile.
@@ -145,7 +146,7 @@ impl Pool {
             let mut any = false;
             // SAFETY: passed on.
             while let Some(task) = unsafe { seat.pop_task() } {
-                self.return_stranger(task);
+                self.put_back_stranger(task);
             }
             while let Some(task) = seat.mailbox.pop() {
                 any = true;

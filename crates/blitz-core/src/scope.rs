@@ -1,36 +1,30 @@
 //! Scopes: any number of tasks that may borrow from the frame that waits for them.
 //!
-//! A scope counts its unfinished parts (its own body, and each task). Whoever finishes the last part sets
-//! the scope's latch; the owner looks at nothing but the latch, because the count reaches zero a moment
-//! before the last finisher is done with the scope. The finisher reads the owner's parker before it sets
-//! the latch: after that the scope may be gone.
+//! What is behind both kinds of them, and how they end, is in `scope/base.rs`.
 
-use crate::broadcast::{self, BroadcastContext};
-use crate::cancel;
-use crate::context::{self, Context};
+use crate::broadcast::BroadcastContext;
+use crate::context::Context;
 use crate::entered::{current, found};
-use crate::guest::{self, outsider_parker};
-use crate::handle::{ScopedHandle, Shared, UnclaimedPanic};
+use crate::guest;
+use crate::handle::{ScopedHandle, Shared};
 use crate::inherited::Captured;
-use crate::pool::{Pool, without_unwinding};
-use crate::priority::{Priority, current_priority};
-use crate::profile::{self, Spawned};
+use crate::pool::Pool;
+use crate::priority::current_priority;
+use crate::profile::Spawned;
 use crate::seat::{self, Seat};
 use crate::site::Site;
-use crate::spawn;
-use crate::sync::locks::{Mutex, OnceLock};
-use crate::task::{self, TaskRef};
-use crate::wait::{LatchWait, wait_for};
-use blitz_primitives::{CoreLatch, FullPolicy, Injector, Parker};
-use std::any::Any;
+use crate::spawn::{self, submit};
+use crate::task::TaskRef;
+use base::{Base, ScopePtr};
+use blitz_primitives::{FullPolicy, Injector};
 use std::cell::Cell;
 use std::fmt;
 use std::iter;
-use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
+
+mod base;
 
 /// A fork-join scope, in which tasks can be spawned that borrow from outside of it.
 ///
@@ -45,25 +39,6 @@ pub struct ScopeFifo<'scope> {
     /// In the order of spawning. For each entry there is a token in some deque; whoever runs a token runs
     /// the oldest entry.
     queue: Injector<TaskRef>,
-}
-
-type Payload = Box<dyn Any + Send>;
-type Invariant<'scope> = PhantomData<Box<dyn FnOnce(&Scope<'scope>) + Send + Sync + 'scope>>;
-
-/// What both kinds have in common.
-struct Base<'scope> {
-    context: Context,
-    pool: *const Pool,
-    /// Unfinished parts: the body and the tasks.
-    unfinished: AtomicUsize,
-    latch: CoreLatch,
-    waiter: &'static Parker,
-    /// The first panic, boxed once more to make it a thin pointer.
-    panic: AtomicPtr<Payload>,
-    /// Panics that belong to a handle; the scope's if the handle is never asked. Made for the first of them.
-    handles: OnceLock<Mutex<Vec<Arc<dyn UnclaimedPanic + 'scope>>>>,
-    ends: profile::Ends,
-    _marker: Invariant<'scope>,
 }
 
 /// Creates a scope, runs `op` in it, and returns when `op` and all tasks spawned in the scope have ended.
@@ -290,7 +265,7 @@ impl<'scope> Scope<'scope> {
         let shared = Arc::new(Shared::new(
             Site::caller(),
             self.base.pool(),
-            &raw const self.base.context,
+            &raw const self.base.end.context,
         ));
         let ours = Arc::clone(&shared);
         let scope = ScopePtr(self);
@@ -315,12 +290,12 @@ impl<'scope> Scope<'scope> {
         self.base.add_part();
         let context = shared.context();
         // SAFETY: as in `spawn`; `shared` is alive until the task has run.
-        unsafe { self.base.submit_in(priority, context, run) };
+        unsafe { submit(self.base.pool(), priority, context, run) };
         ScopedHandle::new(shared)
     }
 
     pub(crate) fn context(&self) -> *const Context {
-        &raw const self.base.context
+        &raw const self.base.end.context
     }
 
     pub(crate) fn pool(&self) -> &Pool {
@@ -347,7 +322,7 @@ impl<'scope> Scope<'scope> {
         };
         self.base.add_part();
         // SAFETY: as in `spawn`; the rest is passed on.
-        unsafe { self.base.submit_in(current_priority(), context, run) };
+        unsafe { submit(self.base.pool(), current_priority(), context, run) };
     }
 
     /// Runs `body` once on every thread of the pool, as tasks of this scope.
@@ -407,7 +382,7 @@ impl<'scope> ScopeFifo<'scope> {
         self.base.add_part();
         let seat = self.base.pool().current_seat();
         // SAFETY: as in `Scope::spawn`.
-        let task = unsafe { spawn::make(seat, &raw const self.base.context, run) };
+        let task = unsafe { spawn::make(seat, &raw const self.base.end.context, run) };
         if self.queue.push(task).is_err() {
             unreachable!("a growing queue takes everything");
         }
@@ -439,226 +414,6 @@ impl<'scope> ScopeFifo<'scope> {
     }
 }
 
-impl<'scope> Base<'scope> {
-    fn new(site: Site, pool: &Pool, seat: Option<&Seat>) -> Self {
-        let parent = seat.map_or(&raw const context::ROOT, Seat::context);
-        Base {
-            context: Context::new(parent),
-            pool,
-            unfinished: AtomicUsize::new(1),
-            latch: CoreLatch::new(),
-            waiter: seat.map_or_else(outsider_parker, Seat::parker),
-            panic: AtomicPtr::new(ptr::null_mut()),
-            handles: OnceLock::new(),
-            ends: profile::Ends::at(site),
-            _marker: PhantomData,
-        }
-    }
-
-    fn pool(&self) -> &Pool {
-        // SAFETY: a scope is created inside its pool or with a reference to it, and ends before that does.
-        unsafe { &*self.pool }
-    }
-
-    fn add_part(&self) {
-        // Relaxed: the caller is itself an unfinished part, so the count cannot reach zero meanwhile.
-        self.unfinished.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Runs one part, keeping its panic for the scope.
-    fn run_part(&self, spawned: Spawned, part: impl FnOnce()) {
-        let part = || spawned.run(&self.ends, part);
-        if let Err(payload) = catch_unwind(AssertUnwindSafe(part)) {
-            self.panicked(payload);
-        }
-        self.part_done();
-    }
-
-    /// One part has ended. The scope may be gone when this returns.
-    fn part_done(&self) {
-        // AcqRel: what the parts did happens before the end of the scope.
-        if self.unfinished.fetch_sub(1, Ordering::AcqRel) == 1 {
-            let waiter = self.waiter;
-            if self.latch.set() {
-                waiter.unpark();
-            }
-        }
-    }
-
-    /// Keeps the first panic.
-    fn panicked(&self, payload: Payload) {
-        let boxed = Box::into_raw(Box::new(payload));
-        let kept = self.panic.compare_exchange(
-            ptr::null_mut(),
-            boxed,
-            Ordering::Release,
-            Ordering::Relaxed,
-        );
-        if kept.is_err() {
-            // SAFETY: made a moment ago, and nobody else has it.
-            let late = unsafe { Box::from_raw(boxed) };
-            let forget_it = || drop_quietly(*late);
-            match seat::current() {
-                // In the scope's own context: that of the part, which was its handle's, may be gone.
-                // SAFETY: the caller occupies the seat. Nothing unwinds, and joins leave the stack as they found it.
-                Some(seat) => unsafe { seat.run_in(&raw const self.context, forget_it) },
-                None => forget_it(),
-            }
-        }
-    }
-
-    fn remember(&self, handle: Arc<dyn UnclaimedPanic + 'scope>) {
-        let handles = self.handles.get_or_init(Mutex::default);
-        let mut handles = handles.lock().unwrap_or_else(PoisonError::into_inner);
-        handles.push(handle);
-    }
-
-    /// Those of handles that nobody has asked. All tasks have ended.
-    #[cold]
-    fn claim_panics(&self, handles: &Mutex<Vec<Arc<dyn UnclaimedPanic + 'scope>>>) {
-        let handles = std::mem::take(&mut *handles.lock().unwrap_or_else(PoisonError::into_inner));
-        for payload in handles.iter().filter_map(|handle| handle.take_panic()) {
-            self.panicked(payload);
-        }
-    }
-
-    /// Runs the body, waits for all tasks, and lets the first panic go on.
-    fn complete<R>(&self, seat: Option<&Seat>, body: impl FnOnce() -> R) -> R {
-        let result = catch_unwind(AssertUnwindSafe(body));
-        let result = match result {
-            Ok(result) => Some(result),
-            Err(payload) => {
-                self.panicked(payload);
-                None
-            }
-        };
-        without_unwinding("a panic at the end of a scope", || {
-            // Only the body is left, and nobody else knows the scope. Acquire: as in `part_done`.
-            if self.unfinished.load(Ordering::Acquire) == 1 {
-                return;
-            }
-            self.part_done();
-            let wait = LatchWait {
-                latch: &self.latch,
-                context: &raw const self.context,
-            };
-            match seat {
-                // SAFETY: the caller occupies the seat.
-                Some(seat) => unsafe { wait_for(seat, &wait) },
-                None => guest::wait_outside(self.pool(), &wait, self.waiter),
-            }
-        });
-        self.ends.meet();
-        if let Some(handles) = self.handles.get() {
-            self.claim_panics(handles);
-        }
-        // Nobody else is left to write it.
-        let panic = self.panic.load(Ordering::Acquire);
-        match result {
-            Some(result) if panic.is_null() => result,
-            _ => {
-                // SAFETY: a null pointer would mean that the body panicked without a payload being kept.
-                cancel::resume(*unsafe { Box::from_raw(panic) })
-            }
-        }
-    }
-
-    /// # Safety
-    /// `run` stays callable until it has run: the scope waits for it.
-    unsafe fn submit(&self, priority: Priority, run: impl FnOnce()) {
-        // SAFETY: passed on.
-        unsafe { self.submit_in(priority, &raw const self.context, run) };
-    }
-
-    /// # Safety
-    /// As for `submit`, and `context` is alive until then.
-    unsafe fn submit_in(&self, priority: Priority, context: *const Context, run: impl FnOnce()) {
-        let seat = self.pool().current_seat();
-        // SAFETY: passed on.
-        let task = unsafe { spawn::make(seat, context, run) };
-        match seat {
-            _ if priority == Priority::Background => self.pool().inject_behind(task),
-            // SAFETY: the caller occupies the seat; the context is alive because the caller runs inside the
-            // scope (or holds a reference to it), so the scope cannot end during the call.
-            Some(seat) if !seat.spawns_to_all() => unsafe {
-                seat.push_task(task);
-                self.pool().task_posted(&raw const self.context);
-            },
-            _ => self.pool().inject(task),
-        }
-    }
-
-    #[cfg_attr(feature = "sites", track_caller)]
-    fn spawn_broadcast(&self, body: impl Fn(BroadcastContext<'_>) + Send + Sync + 'scope) {
-        let body = Arc::new(body);
-        let this = ScopePtr(self);
-        let _shape = self.pool().shape();
-        let threads = self.pool().num_threads();
-        for seat in self.pool().seats.iter().take(threads) {
-            let body = Arc::clone(&body);
-            self.add_part();
-            let spawned = Spawned::here();
-            let inherited = Captured::here();
-            let run = move || {
-                // SAFETY: as in `Scope::spawn`.
-                let scope = unsafe { this.get() };
-                let body = || BroadcastContext::with(threads, |context| body(context));
-                scope.run_part(spawned, || inherited.run_task(body));
-            };
-            // SAFETY: as in `Scope::spawn`.
-            let task = unsafe { task::allocate_boxed(&raw const self.context, run) };
-            broadcast::post(seat, task);
-        }
-    }
-}
-
-impl Drop for Base<'_> {
-    fn drop(&mut self) {
-        let alone = self.unfinished.load(Ordering::Relaxed) == 1;
-        debug_assert!(
-            alone || self.latch.probe(),
-            "a scope ended before its tasks"
-        );
-    }
-}
-
-/// Drops a panic's payload whose own drop may panic, when there is somebody else to report already.
-pub(crate) fn drop_quietly(payload: Payload) {
-    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-        std::mem::forget(again);
-    }
-}
-
-/// A scope that the holder knows to be alive.
-struct ScopePtr<T>(*const T);
-
-impl<T> Clone for ScopePtr<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for ScopePtr<T> {}
-
-// SAFETY: scopes are shared between the threads that run their tasks; all their fields are.
-unsafe impl<T> Send for ScopePtr<T> {}
-// SAFETY: as above.
-unsafe impl<T> Sync for ScopePtr<T> {}
-
-impl<T> ScopePtr<T> {
-    /// # Safety
-    /// The scope is alive during the use of the reference.
-    unsafe fn get<'a>(self) -> &'a T {
-        // SAFETY: by contract.
-        unsafe { &*self.0 }
-    }
-}
-
-// SAFETY: everything in `Base` is made for sharing; the pool outlives the scope.
-unsafe impl Sync for Base<'_> {}
-// SAFETY: as above.
-unsafe impl Send for Base<'_> {}
-
 impl fmt::Debug for Scope<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.base.debug("Scope", f)
@@ -668,15 +423,6 @@ impl fmt::Debug for Scope<'_> {
 impl fmt::Debug for ScopeFifo<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.base.debug("ScopeFifo", f)
-    }
-}
-
-impl Base<'_> {
-    fn debug(&self, name: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct(name)
-            .field("unfinished", &self.unfinished)
-            .field("latch", &self.latch)
-            .finish_non_exhaustive()
     }
 }
 
@@ -715,7 +461,7 @@ mod tests {
         let mut of_scope = 0;
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             pool.scope(|scope| {
-                of_scope = (&raw const scope.base.context).addr();
+                of_scope = (&raw const scope.base.end.context).addr();
                 for _ in 0..2 {
                     let sender = sender.clone();
                     drop(scope.spawn_handle(move |_| Bomb(sender)));

@@ -10,25 +10,23 @@
 //! so that `join` needs no check for them either.
 
 use crate::arena::Arena;
-use crate::cancel::uncancelled;
 use crate::companion::Companion;
-use crate::console::{self, OfSeat};
+use crate::console::OfSeat;
 use crate::context::{self, Context};
-use crate::hooks;
 use crate::inherited;
-use crate::join_stack::{Began, FIRST_BEAT, JoinStack, MAX_SEATS, Stolen};
-use crate::lease::Lease;
+use crate::join_stack::{FIRST_BEAT, JoinStack, MAX_SEATS};
 use crate::occupancy::Occupancy;
 use crate::pool::Pool;
-use crate::profile;
 use crate::stats::Counting;
 use crate::task::TaskRef;
-use crate::trace::{self, Kind};
+use crate::waiters::Waiter;
 use blitz_primitives::{FullPolicy, Injector, Owner, Parker, Stealer, deque};
 use crossbeam_utils::CachePadded;
 use std::cell::Cell;
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+mod contexts;
 
 static UNSEATED: JoinStack = JoinStack::unseated();
 
@@ -125,23 +123,15 @@ pub(crate) struct Seat {
     /// Broadcasts for this seat.
     pub(crate) mailbox: Injector<TaskRef>,
     pub(crate) occupancy: CachePadded<Occupancy>,
-    /// What the parked occupant waits for; null when it is not parked.
-    waits_for: AtomicPtr<Context>,
-    /// The occupant has looked at everything and found nothing, or sleeps elsewhere.
-    parked: AtomicBool,
-    /// The occupant sleeps in something that is not the engine's: a token in its parker wakes nobody.
-    sleeps_elsewhere: AtomicBool,
+    pub(crate) waiter: Waiter,
     /// The depth of the stack from which on forks are those of destructors that an unwinding has called: see [`crate::cancel`].
     floor: AtomicUsize,
     /// The companion has found its thread stuck. Only the companion writes it.
     absent: AtomicBool,
-    /// The extra seat in which this seat's thread serves the companion, since a guest has, or had, this one; null: none.
-    thread_beside: AtomicPtr<Seat>,
     /// Does the occupant of an extra seat rescue the pool?
     is_rescue: AtomicBool,
     /// It has no thread, and nobody sits here: see [`crate::resize`].
     retired: AtomicBool,
-    parker: Lease,
     pub(crate) stats: Counting,
     pub(crate) watched: OfSeat,
 }
@@ -175,15 +165,11 @@ impl Seat {
             fifo: Injector::with_capacity(FEW, FullPolicy::Grow),
             mailbox: Injector::with_capacity(FEW, FullPolicy::Grow),
             occupancy: CachePadded::new(Occupancy::vacant()),
-            waits_for: AtomicPtr::new(ptr::null_mut()),
-            parked: AtomicBool::new(false),
-            sleeps_elsewhere: AtomicBool::new(false),
+            waiter: Waiter::new(),
             floor: AtomicUsize::new(Self::NO_FLOOR),
             absent: AtomicBool::new(false),
-            thread_beside: AtomicPtr::new(ptr::null_mut()),
             is_rescue: AtomicBool::new(false),
             retired: AtomicBool::new(false),
-            parker: Lease::new(),
             stats: Counting::default(),
             watched: OfSeat::new(),
         }
@@ -262,153 +248,7 @@ impl Seat {
 
     /// For pool threads, which need no check whether somebody else has the seat.
     pub(crate) fn parker(&self) -> &'static Parker {
-        self.parker.parker()
-    }
-
-    // ---- contexts ---------------------------------------------------------------------------
-
-    /// The context of the code that the occupant runs.
-    pub(crate) fn context(&self) -> *const Context {
-        self.context.get()
-    }
-
-    /// Runs `work` in `context`.
-    ///
-    /// # Safety
-    /// The caller occupies the seat. `work` does not unwind, and leaves the join stack as it found it.
-    pub(crate) unsafe fn run_in<R>(&self, context: *const Context, work: impl FnOnce() -> R) -> R {
-        // SAFETY: passed on.
-        unsafe { self.run_at_level(0, context, work) }
-    }
-
-    /// The same; its first fork has this level.
-    ///
-    /// # Safety
-    /// As above.
-    #[inline]
-    unsafe fn run_at_level<R>(
-        &self,
-        level: u32,
-        context: *const Context,
-        work: impl FnOnce() -> R,
-    ) -> R {
-        // SAFETY: passed on.
-        unsafe {
-            if inherited::is_in_use() {
-                self.run_inheriting(level, context, work)
-            } else {
-                self.run_plainly(level, context, work)
-            }
-        }
-    }
-
-    /// The same where work may inherit something.
-    ///
-    /// # Safety
-    /// As above.
-    #[cold]
-    #[inline(never)]
-    unsafe fn run_inheriting<R>(
-        &self,
-        level: u32,
-        context: *const Context,
-        work: impl FnOnce() -> R,
-    ) -> R {
-        // SAFETY: passed on; what is run here is unfinished until it has been.
-        unsafe {
-            let inherited = inherited::arrive(self, context);
-            let result = self.run_plainly(level, context, work);
-            inherited.leave();
-            result
-        }
-    }
-
-    /// # Safety
-    /// As above.
-    #[inline]
-    unsafe fn run_plainly<R>(
-        &self,
-        level: u32,
-        context: *const Context,
-        work: impl FnOnce() -> R,
-    ) -> R {
-        let _not_the_occupants = profile::pause();
-        let outer = self.context.replace(context);
-        let since = self.running_since.replace(0);
-        // SAFETY: the caller occupies the seat.
-        let before = unsafe { self.stack.begin_context(context, level) };
-        let result = work();
-        // SAFETY: as above, and `work` has left the stack as it was. `context` may be dead by now; it is
-        // only un-remembered.
-        unsafe { self.stack.end_context(before) };
-        self.running_since.set(since);
-        self.context.set(outer);
-        result
-    }
-
-    /// Goes on in `context` with the task that [`Seat::run_task`] runs, for a while: nothing that the task has forked is left on the stack, now or when it goes back to the context
-    /// that is returned.
-    ///
-    /// # Safety
-    /// The caller occupies the seat, and goes back before the context ends.
-    #[inline]
-    pub(crate) unsafe fn go_on_in(&self, context: *const Context) -> *const Context {
-        // SAFETY: passed on.
-        unsafe { self.stack.continue_context(context) };
-        self.context.replace(context)
-    }
-
-    /// Runs `work`, which is given a context of its own: that of a loop, whose parts are forked there.
-    ///
-    /// # Safety
-    /// The caller occupies the seat. `work` leaves the join stack as it found it, also if it unwinds.
-    pub(crate) unsafe fn run_loop<R>(&self, work: impl FnOnce(*const Context) -> R) -> R {
-        struct End<'a>(&'a Seat, *const Context, Began);
-        impl Drop for End<'_> {
-            fn drop(&mut self) {
-                // SAFETY: the caller of `run_loop` occupies the seat, and the stack is as it was.
-                unsafe { self.0.end_below(self.1, self.2) };
-            }
-        }
-        let context = Context::new(self.context.get());
-        // SAFETY: the caller occupies the seat.
-        let (outer, before) = unsafe { self.begin_below(&raw const context) };
-        let _end = End(self, outer, before);
-        work(&raw const context)
-    }
-
-    /// In the middle of something, the occupant goes on in `context`, a child of the one that it is in. Returns what to give to [`Seat::end_below`].
-    ///
-    /// # Safety
-    /// The caller occupies the seat.
-    pub(crate) unsafe fn begin_below(&self, context: *const Context) -> (*const Context, Began) {
-        // SAFETY: passed on.
-        let before = unsafe {
-            let level = self.stack.level();
-            self.stack.begin_context(context, level)
-        };
-        (self.context.replace(context), before)
-    }
-
-    /// Undoes the matching [`Seat::begin_below`].
-    ///
-    /// # Safety
-    /// As there; the join stack is as it was then.
-    pub(crate) unsafe fn end_below(&self, outer: *const Context, before: Began) {
-        // SAFETY: passed on.
-        unsafe { self.stack.end_context(before) };
-        self.context.set(outer);
-    }
-
-    /// Runs a task in its context.
-    ///
-    /// # Safety
-    /// The caller occupies the seat.
-    pub(crate) unsafe fn run_task(&self, task: TaskRef) {
-        self.stats.executed.one();
-        let _run = trace::span(Kind::Run, 0);
-        // SAFETY: passed on. Tasks do not unwind.
-        unsafe { self.run_in(task.context(), || task.run()) };
+        self.waiter.parker()
     }
 
     /// No unwinding is under way here.
@@ -428,39 +268,6 @@ impl Seat {
     /// The occupant unwinds, and has come as far as this.
     pub(crate) fn sink_floor(&self) {
         self.set_floor(self.floor().min(self.stack.depth()));
-    }
-
-    /// Runs a stolen fork and tells its owner.
-    ///
-    /// # Safety
-    /// The caller occupies this seat and has stolen the fork from the seat `victim`.
-    pub(crate) unsafe fn run_stolen(&self, stolen: Stolen<'_>, victim: &Seat) {
-        self.stats.executed.one();
-        self.note_theft(victim);
-        let run = trace::span(Kind::Run, 0);
-        let for_victim = console::adopt(victim);
-        // SAFETY: passed on. `execute` does not unwind; the job is alive until we complete its slot.
-        unsafe {
-            let run = || ((*stolen.job).execute)(stolen.job);
-            let (level, context) = (stolen.level + 1, stolen.slot.context());
-            if inherited::is_in_use() && victim.floor() <= victim.stack.place_of(stolen.slot) {
-                self.run_at_level(level, context, || uncancelled(run));
-            } else {
-                self.run_at_level(level, context, run);
-            }
-        }
-        for_victim.end();
-        run.end();
-        if stolen.slot.complete() {
-            victim.parker().unpark();
-        }
-    }
-
-    /// The occupant has stolen something from `victim`.
-    pub(crate) fn note_theft(&self, victim: &Seat) {
-        self.stats.stolen.one();
-        trace::instant(Kind::Steal, victim.index);
-        hooks::stole(self, victim);
     }
 
     // ---- the companion ----------------------------------------------------------------------
@@ -556,62 +363,11 @@ impl Seat {
         self.stack.thief().sees_work() || !self.stealer.is_empty()
     }
 
-    /// The occupant announces what it is parked for.
-    pub(crate) fn announce_wait(&self, target: *const Context) {
-        self.waits_for.store(target.cast_mut(), Ordering::SeqCst);
-    }
-
-    /// The occupant is not parked any more.
-    pub(crate) fn retract_wait(&self) {
-        self.waits_for.store(ptr::null_mut(), Ordering::Release);
-    }
-
-    /// The occupant parks, having looked at everything in vain, or has come back from that. Returns what was so before.
-    pub(crate) fn set_parked(&self, parks: bool) -> bool {
-        // The occupant alone writes it.
-        let before = self.parked.load(Ordering::Relaxed);
-        self.parked.store(parks, Ordering::SeqCst);
-        before
-    }
-
-    /// The seat's thread works in `beside` instead; `None`: not any more.
-    pub(crate) fn set_thread_beside(&self, beside: Option<&Seat>) {
-        let beside = beside.map_or(ptr::null(), ptr::from_ref);
-        self.thread_beside
-            .store(beside.cast_mut(), Ordering::SeqCst);
-    }
-
-    /// The extra seat in which this seat's thread works.
-    #[inline]
-    pub(crate) fn thread_beside(&self) -> Option<&Seat> {
-        // SAFETY: an extra seat lives as long as its pool, as this one does. (Another thread may sit there by now.)
-        unsafe { self.thread_beside.load(Ordering::SeqCst).as_ref() }
-    }
-
-    /// The occupant sleeps in something that is not the engine's, or has come back from it.
-    /// Returns what was so before.
-    pub(crate) fn set_sleeps_elsewhere(&self, sleeps: bool) -> bool {
-        // Relaxed: the mark of the parked, which is changed after it and before it, carries it along. The occupant alone writes it.
-        let before = self.sleeps_elsewhere.load(Ordering::Relaxed);
-        self.sleeps_elsewhere.store(sleeps, Ordering::Relaxed);
-        before
-    }
-
-    /// Is it so?
-    pub(crate) fn sleeps_elsewhere(&self) -> bool {
-        self.sleeps_elsewhere.load(Ordering::Relaxed)
-    }
-
     /// Does what the occupant spawns go to the shared queue? Others do not look into an extra seat's deque; and somebody who counts as parked does not get to
     /// its own, and everybody else may be parked, too: the shared queue's posters ask.
     #[inline]
     pub(crate) fn spawns_to_all(&self) -> bool {
-        self.is_extra || self.parked.load(Ordering::Relaxed)
-    }
-
-    /// Is the occupant parked, and will it stay so until somebody does something?
-    fn is_parked(&self) -> bool {
-        self.parked.load(Ordering::SeqCst) && !self.is_woken()
+        self.is_extra || self.waiter.is_marked()
     }
 
     /// The companion says whether the seat's thread is stuck in its work. Returns what it has said before.
@@ -624,19 +380,9 @@ impl Seat {
         self.absent.load(Ordering::Relaxed)
     }
 
-    /// Is the occupant in the middle of something, and parked there?
-    pub(crate) fn is_parked_in_work(&self) -> bool {
-        self.parked.load(Ordering::Relaxed)
-    }
-
     /// Does the occupant rescue the pool, and is it about to wake up and look around? (One that runs may have a token from earlier.)
     pub(crate) fn is_waking_rescue(&self) -> bool {
-        self.is_rescue() && self.parked.load(Ordering::SeqCst) && self.is_woken()
-    }
-
-    /// Is the seat's thread parked in an extra seat?
-    pub(crate) fn thread_is_parked_beside(&self) -> bool {
-        self.thread_beside().is_some_and(Seat::is_parked)
+        self.is_rescue() && self.waiter.is_waking()
     }
 
     /// Its thread leaves it for good, or another one is about to come.
@@ -649,22 +395,9 @@ impl Seat {
         self.retired.load(Ordering::SeqCst)
     }
 
-    /// Will nobody come and run what is queued in this seat, as things are? So it is if its occupant is parked, or it has none any more; and if nobody sits here, and its thread is parked in an
-    /// extra seat.
+    /// Will nobody come and run what is queued in this seat, as things are? So it is, too, if it has no thread any more.
     pub(crate) fn is_lost(&self) -> bool {
-        self.is_retired()
-            || self.is_parked()
-            || self.thread_is_parked_beside() && !self.occupancy.has_guest()
-    }
-
-    /// Has the parked occupant been told to wake up, and will it look around?
-    fn is_woken(&self) -> bool {
-        self.parker().has_token() && !self.sleeps_elsewhere()
-    }
-
-    /// What the parked occupant waits for, or null. Only good for comparing.
-    pub(crate) fn waits_for(&self) -> *const Context {
-        self.waits_for.load(Ordering::SeqCst)
+        self.is_retired() || self.waiter.is_lost(|| self.occupancy.has_guest())
     }
 }
 

@@ -17,11 +17,11 @@
 //! element leaves the injector. Whoever finds the injector empty looks at `left` *afterwards*: if the element has left, then by a pop that the look at the
 //! injector has seen (its `head` is released and acquired), so `left` shows it.
 
+use crate::sync::locks::ignore_poison;
 use crate::sync::{AtomicUsize, Mutex, Ordering};
 use blitz_primitives::flaw::Flaws;
 use blitz_primitives::injector::Injector;
 use std::collections::VecDeque;
-use std::sync::PoisonError;
 
 /// What the models break on purpose; see [`Flaws`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,7 +68,7 @@ impl<T> SharedQueue<T> {
     pub(crate) fn pop(&self) -> Option<T> {
         loop {
             if self.left.load(Ordering::Acquire) > 0 {
-                let mut list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut list = ignore_poison(self.list.lock());
                 if let Some(oldest) = list.pop_front() {
                     self.left.store(list.len(), Ordering::Release);
                     return Some(oldest);
@@ -86,7 +86,7 @@ impl<T> SharedQueue<T> {
 
     /// Takes the oldest element that is `wanted`, if it is among the `most` oldest. The others stay as they are.
     pub(crate) fn take(&self, most: usize, mut wanted: impl FnMut(&T) -> bool) -> Option<T> {
-        let mut list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut list = ignore_poison(self.list.lock());
         let known = list.iter().take(most).position(&mut wanted);
         let mut found = known.and_then(|at| list.remove(at));
         // Not those that come while we look: their posters tell whoever waits for them.

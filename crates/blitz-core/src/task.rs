@@ -24,11 +24,6 @@ impl Task {
     pub(crate) const fn new(run: unsafe fn(*mut Task), context: *const Context) -> Self {
         Task { run, context }
     }
-
-    /// Before it is queued.
-    pub(crate) fn set_context(&mut self, context: *const Context) {
-        self.context = context;
-    }
 }
 
 /// The right to run a task once.

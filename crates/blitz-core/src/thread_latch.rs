@@ -1,7 +1,7 @@
 //! A latch that plain blocking threads wait on: thread start, thread end.
 
-use crate::sync::locks::{Condvar, Mutex};
-use std::sync::{MutexGuard, PoisonError};
+use crate::sync::locks::{Condvar, Mutex, ignore_poison};
+use std::sync::MutexGuard;
 use std::time::Instant;
 
 /// Set once for each thread, waited for by anybody, without spinning.
@@ -24,7 +24,7 @@ impl ThreadLatch {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        ignore_poison(self.state.lock())
     }
 
     pub(crate) fn set(&self) {
@@ -60,7 +60,7 @@ impl ThreadLatch {
         let waited = self
             .changed
             .wait_timeout_while(state, left, |state| !state.set);
-        waited.unwrap_or_else(PoisonError::into_inner).0.set
+        ignore_poison(waited).0.set
     }
 
     /// Nothing, if it is set; else what to give to [`wait_for_this`](Self::wait_for_this).
@@ -77,7 +77,7 @@ impl ThreadLatch {
     fn wait_while(&self, mut state: MutexGuard<'_, State>, what: impl Fn(&State) -> bool) {
         while what(&state) {
             let woken = self.changed.wait(state);
-            state = woken.unwrap_or_else(PoisonError::into_inner);
+            state = ignore_poison(woken);
         }
     }
 }

@@ -615,12 +615,7 @@ pub fn yield_now() -> Option<Yield> {
 pub fn yield_local() -> Option<Yield> {
     let seat = seat::current()?;
     // SAFETY: the caller occupies the seat.
-    let task = unsafe { worker::take_local(seat, &mut 0) };
-    let ran = task.is_some();
-    if let Some(task) = task {
-        // SAFETY: as above.
-        unsafe { seat.run_task(task) };
-    }
+    let ran = unsafe { worker::run_if_any(seat, worker::take_local(seat, &mut 0)) };
     Some(Yield::from_ran(ran))
 }
 

@@ -24,137 +24,24 @@
 //! Suppose all threads wait and something is unfinished. Waits go from ancestor to descendant, so some wait
 //! is innermost: what it waits for waits for nothing itself and yet does not run. A stolen fork always
 //! runs. So it is a task, in a deque or in the shared queue. Before it parked, that waiter announced what
-//! it waits for and then *dug*: it looked at every task in every queue, putting strangers aside, and would
+//! it waits for and then took a *last look* at every task in every queue, putting strangers aside, and would
 //! have found it; and a task posted after the announcement would have woken it.
 
+use crate::abort::without_unwinding;
+use crate::awaited::{Awaited, Half};
+use crate::away::asleep;
 use crate::clock::{ticks, ticks_per_us};
 use crate::context::{Context, descends_from, descends_from_beside};
 use crate::fork;
-use crate::hooks;
 use crate::join::Within;
-use crate::join_stack::{Slot, Thief};
-use crate::pool::without_unwinding;
+use crate::join_stack::Thief;
 use crate::profile;
 use crate::rules::{FORCE_AFTER_US, patience_us};
 use crate::seat::Seat;
 use crate::task::TaskRef;
 use crate::trace::{self, Kind};
-use blitz_primitives::CoreLatch;
 use std::hint::spin_loop;
 use std::ptr;
-use std::sync::atomic::{Ordering, fence};
-
-/// Something a thread can wait for.
-pub(crate) trait Awaited {
-    /// What the waiting thread may run descends from this.
-    fn context(&self) -> *const Context;
-    /// Is it over?
-    fn is_done(&self) -> bool;
-    /// The waiter is about to park; from now on completion unparks it. `false`: it is over.
-    fn announce_parked(&self) -> bool;
-    /// The waiter does not park any more.
-    fn announce_awake(&self);
-    /// The seat where it runs, if it is one.
-    fn runs_at(&self) -> Option<usize> {
-        None
-    }
-    /// The loop that it is a part of, and its level: other forks of the loop may be run, if their level is not lower.
-    fn part_of(&self) -> Option<(*const Context, u32)> {
-        None
-    }
-    /// May it depend on tasks in queues that nobody else is bound to run?
-    fn waits_for_tasks(&self) -> bool {
-        true
-    }
-}
-
-impl Awaited for Slot {
-    fn context(&self) -> *const Context {
-        self.context()
-    }
-
-    fn is_done(&self) -> bool {
-        self.is_done()
-    }
-
-    fn announce_parked(&self) -> bool {
-        self.announce_parked()
-    }
-
-    fn announce_awake(&self) {
-        self.announce_awake();
-    }
-
-    fn runs_at(&self) -> Option<usize> {
-        Some(self.thief())
-    }
-
-    fn waits_for_tasks(&self) -> bool {
-        // The thief runs, or waits for and digs up, whatever the fork needs.
-        false
-    }
-}
-
-/// A stolen half that is a part of a loop.
-struct Part<'a> {
-    slot: &'a Slot,
-    whole: *const Context,
-    level: u32,
-}
-
-impl Awaited for Part<'_> {
-    fn context(&self) -> *const Context {
-        self.slot.context()
-    }
-
-    fn is_done(&self) -> bool {
-        self.slot.is_done()
-    }
-
-    fn announce_parked(&self) -> bool {
-        self.slot.announce_parked()
-    }
-
-    fn announce_awake(&self) {
-        self.slot.announce_awake();
-    }
-
-    fn runs_at(&self) -> Option<usize> {
-        self.slot.runs_at()
-    }
-
-    fn part_of(&self) -> Option<(*const Context, u32)> {
-        Some((self.whole, self.level))
-    }
-
-    fn waits_for_tasks(&self) -> bool {
-        self.slot.waits_for_tasks()
-    }
-}
-
-/// A latch and the context whose end sets it.
-pub(crate) struct LatchWait<'a> {
-    pub(crate) latch: &'a CoreLatch,
-    pub(crate) context: *const Context,
-}
-
-impl Awaited for LatchWait<'_> {
-    fn context(&self) -> *const Context {
-        self.context
-    }
-
-    fn is_done(&self) -> bool {
-        self.latch.probe()
-    }
-
-    fn announce_parked(&self) -> bool {
-        self.latch.get_sleepy() && self.latch.fall_asleep()
-    }
-
-    fn announce_awake(&self) {
-        self.latch.wake_up();
-    }
-}
 
 /// One pause between two looks.
 pub(crate) fn pause(round: u32) {
@@ -186,17 +73,14 @@ pub(crate) unsafe fn wait_for(seat: &Seat, awaited: &dyn Awaited) {
 pub(crate) unsafe fn wait_for_half(seat: &Seat, within: Within) {
     // SAFETY: passed on.
     unsafe {
-        let slot = seat.stack.stolen_slot();
-        if !within.is_loop() {
-            return wait_for(seat, slot);
-        }
-        let part = Part {
-            slot,
-            whole: within.0,
+        let level = || seat.stack.level().saturating_sub(1);
+        let half = Half {
+            slot: seat.stack.stolen_slot(),
+            within,
             // That of the next fork, which would be behind it.
-            level: seat.stack.level().saturating_sub(1),
+            level: if within.is_loop() { level() } else { 0 },
         };
-        wait_for(seat, &part);
+        wait_for(seat, &half);
     }
 }
 
@@ -255,7 +139,7 @@ pub(crate) unsafe fn help(seat: &Seat, awaited: &dyn Awaited) -> bool {
     };
     let mut any = false;
     // SAFETY: passed on.
-    while let Some(found) = unsafe { wait.dig() } {
+    while let Some(found) = unsafe { wait.last_look() } {
         any = true;
         // SAFETY: passed on.
         unsafe { wait.run(found) };
@@ -263,80 +147,10 @@ pub(crate) unsafe fn help(seat: &Seat, awaited: &dyn Awaited) -> bool {
     any
 }
 
-/// Sleeps in `sleep`, and counts as parked meanwhile.
-fn asleep<R>(seat: &Seat, sleep: impl FnOnce() -> R) -> R {
-    let _told = hooks::parks(seat);
-    let _parked = CountedParked::new(seat);
-    seat.stats.parked.one();
-    let asleep = trace::span(Kind::Sleep, 0);
-    let slept = sleep();
-    asleep.end();
-    slept
-}
-
-/// The occupant of a seat counts as parked until this is dropped: once, however deep.
-struct CountedParked<'a> {
-    seat: &'a Seat,
-    before: bool,
-}
-
-impl<'a> CountedParked<'a> {
-    fn new(seat: &'a Seat) -> Self {
-        let before = seat.set_parked(true);
-        let pool = seat.pool();
-        if !before && seat.is_rescue() {
-            pool.rescue.parks(true);
-        }
-        pool.rescue_if_stuck();
-        hooks::look_for_deadlock(pool);
-        CountedParked { seat, before }
-    }
-}
-
-impl Drop for CountedParked<'_> {
-    fn drop(&mut self) {
-        if !self.before && self.seat.is_rescue() {
-            self.seat.pool().rescue.parks(false);
-        }
-        self.seat.set_parked(self.before);
-    }
-}
-
-/// The occupant of `seat` sleeps in `sleep`, which is not the engine's, in the middle of something that it runs. It helps nobody
-/// meanwhile, also not with what it waits for: that may be a task in a queue of this pool. If everybody does so, the pool is stuck; if others are busy, it is short of a
-/// thread ([`crate::rescue`]). (If `sleep` computes in the pool after all, it has a thread too many.)
-pub(crate) fn sleep_elsewhere<R>(seat: &Seat, sleep: impl FnOnce() -> R) -> R {
-    struct Elsewhere<'a>(&'a Seat, bool);
-    impl Drop for Elsewhere<'_> {
-        fn drop(&mut self) {
-            if !self.1 {
-                self.0.pool().is_away(self.0, false);
-            }
-            self.0.set_sleeps_elsewhere(self.1);
-        }
-    }
-    let _waiting_is_no_work = profile::pause();
-    let pool = seat.pool();
-    let elsewhere = Elsewhere(seat, seat.set_sleeps_elsewhere(true));
-    if !elsewhere.1 {
-        pool.is_away(seat, true);
-    }
-    asleep(seat, || {
-        if seat.offers_work() || seat.stack.thief().sees_private() {
-            // The tasks may have come without a word, and the forks may have been too short to wake anybody for.
-            pool.wake_if_nobody_searches();
-        } else {
-            // Others' work may have relied on us.
-            pool.stand_in_if_short();
-        }
-        sleep()
-    })
-}
-
 struct Wait<'a> {
     seat: &'a Seat,
     awaited: &'a dyn Awaited,
-    /// The queues have shown tasks that we may not run: leave them alone until we dig.
+    /// The queues have shown tasks that we may not run: leave them alone until the last look.
     strangers_seen: bool,
     /// So has our own deque; until we have run something, which may have pushed a descendant.
     stranger_on_top: bool,
@@ -468,7 +282,7 @@ impl<'a> Wait<'a> {
             return Some(Found::Task(task));
         }
         self.strangers_seen = true;
-        self.seat.pool().return_stranger(task);
+        self.seat.pool().put_back_stranger(task);
         None
     }
 
@@ -477,11 +291,11 @@ impl<'a> Wait<'a> {
     /// # Safety
     /// The caller occupies the seat.
     unsafe fn put_back(&self, strangers: Vec<TaskRef>) {
-        self.seat.pool().return_strangers(|pool, wake| {
+        self.seat.pool().put_back_strangers(|pool, concerned| {
             for task in strangers {
                 // SAFETY: the task is in our hands, so its context is alive; the caller occupies the seat.
                 unsafe {
-                    pool.each_waiter_for(task.context(), |waiter| wake.push(waiter));
+                    concerned.extend(pool.parkers_for(task.context()));
                     self.seat.push_task(task);
                 }
             }
@@ -510,24 +324,24 @@ impl<'a> Wait<'a> {
     /// # Safety
     /// The caller occupies the seat.
     unsafe fn park(&mut self) {
-        let pool = self.seat.pool();
+        let (seat, awaited) = (self.seat, self.awaited);
+        let pool = seat.pool();
         fork::assert_may_wait(pool.generation);
-        pool.announce_wait(self.seat, self.awaited.context());
-        // The announcement before the last look; posters do it the other way round.
-        fence(Ordering::SeqCst);
-        let mut found = None;
-        if self.awaited.announce_parked() {
-            // SAFETY: passed on.
-            found = unsafe { self.dig() };
-            if found.is_none() {
-                asleep(self.seat, || {
-                    self.seat.tell_companion_blocked();
-                    self.seat.parker().park();
-                });
+        let found = pool.waiters.park(&seat.waiter, awaited.context(), || {
+            let mut found = None;
+            if awaited.announce_parked() {
+                // SAFETY: passed on.
+                found = unsafe { self.last_look() };
+                if found.is_none() {
+                    asleep(seat, false, || {
+                        seat.tell_companion_blocked();
+                        seat.parker().park();
+                    });
+                }
+                awaited.announce_awake();
             }
-            self.awaited.announce_awake();
-        }
-        pool.retract_wait(self.seat);
+            found
+        });
         self.strangers_seen = false;
         self.stranger_on_top = false;
         if let Some(found) = found {
@@ -540,12 +354,12 @@ impl<'a> Wait<'a> {
     ///
     /// # Safety
     /// The caller occupies the seat.
-    unsafe fn dig(&mut self) -> Option<Found<'a>> {
+    unsafe fn last_look(&mut self) -> Option<Found<'a>> {
         if let Some(task) = self.seat.mailbox.pop() {
             return Some(Found::Broadcast(task));
         }
         // SAFETY: passed on.
-        if let Some(task) = unsafe { self.dig_own() } {
+        if let Some(task) = unsafe { self.look_through_own() } {
             return Some(Found::Task(task));
         }
         if let Some(found) = self.find_fork() {
@@ -573,7 +387,7 @@ impl<'a> Wait<'a> {
     ///
     /// # Safety
     /// The caller occupies the seat.
-    unsafe fn dig_own(&self) -> Option<TaskRef> {
+    unsafe fn look_through_own(&self) -> Option<TaskRef> {
         let mut strangers = Vec::new();
         let mut found = None;
         // SAFETY: passed on.

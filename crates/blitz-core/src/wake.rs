@@ -18,12 +18,12 @@
 //!
 //! Nothing here affects correctness: a fork that nobody is woken for is run by its owner.
 
+use crate::abort::without_unwinding;
 use crate::clock::{affords_a_reading, reading_ns, ticks, ticks_per_us};
 use crate::console::{self, Called};
 use crate::global;
 use crate::inherited;
 use crate::join_stack::{FIRST_BEAT, Job, Pushed};
-use crate::pool::without_unwinding;
 use crate::rules::{ROW_GAP_US, WORTH_A_ROW, WORTH_SHARING_US};
 use crate::seat::{Seat, Timed};
 use crate::trace::{self, Kind};
@@ -144,7 +144,7 @@ fn look_around(seat: &Seat, pushed: Pushed, job: *const Job, expected: Option<u6
         Pushed::Kept | Pushed::Full => return,
     };
     // A searching thread sees the fork for free.
-    if counters.searching() > 0 || counters.sleeping() == 0 && !pool.has_blocked() {
+    if counters.searching() > 0 || counters.sleeping() == 0 && !pool.waiters.any() {
         return;
     }
     let worth_it = match expected {

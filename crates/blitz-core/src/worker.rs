@@ -17,10 +17,11 @@ use crate::join_stack::Stolen;
 use crate::pool::Pool;
 use crate::priority::SHARE;
 use crate::rules::{
-    CHOICES, FORCE_AFTER_US, FORCE_AGAIN, MAX_FRUITLESS, MAX_LOOT, SHORT_US, TASK_HESITATION_US,
+    FORCE_AFTER_US, FORCE_AGAIN, MAX_FRUITLESS, MAX_LOOT, SHORT_US, TASK_HESITATION_US,
     longer_hesitation_us, patience_us,
 };
 use crate::seat::{self, Seat};
+use crate::steal;
 use crate::task::TaskRef;
 use crate::trace::{self, Kind};
 use crate::wait::pause;
@@ -526,27 +527,16 @@ impl<'a> Worker<'a> {
             return Some(Work::Task(task));
         }
         // A guest may have left forks in our own seat's stack, too.
-        steals.then(|| self.take_fork(victims)).flatten()
+        let stolen = steals.then(|| steal::nearest_to_root(self.seat, victims));
+        stolen
+            .flatten()
+            .map(|(stolen, victim)| Work::Fork(stolen, victim))
     }
 
     /// The background's oldest task.
     fn take_background(&mut self) -> Option<Work<'a>> {
         self.since_background = 0;
         self.pool.take_background().map(Work::Task)
-    }
-
-    /// The fork that is nearest to the root of its computation, of those that a few victims show: it is likely to be the largest.
-    fn take_fork(&self, victims: impl Iterator<Item = &'a Seat> + Clone) -> Option<Work<'a>> {
-        let steal = |victim: &'a Seat| {
-            let stolen = victim.stack.thief().steal(self.seat.index, |_| true)?;
-            Some(Work::Fork(stolen, victim))
-        };
-        let shows = |victim: &&Seat| victim.stack.thief().sees_work();
-        let level = |victim: &&Seat| victim.stack.thief().level();
-        let shown = victims.clone().filter(shows).take(CHOICES);
-        let stolen = shown.min_by_key(level).and_then(steal);
-        // If somebody was faster, any.
-        stolen.or_else(|| victims.clone().find_map(steal))
     }
 
     /// Takes up to half of what `victim` still has, so that a swarm of small tasks does not cost a search each.
@@ -573,13 +563,13 @@ impl<'a> Worker<'a> {
         }
         // Whoever waits for these tasks may have looked for them while they were in our hands. The cascade after
         // the theft tells those who sleep.
-        self.pool.return_strangers(|pool, wake| {
+        self.pool.put_back_strangers(|pool, concerned| {
             // Newest first onto our deque, so that we run the oldest first, as a thief does.
             for task in loot[..taken].iter_mut().rev().filter_map(Option::take) {
                 // SAFETY: the task is in our hands, so its context is alive; the rest is passed on.
                 unsafe {
-                    if pool.has_blocked() {
-                        pool.each_waiter_for(task.context(), |waiter| wake.push(waiter));
+                    if pool.waiters.any() {
+                        concerned.extend(pool.parkers_for(task.context()));
                     }
                     self.seat.push_task(task);
                 }
@@ -681,12 +671,12 @@ impl<'a> Worker<'a> {
         let beside = Beside::enter(self.pool);
         let seat = beside.seat();
         // If it blocks in there, and the guest goes, nobody is left here.
-        self.seat.set_thread_beside(Some(seat));
+        self.seat.waiter.set_beside(Some(&seat.waiter));
         seat.bring(self.companion.as_ref(), self.seat.index);
         // SAFETY: the extra seat is ours.
         unsafe { self.run_companion_in(seat) };
         seat.bring(None, 0);
-        self.seat.set_thread_beside(None);
+        self.seat.waiter.set_beside(None);
         drop(beside);
         self.companion_was_last = true;
         self.woken = false;
@@ -735,14 +725,22 @@ pub(crate) unsafe fn run_task(seat: &Seat) -> bool {
         stolen.map(|(task, _)| task)
     };
     // SAFETY: passed on.
-    let task = unsafe { take_local(seat, &mut 0) };
-    let task = task.or_else(steal).or_else(|| seat.pool().take_injected());
-    match task {
-        // SAFETY: passed on.
-        Some(task) => unsafe { seat.run_task(task) },
-        None => return false,
+    unsafe {
+        let task = take_local(seat, &mut 0);
+        run_if_any(
+            seat,
+            task.or_else(steal).or_else(|| seat.pool().take_injected()),
+        )
     }
-    true
+}
+
+/// Runs it, if it is one.
+///
+/// # Safety
+/// The caller occupies the seat.
+pub(crate) unsafe fn run_if_any(seat: &Seat, task: Option<TaskRef>) -> bool {
+    // SAFETY: passed on.
+    task.map(|task| unsafe { seat.run_task(task) }).is_some()
 }
 
 /// The same for a background task.
@@ -750,13 +748,8 @@ pub(crate) unsafe fn run_task(seat: &Seat) -> bool {
 /// # Safety
 /// The caller occupies the seat.
 pub(crate) unsafe fn run_background(seat: &Seat) -> bool {
-    let task = seat.pool().take_background();
-    let any = task.is_some();
-    if let Some(task) = task {
-        // SAFETY: passed on.
-        unsafe { seat.run_task(task) };
-    }
-    any
+    // SAFETY: passed on.
+    unsafe { run_if_any(seat, seat.pool().take_background()) }
 }
 
 /// The same for a fork of somebody else's.
@@ -764,14 +757,10 @@ pub(crate) unsafe fn run_background(seat: &Seat) -> bool {
 /// # Safety
 /// The caller occupies the seat.
 pub(crate) unsafe fn run_fork(seat: &Seat) -> bool {
-    for victim in others(seat) {
-        if let Some(stolen) = victim.stack.thief().steal(seat.index, |_| true) {
-            // SAFETY: passed on; stolen just now.
-            unsafe { seat.run_stolen(stolen, victim) };
-            return true;
-        }
-    }
-    false
+    let stolen = others(seat).find_map(|victim| steal::from(victim, seat));
+    // SAFETY: passed on; stolen just now.
+    let run = stolen.map(|(stolen, victim)| unsafe { seat.run_stolen(stolen, victim) });
+    run.is_some()
 }
 
 fn others(seat: &Seat) -> impl Iterator<Item = &Seat> {

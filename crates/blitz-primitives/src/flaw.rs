@@ -8,7 +8,7 @@
 //! Outside of loom builds [`Flaws`] is a zero-sized type whose `has` is the constant `false`: the
 //! weakened paths do not exist in the program.
 
-use crate::sync::Ordering;
+use crate::sync::{Ordering, fence};
 
 /// Which fault, if any, a structure under test was built with.
 #[derive(Debug, Clone, Copy)]
@@ -43,6 +43,24 @@ impl<F> Flaws<F> {
     {
         shipped
     }
+
+    /// A full fence.
+    #[inline(always)]
+    pub fn fence(&self, _flaw: F)
+    where
+        F: Copy,
+    {
+        fence(Ordering::SeqCst);
+    }
+
+    /// Takes the step.
+    #[inline(always)]
+    pub fn unless(&self, _flaw: F, step: impl FnOnce())
+    where
+        F: Copy,
+    {
+        step();
+    }
 }
 
 #[cfg(loom)]
@@ -73,6 +91,18 @@ impl<F: PartialEq> Flaws<F> {
             Ordering::Relaxed
         } else {
             shipped
+        }
+    }
+
+    /// A full fence, or none if that is the flaw.
+    pub fn fence(&self, flaw: F) {
+        self.unless(flaw, || fence(Ordering::SeqCst));
+    }
+
+    /// Takes the step, or does not if that is the flaw.
+    pub fn unless(&self, flaw: F, step: impl FnOnce()) {
+        if !self.has(flaw) {
+            step();
         }
     }
 }

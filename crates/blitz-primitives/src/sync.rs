@@ -52,7 +52,8 @@ pub mod locks {
         guard
     }
 
-    fn ignore_poison<G>(result: LockResult<G>) -> G {
+    /// What is behind a lock whose holder has panicked is as good as ever here: no invariant is broken while one is held.
+    pub fn ignore_poison<G>(result: LockResult<G>) -> G {
         result.unwrap_or_else(PoisonError::into_inner)
     }
 

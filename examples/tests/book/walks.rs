@@ -33,9 +33,9 @@ fn follows(code: &str, before: &str, name: &str) -> bool {
     })
 }
 
-/// Does the code define something of this name?
+/// Does the code define something of this name, or a part of it?
 fn defines(code: &str, name: &str) -> bool {
-    let kinds = "fn struct enum trait const static type macro_rules!";
+    let kinds = "fn struct enum trait const static type macro_rules! impl";
     let mut kinds = kinds.split(' ');
     kinds.any(|kind| follows(code, &format!("{kind} "), name))
 }

@@ -10,11 +10,12 @@
 use super::path::Path;
 use super::strand::{Depth, Origin, Reached, Strand, Tally, pause};
 use crate::site::Site;
+use crate::sync::locks::ignore_poison;
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::task::{Context, Poll};
 
 /// What the tasks of a profile have told so far.
@@ -30,7 +31,7 @@ pub(super) struct Told {
 static UNDER_WAY: Mutex<BTreeMap<u64, Told>> = Mutex::new(BTreeMap::new());
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    ignore_poison(mutex.lock())
 }
 
 /// A profile, as long as its computation runs: tasks can tell it something.

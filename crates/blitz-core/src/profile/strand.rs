@@ -11,9 +11,10 @@ use super::polled::Told;
 use super::taken;
 use crate::seat;
 use crate::site::{Operation, Site};
+use crate::sync::locks::ignore_poison;
 use std::cell::Cell;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// By which clock, and at what price.
 #[derive(Clone, Copy, Debug)]
@@ -636,7 +637,7 @@ impl Ends {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Option<Ended>> {
-        self.so_far.lock().unwrap_or_else(PoisonError::into_inner)
+        ignore_poison(self.so_far.lock())
     }
 
     /// `task` got so far. `told_here`: with what it has done.

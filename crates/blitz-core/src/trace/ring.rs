@@ -8,9 +8,10 @@
 use super::timeline::{Kind, Phase};
 use crate::clock::ticks;
 use crate::sync::AtomicU64;
+use crate::sync::locks::ignore_poison;
 use std::cell::RefCell;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Events that a ring holds.
 pub(super) const CAPACITY: usize = 1 << 14;
@@ -122,7 +123,7 @@ pub(super) struct Recording(u64);
 impl Recording {
     /// Switches the recording on. There must be none.
     pub(super) fn start() -> Self {
-        let mut rings = RINGS.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut rings = ignore_poison(RINGS.lock());
         // Rings of threads that have ended.
         rings.retain(|ring| Arc::strong_count(ring) > 1);
         let number = RECORDING.load(Ordering::Relaxed) + 1;
@@ -134,7 +135,7 @@ impl Recording {
     pub(super) fn stop(self) -> Vec<(Arc<Ring>, u64)> {
         let number = self.0;
         drop(self);
-        let rings = RINGS.lock().unwrap_or_else(PoisonError::into_inner);
+        let rings = ignore_poison(RINGS.lock());
         rings
             .iter()
             .map(|ring| (Arc::clone(ring), number))
@@ -173,7 +174,7 @@ fn record(recording: u64, kind: Kind, phase: Phase, about: usize) {
                 None => format!("{:?}", thread.id()),
             };
             let ring = Arc::new(Ring::new(name));
-            let mut rings = RINGS.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut rings = ignore_poison(RINGS.lock());
             rings.push(Arc::clone(&ring));
             ring
         });

@@ -1,0 +1,133 @@
+//! How a pool's threads are started: by the engine, or by a function of the user's.
+
+use super::error::{ErrorKind, ThreadPoolBuildError};
+use crate::abort::AbortOnDrop;
+use crate::fork;
+use crate::pool::Pool;
+use crate::worker;
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+use std::thread;
+
+/// How threads are started. Implemented by [`DefaultSpawn`] and [`CustomSpawn`] only.
+pub trait ThreadSpawn: private::Sealed {
+    /// Starts a thread that calls [`ThreadBuilder::run`].
+    #[doc(hidden)]
+    fn spawn(&mut self, thread: ThreadBuilder) -> io::Result<()>;
+
+    /// Are the threads a user's own?
+    #[doc(hidden)]
+    const CUSTOM: bool;
+}
+
+mod private {
+    pub trait Sealed {}
+}
+
+/// Starts threads with [`std::thread::Builder`].
+#[derive(Debug, Default)]
+pub struct DefaultSpawn;
+
+/// Starts threads with a user's function. See [`ThreadPoolBuilder::spawn_handler`].
+#[derive(Debug)]
+pub struct CustomSpawn<F>(pub(super) F);
+
+impl private::Sealed for DefaultSpawn {}
+
+impl<F> private::Sealed for CustomSpawn<F> {}
+
+impl ThreadSpawn for DefaultSpawn {
+    fn spawn(&mut self, thread: ThreadBuilder) -> io::Result<()> {
+        let (builder, pool) = (thread.std_builder(), Arc::clone(&thread.pool));
+        let handle = fork::start_thread(builder, || thread.run())?;
+        pool.keep_handle(handle);
+        Ok(())
+    }
+
+    const CUSTOM: bool = false;
+}
+
+impl<F> ThreadSpawn for CustomSpawn<F>
+where
+    F: FnMut(ThreadBuilder) -> io::Result<()>,
+{
+    fn spawn(&mut self, thread: ThreadBuilder) -> io::Result<()> {
+        (self.0)(thread)
+    }
+
+    const CUSTOM: bool = true;
+}
+
+/// A thread that is about to join a pool: what a spawn handler gets.
+pub struct ThreadBuilder {
+    pub(super) pool: Arc<Pool>,
+    pub(super) index: usize,
+}
+
+impl ThreadBuilder {
+    /// The thread's index in its pool.
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
+    /// The name asked for, if any. Without one, the pool calls the threads that it starts itself `blitz-0`, `blitz-1` and so on.
+    pub fn name(&self) -> Option<&str> {
+        self.pool.attributes.name(self.index)
+    }
+
+    /// The stack size asked for, if any.
+    pub fn stack_size(&self) -> Option<usize> {
+        self.pool.attributes.stack_size
+    }
+
+    /// Runs the thread's part in the pool; returns when the pool ends.
+    pub fn run(self) {
+        #[cfg(windows)]
+        self.pool.begun[self.index].set();
+        let abort = AbortOnDrop("a pool thread panicked outside of any job");
+        worker::run(&self.pool, self.index);
+        std::mem::forget(abort);
+    }
+
+    pub(super) fn std_builder(&self) -> thread::Builder {
+        self.pool.attributes.builder(self.index)
+    }
+}
+
+/// The thread's part in the pool has ended, or whoever was to run it has given it up: nobody waits for its start or its end. This is the only place that says so: as soon as it is said, the seat may
+/// get its next thread, and a second word would be taken for that one's.
+impl Drop for ThreadBuilder {
+    fn drop(&mut self) {
+        #[cfg(windows)]
+        self.pool.begun[self.index].set();
+        self.pool.started[self.index].set();
+        self.pool.stopped[self.index].set();
+    }
+}
+
+impl fmt::Debug for ThreadBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ThreadBuilder")
+            .field("index", &self.index)
+            .field("name", &self.name())
+            .field("stack_size", &self.stack_size())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Starts thread `index` of a pool whose threads are not the user's.
+pub(crate) fn start_thread(pool: Arc<Pool>, index: usize) -> Result<(), ThreadPoolBuildError> {
+    let threads = pool.num_threads();
+    let thread = ThreadBuilder { pool, index };
+    let started = DefaultSpawn.spawn(thread);
+    started.map_err(|error| {
+        let started = index;
+        ErrorKind::Start {
+            started,
+            threads,
+            error,
+        }
+        .into()
+    })
+}
