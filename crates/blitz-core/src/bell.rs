@@ -19,9 +19,9 @@ use crate::context::Context;
 #[cfg(not(loom))]
 use crate::entered::current;
 #[cfg(not(loom))]
-use crate::fork;
-#[cfg(not(loom))]
 use crate::guest::{outsider_parker, wait_outside};
+#[cfg(not(loom))]
+use crate::process_fork;
 #[cfg(not(loom))]
 use crate::seat;
 #[cfg(not(loom))]
@@ -104,7 +104,7 @@ impl<P> Clapper<P> {
 
 #[cfg(not(loom))]
 pub(crate) struct Bell {
-    /// Of the process that it belongs to; see [`crate::fork`].
+    /// Of the process that it belongs to; see [`crate::process_fork`].
     generation: u64,
     pub(crate) context: Context,
     clapper: Clapper<&'static Parker>,
@@ -114,7 +114,7 @@ pub(crate) struct Bell {
 impl Bell {
     pub(crate) fn new(parent: *const Context) -> Self {
         Bell {
-            generation: fork::generation(),
+            generation: process_fork::generation(),
             context: Context::new(parent),
             clapper: Clapper::new(Flaws::NONE),
         }
@@ -139,7 +139,7 @@ impl Bell {
     /// Owner: waits until it has been rung, helping with what descends from its context if the caller is in a pool.
     pub(crate) fn wait(&self) {
         if !self.is_rung() {
-            fork::assert_may_wait(self.generation);
+            process_fork::assert_may_wait(self.generation);
         }
         match seat::current() {
             // SAFETY: the caller occupies the seat.

@@ -1,10 +1,10 @@
 //! Making pools.
 
-use crate::fork;
 use crate::global;
 use crate::join_stack::MAX_SEATS;
 use crate::placement::{Pinning, Placement, allowed_cpus};
 use crate::pool::{Handlers, Pool, Settings};
+use crate::process_fork;
 use crate::rescue;
 use crate::seat;
 use crate::thread_attributes::ThreadAttributes;
@@ -153,7 +153,7 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
         }
         // Before any thread of ours exists: light fences must not change under a running owner.
         fence::mode();
-        fork::notice();
+        process_fork::notice();
         let plain = self.is_plain();
         // A name is nothing that a closure could need of its thread.
         let differ = self.stack_size.is_some()

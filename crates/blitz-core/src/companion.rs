@@ -225,15 +225,15 @@ pub unsafe fn set_entered_pool(pool: Option<&PoolHandle>) {
 
 /// Forks are counted from now on, if they have not been before, since there was no pool.
 pub fn notice_forks() {
-    crate::fork::notice();
+    crate::process_fork::notice();
 }
 
 /// How many forks lie between the first process and this one. What was made in another generation has no threads here.
 pub fn forks() -> u64 {
-    crate::fork::generation()
+    crate::process_fork::generation()
 }
 
-pub use crate::fork::ThreadHandle;
+pub use crate::process_fork::ThreadHandle;
 
 /// Starts a thread that a fork waits for while it starts or ends. [`notice_forks`] has been called.
 ///
@@ -243,7 +243,7 @@ pub fn start_thread(
     builder: std::thread::Builder,
     work: impl FnOnce() + Send + 'static,
 ) -> std::io::Result<ThreadHandle> {
-    crate::fork::start_thread(builder, work)
+    crate::process_fork::start_thread(builder, work)
 }
 
 impl std::fmt::Debug for PoolHandle {

@@ -12,9 +12,9 @@
 //! outermost join and each theft, none on the way of other forks. Sites are kept only while somebody looks.
 
 use crate::clock::ticks;
-pub use crate::fork::ForkLock;
 use crate::join_stack::Pushed;
 use crate::pool::Pool;
+pub use crate::process_fork::ForkLock;
 use crate::seat::{self, Seat};
 use crate::site::Site;
 use crate::stats::WorkerStats;

@@ -2,7 +2,7 @@
 //!
 //! The standard library locks something of its own for a moment in each thread that starts and in each one that ends. In the child of a fork that comes in
 //! such a moment it stays locked, and no thread can be started there, nor can one end. We cannot open that lock; but we can choose the moment, as far as
-//! threads of ours are concerned ([`crate::fork`]).
+//! threads of ours are concerned ([`crate::process_fork`]).
 //!
 //! One word: how many threads are crossing, and whether somebody is forking. A thread that wants to cross waits while somebody is forking (and while
 //! somebody wants to: otherwise threads that come and go all the time would keep a fork waiting for ever). Whoever forks waits until nobody is crossing, and for whoever forks already.
@@ -112,9 +112,8 @@ impl Crossings {
     pub(crate) fn open(&self) {
         let order = self.flaws.relax(Flaw::RelaxedOpen, Ordering::Release);
         self.word.fetch_and(!FORKING, order);
-        if !self.flaws.has(Flaw::OpenSilently) {
-            futex::wake_all(&raw const self.word);
-        }
+        let tell = || futex::wake_all(&raw const self.word);
+        self.flaws.unless(Flaw::OpenSilently, tell);
     }
 }
 

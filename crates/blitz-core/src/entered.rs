@@ -7,9 +7,9 @@
 //! The default runtime lives on the global pool, so that with it 2 and 3 are the same; a current-thread runtime has no pool, and its thread computes in
 //! the global one. A runtime's pool may end while a thread is still in the runtime: then that thread computes in the global pool.
 
-use crate::fork;
 use crate::global;
 use crate::pool::{Pool, Visit};
+use crate::process_fork;
 use crate::seat;
 use std::cell::Cell;
 use std::ops::Deref;
@@ -111,5 +111,5 @@ fn entered<'a>() -> Option<&'a Pool> {
     // SAFETY: `set` has promised it.
     let pool = unsafe { pool.as_ref() };
     // A parent's pool has no threads here.
-    pool.filter(|pool| pool.generation == fork::generation())
+    pool.filter(|pool| pool.generation == process_fork::generation())
 }

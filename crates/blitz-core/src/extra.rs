@@ -40,19 +40,45 @@ struct Extra {
     next: *const Extra,
 }
 
+/// The seats that were in the list, by hand for the sake of those who compile it (see `rows::Iter`).
+#[derive(Clone)]
+pub(crate) struct Seats<'a>(All<'a>);
+
+impl<'a> Iterator for Seats<'a> {
+    type Item = &'a Seat;
+
+    #[inline]
+    fn next(&mut self) -> Option<&'a Seat> {
+        self.0.next().map(|extra| &extra.seat)
+    }
+}
+
+#[derive(Clone)]
+struct All<'a>(Option<&'a Extra>);
+
+impl<'a> Iterator for All<'a> {
+    type Item = &'a Extra;
+
+    #[inline]
+    fn next(&mut self) -> Option<&'a Extra> {
+        let extra = self.0?;
+        // SAFETY: what is in the list lives as long as the list, which is borrowed.
+        self.0 = unsafe { extra.next.as_ref() };
+        Some(extra)
+    }
+}
+
 impl ExtraSeats {
     /// All of them, taken or not.
     #[inline]
-    pub(crate) fn seats(&self) -> impl Iterator<Item = &Seat> + Clone {
-        self.all().map(|extra| &extra.seat)
+    pub(crate) fn seats(&self) -> Seats<'_> {
+        Seats(self.all())
     }
 
     #[inline]
-    fn all(&self) -> impl Iterator<Item = &Extra> + Clone {
+    fn all(&self) -> All<'_> {
         // Acquire: the seat and what `next` leads to. SAFETY: what is in the list lives as long as the list, which is borrowed.
-        let newest = unsafe { self.newest.load(Ordering::Acquire).as_ref() };
-        // SAFETY: as above.
-        std::iter::successors(newest, |extra| unsafe { extra.next.as_ref() })
+        All(unsafe { self.newest.load(Ordering::Acquire).as_ref() })
     }
 
     /// One that is the caller's until it gives it back.

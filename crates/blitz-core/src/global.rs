@@ -1,6 +1,6 @@
 //! The pool that everybody uses who has not made one: started on first use.
 //!
-//! It can be stopped, and is started again on the next use, with the same settings. So it is in a child of a process with a global pool ([`crate::fork`]).
+//! It can be stopped, and is started again on the next use, with the same settings. So it is in a child of a process with a global pool ([`crate::process_fork`]).
 //! A pool that was the global one is never freed, since somebody may just have looked it up; it lets nobody in, and whoever is turned away takes the next one.
 //!
 //! An async runtime may start it before anybody computes. A program that then asks for a global pool with settings of its own gets it, as long as no computation has
@@ -8,8 +8,8 @@
 //! pool gets that; otherwise there is a second one, and the runtime stays on the first.
 
 use crate::builder::{ErrorKind, ThreadPoolBuildError, ThreadPoolBuilder, ThreadSpawn, revive};
-use crate::fork::{self, ForkLock, Locked};
 use crate::pool::Pool;
+use crate::process_fork::{self, ForkLock, Locked};
 use crate::seat;
 use crate::thread_pool;
 use std::cell::Cell;
@@ -45,12 +45,12 @@ impl Building {
     /// If that is the calling thread, which would wait for itself.
     fn begin() -> Self {
         assert!(
-            BUILDS.get() != Some(fork::generation()),
+            BUILDS.get() != Some(process_fork::generation()),
             "the global thread pool is just being started by the calling thread, which cannot use it before that: \
              a spawn_handler or a thread_name of the global pool must not call anything parallel"
         );
         let lock = BUILDING.lock();
-        BUILDS.set(Some(fork::generation()));
+        BUILDS.set(Some(process_fork::generation()));
         Building { _lock: lock }
     }
 }
@@ -97,7 +97,7 @@ pub(crate) fn started() -> Option<&'static Pool> {
 /// The global pool for somebody who takes it as it is, and does not mind if it is replaced.
 #[cold]
 pub(crate) fn get_or_start() -> Result<&'static Pool, ThreadPoolBuildError> {
-    fork::notice();
+    process_fork::notice();
     let _building = Building::begin();
     if let Some(pool) = started() {
         return Ok(pool);
@@ -126,7 +126,7 @@ fn with_defaults() -> Result<Arc<Pool>, ThreadPoolBuildError> {
 pub(crate) fn start<S: ThreadSpawn>(
     builder: ThreadPoolBuilder<S>,
 ) -> Result<&'static Pool, ThreadPoolBuildError> {
-    fork::notice();
+    process_fork::notice();
     let _building = Building::begin();
     let settled = SETTLED.load(Ordering::Relaxed);
     match started() {

@@ -25,11 +25,11 @@ use crate::clock::ticks;
 use crate::console;
 use crate::context::{self, Context};
 use crate::extra::Beside;
-use crate::fork;
 use crate::global;
 use crate::inherited::Word;
 use crate::lease::Lease;
 use crate::pool::Pool;
+use crate::process_fork;
 use crate::profile::{self, Carried};
 use crate::seat::{self, Seat};
 use crate::spawn;
@@ -455,7 +455,7 @@ fn block_helping(
     help: &mut dyn FnMut(&Pool) -> bool,
 ) {
     if !awaited.is_done() {
-        fork::assert_may_wait(pool.generation);
+        process_fork::assert_may_wait(pool.generation);
     }
     if !pool.guests {
         return block_on(awaited, parker);

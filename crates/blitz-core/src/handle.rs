@@ -7,10 +7,10 @@
 
 use crate::awaited::Awaited;
 use crate::context::Context;
-use crate::fork;
 use crate::global;
 use crate::guest::{block_on, outsider_parker, wait_outside};
 use crate::pool::Pool;
+use crate::process_fork;
 use crate::profile;
 use crate::seat;
 use crate::site::Site;
@@ -31,7 +31,7 @@ type Payload = Box<dyn Any + Send>;
 
 /// What a task and its handle share.
 pub(crate) struct Shared<T> {
-    /// Of the process that runs the task; see [`crate::fork`].
+    /// Of the process that runs the task; see [`crate::process_fork`].
     generation: u64,
     /// Where the task runs; dangling for the global pool, which needs no reference.
     pool: Weak<Pool>,
@@ -103,7 +103,7 @@ impl<T> Shared<T> {
     /// Waits until the task has ended, helping with it if the caller is in a pool.
     fn wait(&self) {
         if !self.is_done() {
-            fork::assert_may_wait(self.generation);
+            process_fork::assert_may_wait(self.generation);
         }
         match seat::current() {
             // SAFETY: the caller occupies the seat.

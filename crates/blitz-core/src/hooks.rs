@@ -13,8 +13,8 @@
 //! the *pool* cannot go on by itself, and has to know what it was waiting for. A pool that an async runtime lives on waits for the outside by nature: nothing is reported there.
 
 use crate::abort::complain;
-use crate::fork;
 use crate::pool::Pool;
+use crate::process_fork;
 use crate::seat::{self, Seat};
 use std::sync::atomic::{Ordering, fence};
 use std::thread;
@@ -101,7 +101,7 @@ fn report(pool: &Pool) {
             pool.catch_panic(handler);
         }
     };
-    if let Err(error) = fork::start_thread(builder, tell) {
+    if let Err(error) = process_fork::start_thread(builder, tell) {
         complain(format_args!(
             "all threads of a pool wait for each other, and there is no thread to tell its handler: {error}"
         ));

@@ -7,7 +7,7 @@
 //! every `park` sits in a loop that checks a condition. It would have to anyway.
 
 #[cfg(not(loom))]
-use crate::fork::ForkLock;
+use crate::process_fork::ForkLock;
 use blitz_primitives::Parker;
 
 #[cfg(not(loom))]

@@ -112,8 +112,6 @@ mod entered;
 #[cfg(not(loom))]
 mod extra;
 #[cfg(not(loom))]
-mod fork;
-#[cfg(not(loom))]
 mod forked;
 #[cfg(not(loom))]
 mod global;
@@ -136,6 +134,8 @@ mod placement;
 mod pool;
 #[cfg(not(loom))]
 mod priority;
+#[cfg(not(loom))]
+mod process_fork;
 #[cfg(all(feature = "profile", not(loom)))]
 pub mod profile;
 #[cfg(all(not(feature = "profile"), not(loom)))]

@@ -9,13 +9,13 @@ use crate::builder::available_cpus;
 use crate::capacity::Capacity;
 use crate::companion::{self, Companion};
 use crate::console::OfPool;
-use crate::extra::ExtraSeats;
-use crate::fork::{self, ThreadHandle};
+use crate::extra::{self, ExtraSeats};
 use crate::life::Life;
 use crate::placement::Placement;
 use crate::priority::Relays;
+use crate::process_fork::{self, ThreadHandle};
 use crate::rescue::Rescue;
-use crate::rows::Rows;
+use crate::rows::{self, Rows};
 use crate::seat::{self, Seat};
 use crate::shared_queue::SharedQueue;
 use crate::sleep::Sleep;
@@ -29,8 +29,10 @@ use crate::waiters::Waiters;
 use blitz_primitives::{BackoffMode, FullPolicy};
 use idle::IdleWaiters;
 use std::any::Any;
+use std::mem;
 use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::slice;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use std::thread::ThreadId;
@@ -83,7 +85,7 @@ pub(crate) struct Pool {
     this: Weak<Pool>,
     /// A pool is asked for them as if they were its own.
     settings: Settings,
-    /// The process that has its threads; see [`crate::fork`].
+    /// The process that has its threads; see [`crate::process_fork`].
     pub(crate) generation: u64,
     /// Those of threads that have left are retired.
     pub(crate) seats: Rows<Seat>,
@@ -108,7 +110,7 @@ pub(crate) struct Pool {
     blocked_since: AtomicU64,
     /// Reasons to go on.
     life: Life,
-    /// The threads are there. On Windows a pool is not before they are: its end may have to be waited for where no thread can begin, see [`crate::fork`].
+    /// The threads are there. On Windows a pool is not before they are: its end may have to be waited for where no thread can begin, see [`crate::process_fork`].
     #[cfg(windows)]
     pub(crate) begun: Rows<ThreadLatch>,
     pub(crate) started: Rows<ThreadLatch>,
@@ -133,12 +135,38 @@ impl Deref for Pool {
     }
 }
 
+/// The seats of a pool one after the other; see [`Pool::victims`]. By hand for the sake of those who compile it (see `rows::Iter`).
+#[derive(Clone)]
+pub(crate) struct Victims<'a> {
+    at_hand: slice::Iter<'a, Seat>,
+    /// Whose turn it is after those at hand, and then the others.
+    before: &'a [Seat],
+    rest: rows::Iter<'a, Seat>,
+    extra: extra::Seats<'a>,
+}
+
+impl<'a> Iterator for Victims<'a> {
+    type Item = &'a Seat;
+
+    #[inline]
+    fn next(&mut self) -> Option<&'a Seat> {
+        if let Some(seat) = self.at_hand.next() {
+            return Some(seat);
+        }
+        self.at_hand = mem::take(&mut self.before).iter();
+        self.at_hand
+            .next()
+            .or_else(|| self.rest.next())
+            .or_else(|| self.extra.next())
+    }
+}
+
 impl Pool {
     pub(crate) fn new(settings: Settings) -> Arc<Pool> {
         let threads = settings.threads;
         let pool = Arc::new_cyclic(|this: &Weak<Pool>| Pool {
             this: this.clone(),
-            generation: fork::generation(),
+            generation: process_fork::generation(),
             seats: (0..threads)
                 .map(|index| Seat::new(index, this.as_ptr()))
                 .collect(),
@@ -247,11 +275,15 @@ impl Pool {
 
     /// All seats: `first` and the others in turn, then the extra ones.
     #[inline]
-    pub(crate) fn victims(&self, first: usize) -> impl Iterator<Item = &Seat> + Clone {
+    pub(crate) fn victims(&self, first: usize) -> Victims<'_> {
         let seats = self.seats.first();
         let (before, after) = seats.split_at(first % seats.len());
-        let own = after.iter().chain(before).chain(self.seats.rest());
-        own.chain(self.extra.seats())
+        Victims {
+            at_hand: after.iter(),
+            before,
+            rest: self.seats.rest(),
+            extra: self.extra.seats(),
+        }
     }
 
     /// What this pool is known by where nobody looks into it.

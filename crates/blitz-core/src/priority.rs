@@ -19,9 +19,9 @@
 
 use crate::clock::{ticks, ticks_per_us};
 use crate::extra;
-use crate::fork;
 use crate::inherited::{self, Node};
 use crate::pool::Pool;
+use crate::process_fork;
 use crate::seat::Seat;
 use crate::sync::locks::{Condvar, Mutex, ignore_poison, wait_while_at_most};
 use std::cell::{Cell, RefCell};
@@ -216,7 +216,7 @@ fn lend(pool: &Pool, index: usize) -> Option<Arc<Turn>> {
     state.threads += 1;
     drop(state);
     let builder = pool.attributes.rescue_builder(index);
-    match fork::start_thread(builder, move || main(&strong, index)) {
+    match process_fork::start_thread(builder, move || main(&strong, index)) {
         Ok(_) => Some(turn),
         // As if there were no priorities.
         Err(_) => {

@@ -31,9 +31,9 @@
 
 use crate::abort::complain;
 use crate::extra;
-use crate::fork;
 use crate::hooks;
 use crate::pool::Pool;
+use crate::process_fork;
 use crate::seat::Seat;
 use crate::sync::locks::{Condvar, Mutex, ignore_poison, wait_while_at_most};
 use crate::worker;
@@ -192,7 +192,7 @@ pub(crate) fn start(pool: &Pool) {
         let pool = Arc::clone(&pool);
         move || main(&pool, index)
     };
-    match fork::start_thread(pool.attributes.rescue_builder(index), run) {
+    match process_fork::start_thread(pool.attributes.rescue_builder(index), run) {
         Ok(handle) => pool.keep_handle(handle),
         Err(error) => {
             rescue.active.fetch_sub(1, Ordering::SeqCst);

@@ -26,22 +26,25 @@ impl<T> Rows<T> {
     }
 
     /// What has been added since.
-    pub fn rest(&self) -> impl Iterator<Item = &T> + Clone {
-        self.blocks().skip(1).flat_map(|rows| rows.block.iter())
+    pub fn rest(&self) -> Iter<'_, T> {
+        Iter {
+            block: [].iter(),
+            rows: self,
+        }
     }
 
     /// All of it.
-    pub fn iter(&self) -> impl Iterator<Item = &T> + Clone {
-        self.block.iter().chain(self.rest())
-    }
-
-    fn blocks(&self) -> impl Iterator<Item = &Rows<T>> + Clone {
-        std::iter::successors(Some(self), |rows| Some(&**rows.more.get()?))
+    pub fn iter(&self) -> Iter<'_, T> {
+        Iter {
+            block: self.block.iter(),
+            rows: self,
+        }
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.blocks().map(|rows| rows.block.len()).sum()
+        let more = self.more.get().map_or(0, |more| more.len());
+        self.block.len() + more
     }
 
     /// Is there none?
@@ -65,13 +68,50 @@ impl<T> Rows<T> {
             return;
         }
         let end = len.max(before + before / 4);
-        let last = self.blocks().last().expect("there is a first one");
+        let mut last = self;
+        while let Some(more) = last.more.get() {
+            last = more;
+        }
         let more = Rows {
             block: (before..end).map(make).collect(),
             more: OnceLock::new(),
         };
         let added = last.more.set(Box::new(more));
         assert!(added.is_ok(), "one caller at a time");
+    }
+}
+
+/// Goes through a row from one end to the other. By hand: made of the iterators of the standard library, it was a quarter of all code that this crate has the compiler
+/// go through, again for each of the many who search among the seats.
+#[derive(Debug)]
+pub struct Iter<'a, T> {
+    block: std::slice::Iter<'a, T>,
+    /// What `block` is of.
+    rows: &'a Rows<T>,
+}
+
+// By hand: a derive would ask for `T: Clone`.
+impl<T> Clone for Iter<'_, T> {
+    fn clone(&self) -> Self {
+        Iter {
+            block: self.block.clone(),
+            rows: self.rows,
+        }
+    }
+}
+
+impl<'a, T> Iterator for Iter<'a, T> {
+    type Item = &'a T;
+
+    #[inline]
+    fn next(&mut self) -> Option<&'a T> {
+        loop {
+            if let Some(next) = self.block.next() {
+                return Some(next);
+            }
+            self.rows = self.rows.more.get()?;
+            self.block = self.rows.block.iter();
+        }
     }
 }
 
@@ -112,7 +152,8 @@ mod tests {
             assert!((0..row.len()).all(|index| row[index] == index));
             assert_eq!(row.get(row.len()), None);
         }
-        assert!(row.blocks().count() <= 6);
+        let blocks = std::iter::successors(Some(&row), |rows| rows.more.get().map(|more| &**more));
+        assert!(blocks.count() <= 6);
         assert_eq!(row.first(), [0, 1, 2]);
         assert!(row.rest().copied().eq(3..row.len()));
     }

@@ -93,9 +93,8 @@ impl<T> SharedQueue<T> {
         let mut unknown = self.injector.len().min(most.saturating_sub(list.len()));
         while found.is_none() && unknown > 0 {
             unknown -= 1;
-            if !self.flaws.has(Flaw::CountedLate) {
-                self.left.store(list.len() + 1, Ordering::Release);
-            }
+            let count_it = || self.left.store(list.len() + 1, Ordering::Release);
+            self.flaws.unless(Flaw::CountedLate, count_it);
             match self.injector.pop() {
                 Some(element) if wanted(&element) => found = Some(element),
                 Some(element) => list.push_back(element),

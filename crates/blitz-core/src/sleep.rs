@@ -9,18 +9,18 @@
 //! | P1 make the job visible | S1 `announce_sleepy`: the event counter becomes odd |
 //! | P2 full fence | S2 search once more |
 //! | P3 `post_event`: the counter becomes even; read the counters | S3 `try_add_sleeping`: fails if the counter moved |
-//! | P4 nobody searching, somebody sleeping: find a thread among the parked, *claim* it, make it AWAKE, take it out of the count, wake it | S4 state := ASLEEP; among the parked; full fence |
+//! | P4 nobody searching, somebody sleeping: find a thread among those asleep, *claim* it, make it AWAKE, take it out of the count, wake it | S4 state := ASLEEP; among those asleep; full fence |
 //! | | S5 last look at every queue; if there is work: claim itself |
 //! | | S6 block while the state is ASLEEP |
 //!
 //! *No job is lost.* Take the fences P2 and S4. If P2 comes first, S5 sees the job. If S4 comes first,
-//! P3 and P4 see the sleeper: it counts in `sleeping`, and it is among the [`parked`]. The case that P3 relies on a
+//! P3 and P4 see the sleeper: it counts in `sleeping`, and it is among the [`asleep`]. The case that P3 relies on a
 //! searching thread instead is below.
 //!
 //! *The event counter* saves work, not lives: it turns most near misses away at S3, before the thread
 //! has become a candidate for a futile wake.
 //!
-//! *Counts never go negative*: a thread is among the parked only after it is in the count, and whoever claims it (the only way
+//! *Counts never go negative*: a thread is among those asleep only after it is in the count, and whoever claims it (the only way
 //! out) takes it out of the count, once.
 //!
 //! *A claim is a debt.* Who claims a sleeper makes it AWAKE and kicks it. The sleeper does not leave before it is AWAKE, even if it
@@ -52,12 +52,12 @@ use crate::rules;
 use crate::sync::{AtomicU32, AtomicUsize, Ordering, fence};
 #[cfg(not(loom))]
 use crate::wake_cost;
+use asleep::Asleep;
 use blitz_primitives::flaw::Flaws;
 use blitz_primitives::{AtomicCounters, Counters, futex};
 use crossbeam_utils::CachePadded;
-use parked::Parked;
 
-mod parked;
+mod asleep;
 
 const AWAKE: u32 = 0;
 /// Asleep for want of work: anybody with work may wake it.
@@ -101,7 +101,7 @@ pub(crate) struct Sleep {
     /// How many threads there are to be; some of them may not have ended yet.
     threads: AtomicUsize,
     /// Those in state ASLEEP that nobody has claimed.
-    parked: CachePadded<Parked>,
+    asleep: CachePadded<Asleep>,
     /// One more than the thread that sleeps in the companion; 0: none does.
     attendant: CachePadded<AtomicU32>,
     /// Gets the attendant out.
@@ -152,7 +152,7 @@ impl Sleep {
             counters: CachePadded::new(AtomicCounters::new()),
             sleepers: (0..threads).map(|_| awake()).collect(),
             threads: AtomicUsize::new(threads),
-            parked: CachePadded::new(Parked::new(threads)),
+            asleep: CachePadded::new(Asleep::new(threads)),
             attendant: CachePadded::new(AtomicU32::new(0)),
             interrupt: Interrupt::default(),
             flaws,
@@ -189,7 +189,7 @@ impl Sleep {
     /// The pool is to have so many threads. For one caller at a time, before the threads are there.
     pub(crate) fn resize(&self, threads: usize) {
         self.sleepers.grow_to(threads, |_| awake());
-        self.parked.grow_to(self.sleepers.len());
+        self.asleep.grow_to(self.sleepers.len());
         self.threads.store(threads, Ordering::Relaxed);
     }
 
@@ -228,13 +228,10 @@ impl Sleep {
         mut block: impl FnMut() -> bool,
     ) -> bool {
         // A1: before the thread counts as asleep (S4), so that whoever wakes it sees where it is.
-        if !self.flaws.has(Flaw::AttendsLate) {
-            self.attendant.store(thread as u32 + 1, Ordering::Release);
-        }
+        let attend = || self.attendant.store(thread as u32 + 1, Ordering::Release);
+        self.flaws.unless(Flaw::AttendsLate, attend);
         let blocked = self.sleep_in(thread, announced, leaves_crowd, has_work, |_| {
-            if self.flaws.has(Flaw::AttendsLate) {
-                self.attendant.store(thread as u32 + 1, Ordering::Release);
-            }
+            self.flaws.when(Flaw::AttendsLate, attend);
             block()
         });
         self.attendant.store(0, Ordering::Release);
@@ -262,21 +259,17 @@ impl Sleep {
         let sleeper = &self.sleepers[thread];
         let state = &sleeper.state;
         let least = if leaves_crowd { self.crowd() + 1 } else { 0 };
-        if self.flaws.has(Flaw::AsleepBeforeCounted) {
+        let is_asleep = || {
             state.store(ASLEEP, Ordering::Relaxed);
-            self.parked.add(thread);
-        }
+            self.asleep.add(thread);
+        };
+        self.flaws.when(Flaw::AsleepBeforeCounted, is_asleep);
         if !self.counters.try_add_sleeping(announced, least) {
             return false;
         }
-        if !self.flaws.has(Flaw::AsleepBeforeCounted) {
-            // In this order: whoever claims us makes us AWAKE after that, and knows that we are in the count.
-            state.store(ASLEEP, Ordering::Relaxed);
-            self.parked.add(thread);
-        }
-        if !self.flaws.has(Flaw::NoSleeperFence) {
-            fence(Ordering::SeqCst);
-        }
+        // In this order: whoever claims us makes us AWAKE after that, and knows that we are in the count.
+        self.flaws.unless(Flaw::AsleepBeforeCounted, is_asleep);
+        self.flaws.fence(Flaw::NoSleeperFence);
         // Ends its own sleep without a kick: that would be a system call to itself. If somebody else is faster, their kick is on its way.
         if !self.flaws.has(Flaw::NoLastLook)
             && has_work()
@@ -297,9 +290,7 @@ impl Sleep {
     /// P2 and P3. The caller has made its job visible. Returns the counters to decide by.
     #[inline]
     pub(crate) fn post(&self) -> Counters {
-        if !self.flaws.has(Flaw::NoPosterFence) {
-            fence(Ordering::SeqCst);
-        }
+        self.flaws.fence(Flaw::NoPosterFence);
         self.counters.post_event()
     }
 
@@ -311,7 +302,7 @@ impl Sleep {
     ) -> Option<usize> {
         // The attendant last: whatever it is woken for, somebody else would have to take its place.
         let attendant = self.attendant.load(Ordering::Relaxed) as usize;
-        let others = self.parked.from(first % self.sleepers.len());
+        let others = self.asleep.from(first % self.sleepers.len());
         let others = others.filter(|thread| thread + 1 != attendant);
         others
             .chain(attendant.checked_sub(1))
@@ -321,7 +312,7 @@ impl Sleep {
     /// Does any thread sleep for want of work that `wanted` accepts?
     #[cfg(not(loom))]
     pub(crate) fn any_asleep(&self, wanted: impl Fn(usize) -> bool) -> bool {
-        self.parked.from(0).any(wanted)
+        self.asleep.from(0).any(wanted)
     }
 
     /// Wakes this thread if it sleeps for want of work.
@@ -350,7 +341,7 @@ impl Sleep {
     /// The one way out of sleep for want of work: exactly one caller gets `true`, and the thread may go. If it is not the thread itself,
     /// the caller kicks it.
     fn claim(&self, thread: usize) -> bool {
-        let claimed = self.parked.claim(thread);
+        let claimed = self.asleep.claim(thread);
         if claimed {
             self.sleepers[thread].state.store(AWAKE, Ordering::Release);
             self.counters.sub_sleeping();
@@ -364,7 +355,7 @@ impl Sleep {
         let announced = self.announce_sleepy();
         assert!(self.counters.try_add_sleeping(announced, 0));
         self.sleepers[thread].state.store(ASLEEP, Ordering::Relaxed);
-        self.parked.add(thread);
+        self.asleep.add(thread);
     }
 
     /// Does it sleep for want of work, and has nobody woken it?

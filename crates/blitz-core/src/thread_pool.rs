@@ -5,12 +5,12 @@ use crate::builder::{ThreadPoolBuildError, revive};
 use crate::clock;
 use crate::companion::sleep_elsewhere;
 use crate::entered::Current;
-use crate::fork::{self, ForkLock};
 use crate::global;
 use crate::guest::in_pool;
 use crate::handle::JoinHandle;
 use crate::join;
 use crate::pool::Pool;
+use crate::process_fork::{self, ForkLock};
 use crate::scope::{self, Scope, ScopeFifo};
 use crate::seat;
 use crate::site::Site;
@@ -65,7 +65,7 @@ impl ThreadPool {
         // SAFETY: the reference is ours, and what it leads to is replaced, but not freed, before we are dropped. Acquire: one that somebody else has made.
         let pool = unsafe { self.pool.load(Ordering::Acquire).as_ref() };
         match pool {
-            Some(pool) if pool.generation == fork::generation() => pool,
+            Some(pool) if pool.generation == process_fork::generation() => pool,
             Some(_) => self.revive(),
             None => global::pool(),
         }
@@ -93,7 +93,7 @@ impl ThreadPool {
         let _one_at_a_time = REVIVING.lock();
         // SAFETY: as above.
         let old = unsafe { &*self.pool.load(Ordering::Acquire) };
-        if old.generation == fork::generation() {
+        if old.generation == process_fork::generation() {
             return old;
         }
         let new = match revive(old) {
@@ -562,7 +562,7 @@ impl Drop for ThreadPool {
         }
         // SAFETY: made by `Arc::into_raw`, and ours.
         let pool = unsafe { Arc::from_raw(pool) };
-        if pool.generation == fork::generation() {
+        if pool.generation == process_fork::generation() {
             pool.release_handle();
         } else {
             std::mem::forget(pool);

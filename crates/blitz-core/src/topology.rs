@@ -3,10 +3,9 @@
 //! Linux tells it in files (`/sys/devices/system/cpu/cpu*/topology`, `/sys/devices/system/node/node*`). A topology is a value like any other: a pool is built from it
 //! ([`one_worker_per`](crate::ThreadPoolBuilder::one_worker_per)), and tests build one by hand.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// A CPU as the system counts them: a hardware thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -53,7 +52,10 @@ impl Topology {
     /// # Errors
     /// If there is none, if two have the same number, or if two of one core are on different nodes.
     pub fn new(cpus: impl IntoIterator<Item = Cpu>) -> io::Result<Self> {
-        let mut cpus: Vec<Cpu> = cpus.into_iter().collect();
+        Self::of(cpus.into_iter().collect())
+    }
+
+    fn of(mut cpus: Vec<Cpu>) -> io::Result<Self> {
         cpus.sort_unstable_by_key(|cpu| cpu.id);
         if cpus.is_empty() {
             return Err(invalid("a topology has at least one CPU"));
@@ -62,10 +64,13 @@ impl Topology {
             let id = pair[0].id;
             return Err(invalid(&format!("CPU {id} is in the topology twice")));
         }
-        let mut homes = BTreeMap::new();
-        for cpu in &cpus {
-            let first = *homes.entry(cpu.core).or_insert(cpu);
-            if first.node != cpu.node {
+        for core in grouped(cpus.iter().enumerate().map(|(at, cpu)| (cpu.core, at))) {
+            let first = &cpus[core[0]];
+            if let Some(cpu) = core
+                .iter()
+                .map(|at| &cpus[*at])
+                .find(|cpu| cpu.node != first.node)
+            {
                 return Err(invalid(&format!(
                     "core {} has CPU {} on node {} and CPU {} on node {}: cores have numbers of their own, across all nodes",
                     cpu.core, first.id, first.node, cpu.id, cpu.node
@@ -105,16 +110,18 @@ impl Topology {
     /// If it is not, or cannot be read.
     pub fn read_from(system: impl AsRef<Path>) -> io::Result<Self> {
         let system = system.as_ref();
-        let mut nodes = BTreeMap::new();
+        let mut nodes = Vec::new();
         // A kernel without NUMA has no such folder.
-        for (node, path) in numbered(&system.join("node"), "node").unwrap_or_default() {
-            for cpu in list(&path.join("cpulist"))? {
-                nodes.insert(cpu, node);
-            }
+        let folder = system.join("node");
+        for node in numbered(&folder, "node").unwrap_or_default() {
+            let cpus = list(&folder.join(format!("node{node}/cpulist")))?;
+            nodes.extend(cpus.into_iter().map(|cpu| (cpu, node)));
         }
+        nodes.sort_unstable();
         let mut cpus = Vec::new();
-        for (id, path) in numbered(&system.join("cpu"), "cpu")? {
-            let topology = path.join("topology");
+        let folder = system.join("cpu");
+        for id in numbered(&folder, "cpu")? {
+            let topology = folder.join(format!("cpu{id}/topology"));
             if !topology.is_dir() {
                 // It is switched off.
                 continue;
@@ -128,7 +135,9 @@ impl Topology {
             }?;
             // Known by its first CPU, and on the node of that.
             let core = siblings.into_iter().min().unwrap_or(id);
-            let node = nodes.get(&core).copied().unwrap_or(0);
+            let known = nodes.partition_point(|(cpu, _)| *cpu <= core);
+            let known = nodes[..known].last().filter(|(cpu, _)| *cpu == core);
+            let node = known.map_or(0, |(_, node)| *node);
             cpus.push(Cpu { id, core, node });
         }
         Self::new(cpus).map_err(|error| at(&system.join("cpu"), &error))
@@ -150,17 +159,23 @@ impl Topology {
     }
 
     pub(crate) fn shares(&self, share: Share) -> Vec<Vec<usize>> {
-        let mut shares: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-        for cpu in &self.cpus {
-            let key = match share {
-                Share::Cpu => cpu.id,
-                Share::Core => cpu.core,
-                Share::Node => cpu.node,
-            };
-            shares.entry(key).or_default().push(cpu.id);
-        }
-        shares.into_values().collect()
+        let key = |cpu: &Cpu| match share {
+            Share::Cpu => cpu.id,
+            Share::Core => cpu.core,
+            Share::Node => cpu.node,
+        };
+        grouped(self.cpus.iter().map(|cpu| (key(cpu), cpu.id)))
     }
+}
+
+/// The values of each key, by key; in order, too.
+fn grouped(pairs: impl Iterator<Item = (usize, usize)>) -> Vec<Vec<usize>> {
+    let mut pairs: Vec<(usize, usize)> = pairs.collect();
+    pairs.sort_unstable();
+    let groups = pairs.chunk_by(|a, b| a.0 == b.0);
+    groups
+        .map(|group| group.iter().map(|(_, value)| *value).collect())
+        .collect()
 }
 
 fn invalid(what: &str) -> io::Error {
@@ -171,17 +186,16 @@ fn at(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
-/// The entries of a folder whose names are `prefix` and a number, by number.
-fn numbered(folder: &Path, prefix: &str) -> io::Result<BTreeMap<usize, PathBuf>> {
-    let mut found = BTreeMap::new();
+/// The numbers of the entries of a folder whose names are `prefix` and a number, in order.
+fn numbered(folder: &Path, prefix: &str) -> io::Result<Vec<usize>> {
+    let mut found = Vec::new();
     for entry in fs::read_dir(folder).map_err(|error| at(folder, &error))? {
         let path = entry?.path();
         let name = path.file_name().and_then(|name| name.to_str());
-        let number = name.and_then(|name| name.strip_prefix(prefix)?.parse().ok());
-        if let Some(number) = number {
-            found.insert(number, path);
-        }
+        let number: Option<usize> = name.and_then(|name| name.strip_prefix(prefix)?.parse().ok());
+        found.extend(number);
     }
+    found.sort_unstable();
     Ok(found)
 }
 

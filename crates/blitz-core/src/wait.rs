@@ -32,9 +32,9 @@ use crate::awaited::{Awaited, Half};
 use crate::away::asleep;
 use crate::clock::{ticks, ticks_per_us};
 use crate::context::{Context, descends_from, descends_from_beside};
-use crate::fork;
 use crate::join::Within;
 use crate::join_stack::Thief;
+use crate::process_fork;
 use crate::profile;
 use crate::rules::{FORCE_AFTER_US, patience_us};
 use crate::seat::Seat;
@@ -326,7 +326,7 @@ impl<'a> Wait<'a> {
     unsafe fn park(&mut self) {
         let (seat, awaited) = (self.seat, self.awaited);
         let pool = seat.pool();
-        fork::assert_may_wait(pool.generation);
+        process_fork::assert_may_wait(pool.generation);
         let found = pool.waiters.park(&seat.waiter, awaited.context(), || {
             let mut found = None;
             if awaited.announce_parked() {

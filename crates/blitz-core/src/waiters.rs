@@ -113,15 +113,15 @@ impl Waiter {
             sleeps_elsewhere: self.sleeps_elsewhere(),
         };
         // Relaxed: the mark of the parked, which is changed after it and before it, carries it along.
-        let mark = || self.sleeps_elsewhere.store(true, Ordering::Relaxed);
-        if elsewhere && !self.flaws.has(Flaw::MarksLate) {
-            mark();
-        }
+        let mark = || {
+            if elsewhere {
+                self.sleeps_elsewhere.store(true, Ordering::Relaxed);
+            }
+        };
+        self.flaws.unless(Flaw::MarksLate, mark);
         self.parked.store(true, Ordering::SeqCst);
         ask(before.parked);
-        if elsewhere && self.flaws.has(Flaw::MarksLate) {
-            mark();
-        }
+        self.flaws.when(Flaw::MarksLate, mark);
         before
     }
 
@@ -230,8 +230,7 @@ impl Waiters {
         context: *const Context,
         look_and_sleep: impl FnOnce() -> R,
     ) -> R {
-        let in_order = self.announcements.lock();
-        let in_order = ignore_poison(in_order);
+        let in_order = ignore_poison(self.announcements.lock());
         waiter.waits_for.store(context.cast_mut(), Ordering::SeqCst);
         self.add_blocked();
         drop(in_order);
@@ -280,16 +279,12 @@ impl Waiters {
     pub(crate) fn put_back<'a>(&self, put: impl FnOnce(&mut Vec<&'a Parker>)) {
         let mut concerned = Vec::new();
         {
-            let order = || {
-                let lock = self.announcements.lock();
-                ignore_poison(lock)
-            };
-            let _no_announcement = (!self.flaws.has(Flaw::ReturnOutOfOrder)).then(order);
+            let lock = || ignore_poison(self.announcements.lock());
+            let _no_announcement = (!self.flaws.has(Flaw::ReturnOutOfOrder)).then(lock);
             put(&mut concerned);
         }
-        if !self.flaws.has(Flaw::ReturnSilently) {
-            concerned.into_iter().for_each(Parker::unpark);
-        }
+        let tell = || concerned.into_iter().for_each(Parker::unpark);
+        self.flaws.unless(Flaw::ReturnSilently, tell);
     }
 
     /// Is everybody lost, while there is work that none of those who wait may run?

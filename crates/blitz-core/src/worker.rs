@@ -11,11 +11,11 @@ use crate::clock::{ticks, ticks_per_us};
 use crate::companion::Companion;
 use crate::context;
 use crate::extra::Beside;
-use crate::fork;
 use crate::hooks;
 use crate::join_stack::Stolen;
 use crate::pool::Pool;
 use crate::priority::SHARE;
+use crate::process_fork;
 use crate::rules::{
     FORCE_AFTER_US, FORCE_AGAIN, MAX_FRUITLESS, MAX_LOOT, SHORT_US, TASK_HESITATION_US,
     longer_hesitation_us, patience_us,
@@ -141,7 +141,7 @@ impl<'a> Worker<'a> {
         let left = self.pool.sleep.stop_searching();
         if left.searching() == 0 && left.sleeping() > 0 {
             // If it is the end of this thread only.
-            self.pass_the_word_on(false);
+            self.wake_successor(false);
         }
         // One that was attached at the last moment hears of every thread, too.
         self.meet_companion();
@@ -405,7 +405,7 @@ impl<'a> Worker<'a> {
     /// Work of the pool is none of its business while a guest has its seat, but then it leaves a note, and somebody else has to look: from the moment when
     /// nobody relies on this thread any more, because it is `asleep`.
     ///
-    /// Forks that have to be forced count as others do: whoever left the search before us may have relied on us (see `pass_the_word_on`). In a crowd somebody
+    /// Forks that have to be forced count as others do: whoever left the search before us may have relied on us (see `wake_successor`). In a crowd somebody
     /// else goes on.
     fn must_stay_awake(&self, leaves_crowd: bool, asleep: bool) -> bool {
         if self.is_surplus() && !self.pool.is_over() {
@@ -441,7 +441,7 @@ impl<'a> Worker<'a> {
         if work.is_some() {
             let left = self.pool.sleep.stop_searching();
             if left.searching() == 0 && left.sleeping() > 0 {
-                self.pass_the_word_on(matches!(work, Some(Work::Companion)));
+                self.wake_successor(matches!(work, Some(Work::Companion)));
             }
         } else {
             self.seat.occupancy.stop_running();
@@ -451,7 +451,7 @@ impl<'a> Worker<'a> {
 
     /// The thread was the last searcher. A job that was posted while others relied on it may be another one than it has found.
     #[cold]
-    fn pass_the_word_on(&self, companion_next: bool) {
+    fn wake_successor(&self, companion_next: bool) {
         // Our leaving the search before the look around; posters do it the other way round.
         fence(Ordering::SeqCst);
         // Forks that became nobody's when their public part was taken count, too: their owner may be in a long leaf, and only somebody who searches
@@ -592,7 +592,7 @@ impl<'a> Worker<'a> {
             self.seat.stats.vain.one();
         }
         // A child of a fork on this thread that has come back here would sleep for ever.
-        fork::assert_may_wait(self.pool.generation);
+        process_fork::assert_may_wait(self.pool.generation);
         self.meet_companion();
         let companion = self.companion.clone();
         let index = self.seat.index;
@@ -666,7 +666,7 @@ impl<'a> Worker<'a> {
         }
         let left = self.pool.sleep.stop_searching();
         if left.searching() == 0 && left.sleeping() > 0 {
-            self.pass_the_word_on(true);
+            self.wake_successor(true);
         }
         let beside = Beside::enter(self.pool);
         let seat = beside.seat();

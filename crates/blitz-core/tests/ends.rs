@@ -71,7 +71,7 @@ fn a_shutdown_runs_what_is_queued_and_what_that_spawns() {
     }
 }
 
-// On Windows nobody may wait for the destructors of thread-locals: they have a lock that threads need to end (`fork.rs`).
+// On Windows nobody may wait for the destructors of thread-locals: they have a lock that threads need to end (`process_fork.rs`).
 #[cfg(not(windows))]
 #[test]
 fn a_shutdown_joins_the_threads() {

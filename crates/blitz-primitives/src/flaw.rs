@@ -53,6 +53,14 @@ impl<F> Flaws<F> {
         fence(Ordering::SeqCst);
     }
 
+    /// Does nothing: the shipped protocol takes the step elsewhere, or not at all.
+    #[inline(always)]
+    pub fn when(&self, _flaw: F, _step: impl FnOnce())
+    where
+        F: Copy,
+    {
+    }
+
     /// Takes the step.
     #[inline(always)]
     pub fn unless(&self, _flaw: F, step: impl FnOnce())
@@ -97,6 +105,13 @@ impl<F: PartialEq> Flaws<F> {
     /// A full fence, or none if that is the flaw.
     pub fn fence(&self, flaw: F) {
         self.unless(flaw, || fence(Ordering::SeqCst));
+    }
+
+    /// Takes the step if that is the flaw.
+    pub fn when(&self, flaw: F, step: impl FnOnce()) {
+        if self.has(flaw) {
+            step();
+        }
     }
 
     /// Takes the step, or does not if that is the flaw.

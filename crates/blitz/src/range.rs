@@ -206,6 +206,8 @@ macro_rules! indexed_range {
             type Item = $integer;
             type IntoIter = Range<$integer>;
 
+            const MAY_BE_LEFT: bool = true;
+
             #[inline]
             fn into_iter(self) -> Self::IntoIter {
                 self.0
@@ -253,6 +255,8 @@ macro_rules! unindexed_range {
         impl Producer for Span<$integer> {
             type Item = $integer;
             type IntoIter = Counted<$integer>;
+
+            const MAY_BE_LEFT: bool = true;
 
             #[inline]
             fn into_iter(self) -> Self::IntoIter {

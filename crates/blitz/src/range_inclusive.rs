@@ -70,6 +70,7 @@ macro_rules! inclusive_range {
                 as_half_open!(iter, $integer, |range| range.drive_unindexed(consumer))
             }
 
+            #[inline]
             fn opt_len(iter: &Iter<Self>) -> Option<usize> {
                 as_half_open!(iter, $integer, |range| range.opt_len())
             }

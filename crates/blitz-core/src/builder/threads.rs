@@ -2,8 +2,8 @@
 
 use super::error::{ErrorKind, ThreadPoolBuildError};
 use crate::abort::AbortOnDrop;
-use crate::fork;
 use crate::pool::Pool;
+use crate::process_fork;
 use crate::worker;
 use std::fmt;
 use std::io;
@@ -40,7 +40,7 @@ impl<F> private::Sealed for CustomSpawn<F> {}
 impl ThreadSpawn for DefaultSpawn {
     fn spawn(&mut self, thread: ThreadBuilder) -> io::Result<()> {
         let (builder, pool) = (thread.std_builder(), Arc::clone(&thread.pool));
-        let handle = fork::start_thread(builder, || thread.run())?;
+        let handle = process_fork::start_thread(builder, || thread.run())?;
         pool.keep_handle(handle);
         Ok(())
     }

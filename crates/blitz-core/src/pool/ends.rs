@@ -3,7 +3,7 @@
 use super::Pool;
 use crate::clock;
 use crate::context;
-use crate::fork::ThreadHandle;
+use crate::process_fork::ThreadHandle;
 use crate::scope;
 use crate::seat::Seat;
 use crate::sync::locks::ignore_poison;

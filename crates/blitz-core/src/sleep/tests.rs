@@ -27,9 +27,9 @@ fn wait_until_all_sleep(pool: &Pool) {
         let counters = pool.sleep.counters();
         counters.sleeping() == pool.num_threads() && counters.inactive() == pool.num_threads()
     });
-    // A thread is in the count a moment before it is among the parked.
-    wait_until("all parked", || {
-        pool.sleep.parked.from(0).eq(0..pool.num_threads())
+    // A thread is in the count a moment before it is among those asleep.
+    wait_until("all asleep", || {
+        pool.sleep.asleep.from(0).eq(0..pool.num_threads())
     });
 }
 
@@ -115,8 +115,8 @@ fn a_lone_sleeper_is_woken_wherever_it_sits() {
             pool.pool().sleep.counters().sleeping() == 1
         });
         for _ in 0..20 {
-            wait_until("it is parked", || {
-                pool.pool().sleep.parked.from(77).eq([lone])
+            wait_until("it is asleep", || {
+                pool.pool().sleep.asleep.from(77).eq([lone])
             });
             let (sender, answer) = std::sync::mpsc::channel();
             pool.spawn(move || sender.send(crate::current_thread_index()).unwrap());
@@ -139,7 +139,7 @@ fn a_thread_wakes_its_successors_in_turn() {
         sleep.start_searching();
         let announced = sleep.announce_sleepy();
         assert!(sleep.counters.try_add_sleeping(announced, 0));
-        sleep.parked.add(thread);
+        sleep.asleep.add(thread);
     }
     let mut woken = Vec::new();
     let mut first = 21;
@@ -150,5 +150,5 @@ fn a_thread_wakes_its_successors_in_turn() {
     }
     assert_eq!(woken, [63, 64, 69, 3], "20 is not eligible");
     assert_eq!(sleep.counters().sleeping(), 1);
-    assert!(sleep.parked.from(0).eq([20]));
+    assert!(sleep.asleep.from(0).eq([20]));
 }

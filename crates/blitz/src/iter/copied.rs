@@ -7,7 +7,7 @@ use super::stage::{IndexedPlan, Stage, its_own_plan, staged_adaptor};
 macro_rules! values_behind_references {
     (
         $(#[$docs:meta])*
-        $adaptor:ident by $stage:ident for $bound:ident, as $method:ident;
+        $adaptor:ident by $stage:ident for $bound:ident, as $method:ident, unnoticed: $unnoticed:expr;
         |$item:ident| $value:expr
     ) => {
         $(#[$docs])*
@@ -63,6 +63,8 @@ macro_rules! values_behind_references {
         where
             T: 'a + $bound,
         {
+            const MAY_BE_LEFT: bool = $unnoticed;
+
             type Iter<I>
                 = std::iter::$adaptor<I>
             where
@@ -90,7 +92,7 @@ values_behind_references! {
     /// let copies: Vec<String> = names.par_iter().cloned().collect();
     /// assert_eq!(copies, names);
     /// ```
-    Cloned by CloneEach for Clone, as cloned;
+    Cloned by CloneEach for Clone, as cloned, unnoticed: false;
     |item| item.clone()
 }
 
@@ -104,6 +106,6 @@ values_behind_references! {
     /// let total: i32 = [1, 2, 3].par_iter().copied().sum();
     /// assert_eq!(total, 6);
     /// ```
-    Copied by CopyEach for Copy, as copied;
+    Copied by CopyEach for Copy, as copied, unnoticed: true;
     |item| *item
 }

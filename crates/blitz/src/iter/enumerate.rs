@@ -56,6 +56,8 @@ where
         (self.first..self.first + base.len()).zip(base)
     }
 
+    const MAY_BE_LEFT: bool = P::MAY_BE_LEFT;
+
     const HAS_WISHES: bool = P::HAS_WISHES;
 
     #[inline]
@@ -103,6 +105,8 @@ where
     F: Folder<(usize, T)>,
 {
     type Result = F::Result;
+
+    const MAY_BE_FULL: bool = F::MAY_BE_FULL;
 
     #[inline]
     fn consume(self, item: T) -> Self {

@@ -238,6 +238,8 @@ where
 {
     type Result = Pieces<P>;
 
+    const MAY_BE_FULL: bool = false;
+
     #[inline]
     fn consume(mut self, item: T) -> Self {
         self.0.push(item);

@@ -268,6 +268,8 @@ where
 {
     type Result = G::Result;
 
+    const MAY_BE_FULL: bool = G::MAY_BE_FULL;
+
     #[inline]
     fn consume(self, item: T) -> Self {
         FoldFolder {

@@ -47,6 +47,8 @@ where
 {
     type Result = ();
 
+    const MAY_BE_FULL: bool = false;
+
     #[inline]
     fn consume(self, item: T) -> Self {
         (self.op)(item);
@@ -100,6 +102,8 @@ struct Counted(usize);
 
 impl<T> Folder<T> for Counted {
     type Result = usize;
+
+    const MAY_BE_FULL: bool = false;
 
     #[inline]
     fn consume(self, _item: T) -> Self {

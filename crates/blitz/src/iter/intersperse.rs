@@ -217,6 +217,8 @@ where
 {
     type Result = F::Result;
 
+    const MAY_BE_FULL: bool = F::MAY_BE_FULL;
+
     fn consume(mut self, item: T) -> Self {
         if self.element_first {
             self.base = self.base.consume(self.element.clone());
@@ -322,6 +324,8 @@ where
     T: Clone,
 {
     type Result = (F::Result, bool);
+
+    const MAY_BE_FULL: bool = F::MAY_BE_FULL;
 
     fn consume(self, item: T) -> Self {
         MaybeEmpty(self.0.consume(item))

@@ -54,6 +54,8 @@ impl<T> UnindexedConsumer<T> for Nothing {
 impl<T> Folder<T> for Nothing {
     type Result = ();
 
+    const MAY_BE_FULL: bool = false;
+
     #[inline]
     fn consume(self, _item: T) -> Self {
         self

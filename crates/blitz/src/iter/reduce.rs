@@ -68,6 +68,8 @@ where
 {
     type Result = T;
 
+    const MAY_BE_FULL: bool = false;
+
     #[inline]
     fn consume(self, item: T) -> Self {
         Reduced {
@@ -153,6 +155,8 @@ where
     F: Fn(T, T) -> T,
 {
     type Result = Option<T>;
+
+    const MAY_BE_FULL: bool = false;
 
     #[inline]
     fn consume(self, item: T) -> Self {
@@ -302,6 +306,8 @@ where
     F: Fn(&T, &T) -> Ordering,
 {
     type Result = Option<T>;
+
+    const MAY_BE_FULL: bool = false;
 
     #[inline]
     fn consume(self, item: T) -> Self {

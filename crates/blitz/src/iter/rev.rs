@@ -57,6 +57,8 @@ where
         self.base.into_iter().rev()
     }
 
+    const MAY_BE_LEFT: bool = P::MAY_BE_LEFT;
+
     const HAS_WISHES: bool = P::HAS_WISHES;
 
     #[inline]

@@ -2,12 +2,12 @@
 
 use super::IndexedParallelIterator;
 use super::noop::Nothing;
-use super::plumbing::bridge_producer_consumer;
+use super::plumbing::{Producer, bridge_producer_consumer};
 use crate::delegate::{indexed_source, wrapping_callback};
 
 /// Yields all items after the first `n`. Made by [`skip`](super::IndexedParallelIterator::skip).
 ///
-/// The skipped items are still produced, and dropped: closures further up see them.
+/// The skipped items are still produced, and dropped: closures further up see them. (Where there is nothing to see, as with slices and ranges, they are left alone.)
 ///
 /// # Examples
 ///
@@ -42,14 +42,20 @@ indexed_source! {
 wrapping_callback! {
     struct DropFirst { n: usize };
     fn wrap(self, base: T) -> T {
-        if self.n == 0 {
-            base
-        } else {
-            let (skipped, rest) = base.split_at(self.n);
-            bridge_producer_consumer(self.n, skipped, Nothing);
-            rest
-        }
+        without_first(base, self.n)
     }
+}
+
+fn without_first<P: Producer>(base: P, n: usize) -> P {
+    if n == 0 {
+        return base;
+    }
+    let (skipped, rest) = base.split_at(n);
+    // Otherwise a loop of its own, and as much to compile as for the items that are wanted.
+    if const { !P::MAY_BE_LEFT } {
+        bridge_producer_consumer(n, skipped, Nothing);
+    }
+    rest
 }
 
 /// Yields the first `n` items. Made by [`take`](super::IndexedParallelIterator::take).

@@ -109,6 +109,9 @@ pub(super) type Out<In, P> = <<P as Plan<In>>::Stage as Stage<In>>::Out;
 
 /// A plan whose stage passes on exactly one item per item, so that positions survive it.
 pub(super) trait IndexedPlan<In>: Plan<In> {
+    /// Whether nobody can tell if items have gone through the stage.
+    const MAY_BE_LEFT: bool = false;
+
     /// The stage wrapped around a sequential iterator.
     type Iter<I>: Iterator<Item = Out<In, Self>> + DoubleEndedIterator + ExactSizeIterator
     where
@@ -235,6 +238,8 @@ where
 {
     type Result = F::Result;
 
+    const MAY_BE_FULL: bool = S::CAN_BE_FULL || F::MAY_BE_FULL;
+
     #[inline]
     fn consume(mut self, item: In) -> Self {
         self.base = self.stage.feed(self.base, item);
@@ -247,9 +252,14 @@ where
         I: IntoIterator<Item = In>,
     {
         let mut iter = iter.into_iter();
+        // What follows has the rest of the chain in it twice. Two such stages make four of it, and so on: only for those who need it.
+        if const { !S::KEEPS_BACK || !F::MAY_BE_FULL } {
+            self.base = self.stage.feed_iter(self.base, iter);
+            return self;
+        }
         let most = iter.size_hint().1;
         let is_long = most.is_none_or(|most| most > LOOK_UP_AFTER);
-        if !(S::KEEPS_BACK && self.may_stop && is_long) {
+        if !self.may_stop || !is_long {
             self.base = self.stage.feed_iter(self.base, iter);
             return self;
         }
@@ -300,6 +310,8 @@ where
     fn into_iter(self) -> Self::IntoIter {
         self.plan.over(self.base.into_iter())
     }
+
+    const MAY_BE_LEFT: bool = P::MAY_BE_LEFT && S::MAY_BE_LEFT;
 
     const HAS_WISHES: bool = P::HAS_WISHES;
 

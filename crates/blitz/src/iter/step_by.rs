@@ -62,6 +62,8 @@ where
         self.base.into_iter().step_by(self.step)
     }
 
+    const MAY_BE_LEFT: bool = P::MAY_BE_LEFT;
+
     const HAS_WISHES: bool = P::HAS_WISHES;
 
     #[inline]

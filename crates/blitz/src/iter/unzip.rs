@@ -501,6 +501,8 @@ where
 {
     type Result = (A::Result, B::Result);
 
+    const MAY_BE_FULL: bool = A::MAY_BE_FULL && B::MAY_BE_FULL;
+
     #[inline]
     fn consume(self, item: T) -> Self {
         let sort = self.sort;

@@ -104,6 +104,8 @@ where
         self.a.into_iter().zip(self.b.into_iter())
     }
 
+    const MAY_BE_LEFT: bool = A::MAY_BE_LEFT && B::MAY_BE_LEFT;
+
     const HAS_WISHES: bool = A::HAS_WISHES || B::HAS_WISHES;
 
     #[inline]

@@ -13,7 +13,8 @@ use std::ops::Range;
 /// Elements per block: long enough to make its start's eight bytes negligible, short enough for the first cache.
 pub(crate) const BLOCK: usize = 4096;
 
-/// Where the kept elements of every block of flags start, and where they end.
+/// Where the kept elements of every block of flags start, and where they end. Compiled where it is used, as loops are: nearly nobody would need it with this crate.
+#[inline]
 pub(crate) fn block_starts(keep: &[bool]) -> Vec<usize> {
     let counts: Vec<usize> = (0..keep.len().div_ceil(BLOCK))
         .into_par_iter()

@@ -42,6 +42,8 @@ const FEW_WORDS: usize = 64;
 
 /// # Panics
 /// When an index is not below `len`, or occurs twice.
+// Compiled where it is used, as loops are: nearly nobody would need it with this crate.
+#[inline]
 fn check_indices(indices: &[usize], len: usize) {
     let words = len.div_ceil(64);
     if words <= FEW_WORDS && indices.len() <= 64 * FEW_WORDS {

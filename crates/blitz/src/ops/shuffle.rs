@@ -104,6 +104,8 @@ pub fn par_shuffle<T: Send>(v: &mut [T], seed: u64) {
 /// assert_eq!(order, blitz::ops::par_random_permutation(1000, 7));
 /// assert_ne!(order, blitz::ops::par_random_permutation(1000, 8));
 /// ```
+// Compiled where it is used: with this crate, nearly nobody would need it.
+#[inline]
 #[cfg_attr(feature = "sites", track_caller)]
 pub fn par_random_permutation(n: usize, seed: u64) -> Vec<usize> {
     let _operation = operation();

@@ -313,6 +313,8 @@ struct Poured<T> {
 impl<T> Folder<T> for Poured<T> {
     type Result = Vec<T>;
 
+    const MAY_BE_FULL: bool = false;
+
     fn consume(mut self, item: T) -> Self {
         if self.counts {
             self.items.push(item);

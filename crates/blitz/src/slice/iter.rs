@@ -101,6 +101,8 @@ impl<'data, T: Sync> Producer for SharedProducer<'data, T> {
     type Item = &'data T;
     type IntoIter = std::slice::Iter<'data, T>;
 
+    const MAY_BE_LEFT: bool = true;
+
     #[inline]
     fn into_iter(self) -> Self::IntoIter {
         self.0.iter()
@@ -118,6 +120,8 @@ struct ExclusiveProducer<'data, T>(&'data mut [T]);
 impl<'data, T: Send> Producer for ExclusiveProducer<'data, T> {
     type Item = &'data mut T;
     type IntoIter = std::slice::IterMut<'data, T>;
+
+    const MAY_BE_LEFT: bool = true;
 
     #[inline]
     fn into_iter(self) -> Self::IntoIter {

@@ -153,6 +153,8 @@ where
 {
     type Result = Self;
 
+    const MAY_BE_FULL: bool = false;
+
     #[inline]
     fn consume(mut self, item: T) -> Self {
         self.push(item);

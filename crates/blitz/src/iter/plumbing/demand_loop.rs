@@ -297,7 +297,7 @@ where
         let (for_items, for_rest, _) = consumer.split_at(block);
         (producer, consumer) = (rest, for_rest);
         let parts = Parts::of(block, min);
-        local.feed(for_items, |folder| fold(parts, items, folder));
+        local.feed_all(parts, items, for_items);
         if local.is_full() {
             return local.finish();
         }
@@ -432,7 +432,7 @@ where
 {
     let local = Local::of_pieces(pace, bounds.ask_for_a_cut(len));
     local.pace.start();
-    local.in_loop(|| offer(len, bounds, LEVELS, producer, consumer, &local));
+    begin_offer(len, bounds, LEVELS, producer, consumer, &local);
     local.pace.remember();
     local.finish()
 }
@@ -464,7 +464,7 @@ where
                 search::forward(len - ahead, ahead, min, producer, consumer, &local);
             } else {
                 let bounds = Bounds::from(min);
-                local.in_loop(|| offer(ahead, bounds, LEVELS, producer, consumer, &local));
+                begin_offer(ahead, bounds, LEVELS, producer, consumer, &local);
             }
             pace.remember();
             return local.finish();
@@ -539,6 +539,42 @@ pub(super) fn offer<P, C>(
     fork(len, bounds, levels, producer, consumer, local);
 }
 
+/// [`offer`] in the loop that this thread is a part of, which begins here if it is not in one yet. Its code exists once, as seldom as it runs.
+#[inline(never)]
+pub(super) fn begin_offer<P, C>(
+    len: usize,
+    bounds: Bounds,
+    levels: u32,
+    producer: P,
+    consumer: C,
+    local: &Local<P::Item, C>,
+) where
+    P: Producer,
+    C: Consumer<P::Item>,
+{
+    local.in_loop(|| offer(len, bounds, levels, producer, consumer, local));
+}
+
+/// [`begin_offer`] for a half of a fork, whose thread is in the loop already, unless it had no seat in the pool when that began.
+#[inline]
+fn offer_half<P, C>(
+    len: usize,
+    bounds: Bounds,
+    levels: u32,
+    producer: P,
+    consumer: C,
+    local: &Local<P::Item, C>,
+) where
+    P: Producer,
+    C: Consumer<P::Item>,
+{
+    if local.within().is_loop() {
+        offer(len, bounds, levels, producer, consumer, local);
+    } else {
+        begin_offer(len, bounds, levels, producer, consumer, local);
+    }
+}
+
 /// Halves the loop.
 #[inline(never)]
 fn fork<P, C>(
@@ -568,16 +604,14 @@ fn fork<P, C>(
         move || here.settle(),
         move |_| match here.local() {
             Some(local) => {
-                local.in_loop(|| offer(middle, bounds, levels, left_items, left, local));
+                offer_half(middle, bounds, levels, left_items, left, local);
                 None
             }
             None => Some(shared(middle, bounds, left_items, left, site, rate, within)),
         },
         move |_| match here.local_for_right() {
             Some(local) => {
-                local.in_loop(|| {
-                    offer(len - middle, bounds, levels, right_items, right, local);
-                });
+                offer_half(len - middle, bounds, levels, right_items, right, local);
                 None
             }
             None => Some(shared(
@@ -665,7 +699,7 @@ where
     );
     local.be_within(within);
     local.pace.start();
-    local.in_loop(|| offer(len, bounds, LEVELS_SHARED, producer, consumer, &local));
+    begin_offer(len, bounds, LEVELS_SHARED, producer, consumer, &local);
     local.finish()
 }
 

@@ -123,6 +123,11 @@ pub trait Producer: Send + Sized {
         usize::MAX
     }
 
+    /// Whether nobody can tell if its items were ever made: they are there already, or take no more than a number. Who wants none of them drops the producer. The
+    /// default is `false`, which is always right.
+    #[doc(hidden)]
+    const MAY_BE_LEFT: bool = false;
+
     /// Whether there can be [`wishes`](Self::wishes).
     #[doc(hidden)]
     const HAS_WISHES: bool = false;
@@ -308,6 +313,10 @@ pub trait Folder<Item>: Sized {
 
     /// True when no further item can change the result.
     fn full(&self) -> bool;
+
+    /// Whether [`full`](Self::full) can be true: what only then is needed is not compiled for others.
+    #[doc(hidden)]
+    const MAY_BE_FULL: bool = true;
 
     /// Room for at least `items` items, behind all that were eaten, to be filled from its beginning and then [counted](Self::count_in). The default is none, which is always right.
     #[doc(hidden)]

@@ -9,7 +9,7 @@
 //! much as the first block. If hits are clustered (sorted data), that may be enough. And a loop too long to be ever
 //! finished (10^27 numbers) is halved anyway, because the only hope is that other threads find something further on.
 
-use super::demand_loop::{Bounds, LEVELS, alone, fold, offer};
+use super::demand_loop::{Bounds, LEVELS, alone, begin_offer, fold};
 use super::local::Local;
 use super::pace::Pace;
 use super::{Consumer, Folder, Producer, Reducer};
@@ -103,11 +103,11 @@ pub(super) fn forward<P, C>(
             .max(done / 8)
             .max(2 * min);
         if ahead / 2 < stretch {
-            return local.in_loop(|| offer(ahead, bounds, LEVELS, producer, consumer, local));
+            return begin_offer(ahead, bounds, LEVELS, producer, consumer, local);
         }
         let (items, rest) = producer.split_at(stretch);
         let (for_items, for_rest, _) = consumer.split_at(stretch);
-        local.in_loop(|| offer(stretch, bounds, LEVELS, items, for_items, local));
+        begin_offer(stretch, bounds, LEVELS, items, for_items, local);
         if local.is_full() || for_rest.full() {
             return;
         }

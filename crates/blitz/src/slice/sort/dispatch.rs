@@ -53,7 +53,12 @@ fn same<A: ?Sized, B: ?Sized + 'static>() -> bool {
 
 /// Whether `T` may be one of the types that sort by their bits, by what is known while it is compiled.
 pub(super) const fn may_be_integer<T>() -> bool {
-    matches!(size_of::<T>(), 1 | 2 | 4 | 8 | 16) && !std::mem::needs_drop::<T>()
+    let is_as_wide = match size_of::<T>() {
+        // Not pairs of pointers or numbers, where those lie less strictly.
+        16 => align_of::<T>() == align_of::<u128>(),
+        width => matches!(width, 1 | 2 | 4 | 8),
+    };
+    is_as_wide && !std::mem::needs_drop::<T>()
 }
 
 /// Whether integers of the type with this identity have a sign; nothing if it is none of those that sort by their bits.
@@ -79,13 +84,13 @@ pub(super) fn sort_by_bits<T>(v: &mut [T]) -> Option<Outcome> {
     }
     let signed = has_sign(type_id::<T>())?;
     // SAFETY: `T` is an integer, a `bool` or a `char`.
-    unsafe { sort_integers(v.as_mut_ptr().cast(), v.len(), size_of::<T>(), signed) }
+    unsafe { sort_integers(v, signed) }
 }
 
 /// # Safety
-/// From `start` on there are `len` integers of `width` bytes, or values that have the same bytes as one that orders as they do, and nobody
-/// else touches them.
-unsafe fn sort_integers(start: *mut u8, len: usize, width: usize, signed: bool) -> Option<Outcome> {
+/// `T` is an integer, or has the same bytes as one that orders as it does.
+unsafe fn sort_integers<T>(v: &mut [T], signed: bool) -> Option<Outcome> {
+    let (start, len) = (v.as_mut_ptr(), v.len());
     macro_rules! with {
         ($sort:ident, $unsigned:ty) => {{
             let flip = if signed { 1 << (<$unsigned>::BITS - 1) } else { 0 };
@@ -94,13 +99,19 @@ unsafe fn sort_integers(start: *mut u8, len: usize, width: usize, signed: bool) 
             Some(radix::$sort(v, flip))
         }};
     }
-    match width {
-        1 => with!(sort_8, u8),
-        2 => with!(sort_16, u16),
-        4 => with!(sort_32, u32),
-        8 => with!(sort_64, u64),
-        16 => with!(sort_128, u128),
-        _ => None,
+    // Known before code is generated, so that only one of them is asked for.
+    if const { size_of::<T>() == 1 } {
+        with!(sort_8, u8)
+    } else if const { size_of::<T>() == 2 } {
+        with!(sort_16, u16)
+    } else if const { size_of::<T>() == 4 } {
+        with!(sort_32, u32)
+    } else if const { size_of::<T>() == 8 } {
+        with!(sort_64, u64)
+    } else if const { size_of::<T>() == 16 } {
+        with!(sort_128, u128)
+    } else {
+        None
     }
 }
 

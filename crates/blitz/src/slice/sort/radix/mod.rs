@@ -52,12 +52,14 @@ pub(super) fn sort<K: RadixKey>(v: &mut [K]) -> Outcome {
     sort_if_suited(v, Itself)
 }
 
-/// The same for all integers of one width, given the bits to flip to make them integers without a sign. These are the only copies of this
-/// sort for integers: no caller gets its own, so that nobody has to compile it again.
+/// The same for all integers of one width, given the bits to flip to make them integers without a sign. Those of 32 and 64 bits are compiled with this crate, so that nobody
+/// has to compile them again; the others are sorted so seldom that whoever does gets a copy, and everybody else gets this crate sooner.
+#[inline]
 pub(super) fn sort_8(v: &mut [u8], flip: u8) -> Outcome {
     sort_if_suited(v, Flipped(flip))
 }
 
+#[inline]
 pub(super) fn sort_16(v: &mut [u16], flip: u16) -> Outcome {
     sort_if_suited(v, Flipped(flip))
 }
@@ -70,6 +72,7 @@ pub(super) fn sort_64(v: &mut [u64], flip: u64) -> Outcome {
     sort_if_suited(v, Flipped(flip))
 }
 
+#[inline]
 pub(super) fn sort_128(v: &mut [u128], flip: u128) -> Outcome {
     sort_if_suited(v, Flipped(flip))
 }
@@ -77,13 +80,13 @@ pub(super) fn sort_128(v: &mut [u128], flip: u128) -> Outcome {
 /// Sorts keys with positions, by both.
 pub(super) fn sort_keyed(v: &mut [Keyed<u64>]) {
     if !sort_elements(v, KeyThenPosition) {
-        v.sort_unstable_by(|a, b| KeyThenPosition.compare(a, b));
+        sequential::compare_all(v, KeyThenPosition);
     }
 }
 
 fn sort_if_suited<E: Element, R: Reading<E>>(v: &mut [E], reading: R) -> Outcome {
     if v.len() >= SHORTEST {
-        let is_less = |a: &E, b: &E| reading.compare(a, b).is_lt();
+        let is_less = less_by(reading);
         let run = runs::order_leading_run(v, &is_less, ALONE);
         if run == v.len() {
             return Outcome::Sorted;
@@ -103,6 +106,11 @@ fn sort_if_suited<E: Element, R: Reading<E>>(v: &mut [E], reading: R) -> Outcome
         true => Outcome::Sorted,
         false => Outcome::Partition,
     }
+}
+
+/// The order as a question: one closure, so that what asks it is compiled once.
+fn less_by<E, R: Reading<E>>(reading: R) -> impl Fn(&E, &E) -> bool + Sync {
+    move |a, b| reading.compare(a, b).is_lt()
 }
 
 /// Whether a sample has a few different keys only.
@@ -177,10 +185,10 @@ where
 /// Sorts plain elements by their keys, stable; says whether there was memory for it.
 fn sort_elements<E: Element, R: Reading<E>>(v: &mut [E], reading: R) -> bool {
     if v.len() < SHORTEST {
-        v.sort_unstable_by(|a, b| reading.compare(a, b));
+        sequential::compare_all(v, reading);
         return true;
     }
-    let is_less = |a: &E, b: &E| reading.compare(a, b).is_lt();
+    let is_less = less_by(reading);
     if runs::order_leading_run(v, &is_less, ALONE) == v.len() {
         return true;
     }

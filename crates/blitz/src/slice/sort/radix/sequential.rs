@@ -96,10 +96,14 @@ pub(super) unsafe fn sort_by_comparing<E: Element, R: Reading<E>>(
 ) {
     // SAFETY: the caller's promise.
     unsafe {
-        let elements = places.elements();
-        elements.sort_unstable_by(|a, b| task.reading.compare(a, b));
+        compare_all(places.elements(), task.reading);
         places.finish(task.to_other);
     }
+}
+
+/// The standard library's sort. The only call of it, because each comes with some two thousand lines to compile.
+pub(super) fn compare_all<E: Element, R: Reading<E>>(elements: &mut [E], reading: R) {
+    elements.sort_unstable_by(|a, b| reading.compare(a, b));
 }
 
 /// Sorts a slice that does not fit the cache, bucket by bucket.

@@ -1,7 +1,7 @@
 //! Which threads sleep: one bit for each, so that a waker finds one without asking them in turn.
 //!
 //! A set bit says that the thread sleeps and that nobody has undertaken to wake it. Clearing it *is* undertaking it: among any
-//! number of wakers, and the sleeper itself if it changes its mind, exactly one gets `true` from [`Parked::claim`].
+//! number of wakers, and the sleeper itself if it changes its mind, exactly one gets `true` from [`Asleep::claim`].
 //!
 //! As many words as it takes, 64 threads each. Finding a sleeper among n threads costs a load for every 64 of them and a
 //! count of trailing zeros, instead of a load from a cache line of each. No summary of the words is kept: pools of some hundred
@@ -14,15 +14,15 @@ use crate::sync::{AtomicU64, Ordering};
 const BITS: usize = if cfg!(loom) { 1 } else { 64 };
 
 #[derive(Debug)]
-pub(super) struct Parked {
+pub(super) struct Asleep {
     words: Rows<AtomicU64>,
 }
 
-impl Parked {
+impl Asleep {
     /// Nobody sleeps.
     pub(super) fn new(threads: usize) -> Self {
         let words = (0..threads.div_ceil(BITS)).map(|_| AtomicU64::new(0));
-        Parked {
+        Asleep {
             words: words.collect(),
         }
     }
@@ -84,21 +84,21 @@ fn members(mut word: u64) -> impl Iterator<Item = usize> {
 mod tests {
     use super::*;
 
-    fn parked(threads: usize, asleep: impl IntoIterator<Item = usize>) -> Parked {
-        let parked = Parked::new(threads);
-        asleep.into_iter().for_each(|thread| parked.add(thread));
-        parked
+    fn asleep(threads: usize, who: impl IntoIterator<Item = usize>) -> Asleep {
+        let asleep = Asleep::new(threads);
+        who.into_iter().for_each(|thread| asleep.add(thread));
+        asleep
     }
 
-    fn list(parked: &Parked, first: usize) -> Vec<usize> {
-        parked.from(first).collect()
+    fn list(asleep: &Asleep, first: usize) -> Vec<usize> {
+        asleep.from(first).collect()
     }
 
     #[test]
     fn every_sleeper_is_found_once_wherever_the_search_begins() {
         for threads in [1, 2, 3, 63, 64, 65, 127, 128, 129, 200, 256] {
-            let all = parked(threads, 0..threads);
-            let odd = parked(threads, (0..threads).filter(|thread| thread % 2 == 1));
+            let all = asleep(threads, 0..threads);
+            let odd = asleep(threads, (0..threads).filter(|thread| thread % 2 == 1));
             for first in 0..threads {
                 let in_turn = |offset| (first + offset) % threads;
                 let expected: Vec<usize> = (0..threads).map(in_turn).collect();
@@ -112,33 +112,33 @@ mod tests {
     #[test]
     fn a_lone_sleeper_on_either_side_of_a_words_edge_is_found() {
         for lone in [0, 63, 64, 65, 127, 128, 199] {
-            let parked = parked(200, [lone]);
+            let asleep = asleep(200, [lone]);
             for first in [0, 1, 62, 63, 64, 65, 126, 127, 128, 129, 198, 199] {
-                assert_eq!(list(&parked, first), [lone]);
+                assert_eq!(list(&asleep, first), [lone]);
             }
         }
     }
 
     #[test]
     fn a_sleeper_is_claimed_once() {
-        let parked = parked(130, [64, 129]);
-        assert!(!parked.claim(0) && !parked.claim(63) && !parked.claim(128));
-        assert!(parked.claim(129) && !parked.claim(129));
-        assert_eq!(list(&parked, 100), [64]);
-        assert!(parked.claim(64) && !parked.claim(64));
-        assert_eq!(list(&parked, 0), []);
+        let asleep = asleep(130, [64, 129]);
+        assert!(!asleep.claim(0) && !asleep.claim(63) && !asleep.claim(128));
+        assert!(asleep.claim(129) && !asleep.claim(129));
+        assert_eq!(list(&asleep, 100), [64]);
+        assert!(asleep.claim(64) && !asleep.claim(64));
+        assert_eq!(list(&asleep, 0), []);
     }
 
     #[test]
     fn each_sleeper_is_claimed_by_one_of_many_wakers() {
         const THREADS: usize = 150;
-        let parked = parked(THREADS, 0..THREADS);
+        let asleep = asleep(THREADS, 0..THREADS);
         let claimed: Vec<Vec<usize>> = std::thread::scope(|scope| {
             let waker = |waker: usize| {
-                let parked = &parked;
+                let asleep = &asleep;
                 let claims = move || {
                     let first = waker * 50;
-                    parked.from(first).filter(|&t| parked.claim(t)).collect()
+                    asleep.from(first).filter(|&t| asleep.claim(t)).collect()
                 };
                 scope.spawn(claims)
             };
