@@ -19,6 +19,7 @@
 
 use crate::away;
 use crate::builder::ThreadPoolBuildError;
+use crate::demand;
 use crate::entered;
 pub use crate::extra::StandIn;
 use crate::global;
@@ -26,6 +27,7 @@ use crate::pool::Pool;
 pub use crate::profile::Polled;
 use crate::seat;
 use crate::spawn;
+use blitz_primitives::host::Host;
 use std::sync::{Arc, Weak};
 use std::time::Instant;
 
@@ -276,6 +278,20 @@ pub fn sleep_elsewhere<R>(sleep: impl FnOnce() -> R) -> R {
         None => sleep(),
     }
 }
+
+/// What locks ask of the engine. A runtime has more to say.
+pub const HOST: Host = Host {
+    rank: 1,
+    patience: || {
+        if demand::is_in_pool() {
+            return 0;
+        }
+        // As long as it takes to wake a worker: what that does at once is over by then, and the next time it finds it awake, and the thread, too.
+        demand::worth_a_wake() / 2
+    },
+    sleep: |sleep| sleep_elsewhere(sleep),
+    ..Host::NONE
+};
 
 pub use crate::abort::complain;
 pub use crate::placement::Steering;

@@ -26,7 +26,7 @@ use crate::task::TaskRef;
 use crate::thread_attributes::ThreadAttributes;
 use crate::thread_latch::ThreadLatch;
 use crate::waiters::Waiters;
-use blitz_primitives::{BackoffMode, FullPolicy};
+use blitz_primitives::{BackoffMode, FullPolicy, host};
 use idle::IdleWaiters;
 use std::any::Any;
 use std::mem;
@@ -163,6 +163,8 @@ impl<'a> Iterator for Victims<'a> {
 
 impl Pool {
     pub(crate) fn new(settings: Settings) -> Arc<Pool> {
+        // Before any thread is the pool's.
+        host::set(const { &companion::HOST });
         let threads = settings.threads;
         let pool = Arc::new_cyclic(|this: &Weak<Pool>| Pool {
             this: this.clone(),

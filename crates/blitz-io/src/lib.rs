@@ -15,6 +15,11 @@
 //! assert_eq!(total, 285);
 //! ```
 
+// What locks and channels, a crate of their own, have in common with tasks, sockets and timers.
+#[cfg(all(test, loom))]
+use blitz_sync::modelling;
+use blitz_sync::{coop, waiters, wake_batch};
+
 // The model checker builds the protocols only: it has no statics, no thread-locals, no sockets.
 #[cfg(not(loom))]
 mod blocking;
@@ -23,8 +28,6 @@ mod blocking;
 pub mod console;
 #[cfg(not(loom))]
 mod context;
-#[cfg_attr(loom, allow(dead_code))]
-mod coop;
 #[cfg(not(loom))]
 mod cpu;
 #[cfg_attr(loom, allow(dead_code, unused_imports))]
@@ -36,6 +39,8 @@ mod ended;
 pub mod fs;
 #[cfg(not(loom))]
 pub mod future;
+#[cfg(not(loom))]
+mod host;
 #[cfg(all(feature = "hyper", not(loom)))]
 pub mod hyper;
 #[cfg(not(loom))]
@@ -45,12 +50,8 @@ mod looks;
 #[doc(hidden)]
 #[cfg(not(loom))]
 pub mod macros;
-#[cfg(all(test, loom))]
-mod modelling;
 #[cfg(all(any(unix, windows), not(loom)))]
 pub mod net;
-#[cfg(not(loom))]
-mod parking;
 #[cfg_attr(loom, allow(dead_code))]
 mod place;
 mod primitives;
@@ -69,15 +70,12 @@ pub mod shutdown;
 pub mod signal;
 #[cfg(not(loom))]
 pub mod stream;
-#[cfg_attr(loom, allow(dead_code))]
+#[cfg(not(loom))]
 pub mod sync;
 #[cfg_attr(loom, allow(dead_code))]
 pub mod task;
 #[cfg(not(loom))]
 pub mod time;
-#[cfg_attr(loom, allow(dead_code))]
-mod waiters;
-mod wake_batch;
 mod waker_place;
 
 /// Runs an `async fn main` in a runtime on the global pool, which has one thread for each CPU.

@@ -59,6 +59,9 @@ pub mod sync;
 pub mod clock;
 #[doc(hidden)]
 pub mod flaw;
+#[cfg(not(loom))]
+#[doc(hidden)]
+pub mod host;
 #[cfg(loom)]
 #[doc(hidden)]
 pub mod model;

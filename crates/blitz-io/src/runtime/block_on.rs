@@ -2,11 +2,11 @@
 //! thread of a current-thread runtime, which runs everything meanwhile.
 
 use crate::coop;
-use crate::parking;
 use crate::runtime::{has_threads, hooks};
 use crate::scheduler::{Scheduler, Shared};
 use blitz_core::Yield;
 use blitz_core::companion::sleep_elsewhere;
+use blitz_sync::parking;
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub(super) fn block_on<F: Future>(shared: &Shared, future: F) -> F::Output {
     // With a budget: a branch that is always ready must not keep a time-out beside it from being polled.
     let mut future = pin!(future);
     let budgeted = std::future::poll_fn(|cx| coop::budgeted(|| future.as_mut().poll(cx)));
-    parking::block_on(budgeted, |sleep| shared.caller_sleeps(sleep))
+    parking::poll_until_ready(budgeted, |sleep| shared.caller_sleeps(sleep))
 }
 
 /// Wakes the thread of a current-thread runtime, wherever it is.

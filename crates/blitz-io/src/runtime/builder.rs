@@ -366,6 +366,7 @@ impl Builder {
     /// If there is something else than a number above 0 in `TOKIO_WORKER_THREADS`, and that decides.
     #[track_caller]
     pub fn build(&mut self) -> io::Result<Runtime> {
+        blitz_primitives::host::set(&crate::host::HOST);
         if self.paused && !self.current_thread {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
