@@ -1,18 +1,18 @@
 //! Threads for code that blocks: files, DNS, other libraries.
 //!
-//! Threads are made on demand up to a cap, and end after some idle time. A runtime that is dropped waits for all its jobs. If it is given only so much time for that,
-//! a job that waits for a thread then is cancelled, and its handle says so, unless it is one that must be done (bytes that a file has accepted, say); one that runs, or
+//! Threads are made on demand up to a limit, and end after some idle time. A runtime that is dropped waits for all its jobs. It may have only a limited time for that.
+//! Then a job that still waits for a thread is cancelled, and its handle says so, unless the job must be done (bytes that a file has accepted, say). A job that runs, or
 //! whose thread is on its way, is waited for. Jobs are tasks like any other (one allocation, one state
-//! machine, the same handle); polling such a task runs its closure to the end.
+//! machine, the same handle). Polling such a task runs its closure to the end.
 //!
-//! Threads that have blocked in a task count, too: the cap is for both together. They are *lent* (see the scheduler's relief thread), and come back
-//! when the task goes on. One thread is always left for jobs: those who wait in tasks may wait for one of them.
+//! Threads that have blocked in a task count, too: the limit is for both together. They are *lent* (see the scheduler's relief thread), and come back
+//! when the task continues. One thread is always left for jobs, because tasks that wait may wait for one of these jobs.
 //!
-//! Who awaits a job often has another one a moment later: a file is read piece by piece. Sending a thread to sleep and waking it takes longer than most of these jobs. So one thread
-//! that has done its job keeps *looking* for [`LOOK_US`], and a job that comes meanwhile wakes nobody. A thread that has looked in vain a few times
-//! in a row does so now and then only. (`programs/micro`, rows `spawn/blocking` and `fs/read`.)
+//! A task that awaits a job often has another one a moment later: a file is read piece by piece. Sending a thread to sleep and waking it takes longer than most of these jobs. So one thread
+//! that has done its job keeps *looking* for more for [`LOOK_US`], and a job that comes meanwhile wakes no thread. A thread that has looked in vain a few times
+//! in a row does so only now and then. (`programs/micro`, rows `spawn/blocking` and `fs/read`.)
 //!
-//! Idle threads lie on a stack, each with a bell of its own: a job goes to the one that was busy last, nobody else is disturbed, and those at the bottom get old
+//! Idle threads are on a stack, each with a bell of its own. A job goes to the thread that was busy last, and disturbs no other. The threads at the bottom get old
 //! and end.
 
 use crate::context;

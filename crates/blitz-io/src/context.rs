@@ -1,14 +1,14 @@
 //! Which runtime the current thread is in, and thereby which pool it computes in.
 //!
 //! One rule for both:
-//! * a thread of a pool computes in that pool; while it polls a task it is in the task's runtime, and otherwise in one of those that
-//!   live on the pool (mostly there is one);
-//! * a thread that has entered a runtime (in `block_on`, by a guard of `enter`, as one of its blocking threads) is in that, and computes in its
-//!   pool;
-//! * any other is in none, and computes in the global pool.
+//! * A thread of a pool computes in that pool. While it polls a task it is in the task's runtime, and otherwise in one of those that
+//!   use the pool (mostly there is one).
+//! * A thread that has entered a runtime (in `block_on`, by a guard of `enter`, as one of its blocking threads) is in that runtime, and computes in its
+//!   pool.
+//! * Any other thread is in no runtime, and computes in the global pool.
 //!
-//! Guards may be dropped in any order. Each leads back to the one that was there when it was made; one that is dropped while it is not the innermost leaves
-//! a note, and whoever leads back to it goes on to where it would have led.
+//! Guards may be dropped in any order. Each leads back to the context that was there when it was made. A guard that is dropped while it is not the innermost leaves
+//! a note. A guard that leads back to the noted context then goes on to where that guard would have led.
 
 use crate::driver;
 use crate::scheduler::{Scheduler, Shared};

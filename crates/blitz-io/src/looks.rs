@@ -1,6 +1,6 @@
-//! Whether it pays to look once more before one sleeps.
+//! Whether it pays to look once more before a sleep.
 //!
-//! A look costs less than a sleep and a wake, if it finds something. A thread that has looked in vain a few times in a row goes to sleep at once, and tries
+//! If a look finds something, it costs less than a sleep and a wake. A thread that has looked in vain a few times in a row goes to sleep at once, and tries
 //! again now and then.
 
 /// After so many vain looks in a row, a thread looks once in `RETRY` times.

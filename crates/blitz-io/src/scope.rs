@@ -1,11 +1,11 @@
 //! Tasks that borrow.
 //!
-//! As with `std::thread::scope`, what makes the borrowing sound is that the scope's function does not return, and does not unwind, before
-//! every task is through and its future dropped. That is why a scope blocks its thread: a scope that were itself a future could be leaked
-//! half-way, and its tasks would go on with borrows of what is gone. Inside, the body may of course block on a future.
+//! The borrowing is sound for the same reason as in `std::thread::scope`: the scope's function does not return, and does not unwind, before
+//! every task has ended and its future is dropped. That is why a scope blocks its thread. A scope that were itself a future could be leaked
+//! halfway, and its tasks would continue with borrows of memory that is gone. Inside, the body may of course block on a future.
 //!
 //! A task counts until its future has been dropped ([`Part`] is dropped after it). Its output is handed over before that, in a slot that
-//! the task and its handle share; so nothing that borrows is left when the count is zero.
+//! the task and its handle share. So nothing that borrows is left when the count is zero.
 
 use crate::context;
 use crate::place::Place;

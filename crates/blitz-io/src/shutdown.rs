@@ -1,11 +1,11 @@
-//! An orderly end: everybody is told, nothing new begins, and what has begun is waited for.
+//! An orderly end: everybody is told, no new work begins, and work that has begun is waited for.
 //!
 //! A [`Shutdown`] is triggered once, by anybody who has a handle. Those who wait for it are told at once. Work that must not be cut off
-//! holds a [`WorkGuard`]; after the trigger there are no new guards, so their number can only fall, and when it is zero the end has come: that is
+//! holds a [`WorkGuard`]. After the trigger there are no new guards, so their number can only fall. When it is zero the end has come, and that is
 //! final.
 //!
-//! Both facts, whether it is triggered and how many guards there are, change under one lock, which is also that of the line in which futures
-//! wait. Who finds, under the lock, that it has to wait is in the line before either can change, so no wake-up is lost; and a guard is either
+//! Whether it is triggered, and how many guards there are, change under one lock. This is also the lock of the line in which futures
+//! wait. A future that finds, under the lock, that it has to wait is in the line before either can change. So no wake-up is lost. And a guard is either
 //! made before the trigger, and waited for, or refused. A future that is dropped takes itself out of the line.
 
 #[cfg(all(test, loom))]

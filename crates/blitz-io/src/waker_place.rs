@@ -1,7 +1,7 @@
 //! Leaving a waker in a place that a lock guards.
 //!
-//! Cloning a waker and dropping one is somebody else's code: it may panic, and it may well come back for the same lock. So a clone is made before the
-//! lock is taken, once it has turned out that one is needed, and what was in the place before is dropped after the lock.
+//! Cloning or dropping a waker runs foreign code. It may panic, and it may try to take the same lock. So a clone is made before the
+//! lock is taken, once it has turned out that one is needed. What was in the place before is dropped after the lock is released.
 
 use std::task::Waker;
 

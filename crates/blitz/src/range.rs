@@ -1,9 +1,9 @@
 //! Parallel iterators over ranges `a..b` of every integer type and of `char`.
 //!
-//! Ranges whose length fits a `usize` are driven by position, whatever the integer type, so that collecting them writes each
-//! item straight to its place; a leaf is the standard library's own `Range`, and its loop compiles as the sequential one does.
-//! Ranges that are longer (`0..10u128.pow(27)`) are halved without ever naming a length, and a search in one of them ends as
-//! soon as somebody finds what it looks for.
+//! Ranges whose length fits a `usize` are driven by position, for every integer type. So collecting them writes each
+//! item straight to its place. A leaf is the standard library's own `Range`, and its loop compiles like the sequential one.
+//! Longer ranges (`0..10u128.pow(27)`) are halved without computing a length. A search in one of them ends as
+//! soon as a thread finds what it looks for.
 //!
 //! `zip`, `enumerate` and the other methods of [`IndexedParallelIterator`] exist for the types whose ranges can never be too
 //! long on any platform std counts them on: all up to 32 bits, `usize`, `isize` and `char`.

@@ -1,11 +1,11 @@
 //! Parallel iterators that move items out of a vector.
 //!
-//! Moving out of a buffer from several threads is the one place among the sources that needs `unsafe`, and the reason fits in a
-//! sentence: *every initialised item has exactly one owner*. Before a producer exists the vector shortens its own length, so it
-//! no longer owns the drained range nor what follows; from then on each item belongs to the one producer or iterator whose
-//! slice covers it. Splitting divides that slice, `next` takes the item off it before reading it, and whoever is dropped with
+//! Moving out of a buffer from several threads is the one place among the sources that needs `unsafe`. The reason why it is sound fits in a
+//! sentence: *every initialised item has exactly one owner*. Before a producer exists, the vector shortens its own length. So it
+//! no longer owns the drained range, nor what follows. From then on each item belongs to the one producer or iterator whose
+//! slice covers it. Splitting divides that slice, and `next` takes the item off it before reading it. A producer or iterator that is dropped with
 //! items left (the consumer was full, or a closure panicked) drops exactly those. When all are gone, the vector closes the gap
-//! and owns the tail again; leaking a [`Drain`] at worst leaks items.
+//! and owns the tail again. Leaking a [`Drain`] at worst leaks items.
 //!
 //! ```
 //! use blitz::prelude::*;

@@ -1,21 +1,21 @@
 //! How a driver that waits for events notices that a timer is due.
 //!
-//! On Linux a `timerfd` among the sources wakes it, to the microsecond (the time-out of `epoll_wait` is in milliseconds).
-//! And it can be set from any thread while another one waits: a timer that turns out to be the
-//! earliest moves the alarm forward with one system call, and nobody is woken in vain. On Windows a waitable timer of high resolution does the same by
-//! way of a thread of the system, which interrupts the wait (its time-out goes by a clock that ticks 64 times a second). Elsewhere the time-out of
-//! the wait is used, and an earlier timer has to interrupt the wait: it is in nanoseconds with `kqueue`, and rounded up to milliseconds on other systems.
+//! On Linux a `timerfd` among the sources wakes it, to the microsecond. (The time-out of `epoll_wait` is in milliseconds.)
+//! A `timerfd` can also be set from any thread while another one waits. So a timer that turns out to be the
+//! earliest moves the alarm forward with one system call, and wakes no thread. On Windows a waitable timer of high resolution does the same. A thread of the system
+//! then interrupts the wait, whose time-out follows a clock that ticks 64 times a second. On other systems the time-out of
+//! the wait is used, and an earlier timer has to interrupt the wait. The time-out is in nanoseconds with `kqueue`, and rounded up to milliseconds elsewhere.
 //!
-//! **No timer is slept through.** Whoever arms an earliest timer publishes its tick and then reads `attended`; whoever is
-//! about to wait sets `attended` and then reads the ticks; both with a sequentially consistent fence in between, so one of them
-//! sees the other. If it is the arming thread, it takes the lock and moves the alarm unless it is
-//! early enough. If both do, the lock orders them: the waiter reads the ticks under it, so it never sets
-//! the alarm back to a later time than one that somebody else has set.
+//! **No timer is slept through.** A thread that arms an earliest timer publishes its tick and then reads `attended`. A thread that is
+//! about to wait sets `attended` and then reads the ticks. Both have a sequentially consistent fence in between, so at least one of them
+//! sees the other. If the arming thread does, it takes the lock and moves the alarm, unless the alarm is
+//! early enough. If both do, the lock orders them. The waiter reads the ticks under the lock, so it never sets
+//! the alarm back to a later time than one that another thread has set.
 //!
-//! **Nor is one after the clock has been stopped or moved.** The device goes by the system's time, and a tick of a clock that stands
-//! still has none: the waiter waits without it, and a timer that is armed meanwhile interrupts it, for the clock may jump. Whoever changes the
-//! clock's course, or lets go of a clock that it kept from jumping, says that what the device is set to means nothing
-//! ([`Alarm::forget`]) and interrupts the wait afterwards; the next wait sets the device by the clock as it goes now.
+//! **Nor is one after the clock has been stopped or moved.** The device follows the system's time, and a tick of a clock that stands
+//! still has no such time. The waiter then waits without the device, and a timer that is armed meanwhile interrupts it, because the clock may jump. A thread that changes the
+//! course of the clock, or releases a clock that it kept from jumping, declares the setting of the device invalid
+//! ([`Alarm::forget`]) and then interrupts the wait. The next wait sets the device by the clock as it runs now.
 
 use crate::primitives::{AtomicBool, Mutex, Ordering, fence};
 use blitz_core::checking::Flaws;

@@ -1,9 +1,9 @@
 //! The alarm on Windows: a waitable timer, and a thread of the system that waits for it on behalf of all and interrupts the driver.
 //!
-//! Timers and what waits for them are never given back, only recycled: to end a wait one would have to wait for the system's thread, which a thread that
-//! destroys its thread-locals must not do. There are as many as there have been drivers at the same time.
+//! Timers and what waits for them are never freed, only reused. To end a wait, a thread would have to wait for the system's thread, and a thread that
+//! destroys its thread-locals must not do that. There are as many timers as there have been drivers at the same time.
 //!
-//! What comes too late, when the timer belongs to another driver already or to none, is an interrupt for nothing.
+//! A call may come too late, when the timer already belongs to another driver or to none. It is then an interrupt for nothing.
 
 use super::Device;
 use std::ffi::c_void;

@@ -1,8 +1,8 @@
 //! What time it is: the system's, or a test's.
 //!
-//! A paused clock stands still until it is told to move, or until the runtime has nothing else to do: then the driver moves it
-//! to the next timer at once. A test of an hour of time-outs takes no time, and always takes the same course. That is only to be had
-//! if one thread runs everything: with several of them, one may have nothing to do while a task runs on another. So only the
+//! A paused clock stands still until it is told to move, or until the runtime has nothing else to do. Then the driver moves it
+//! to the next timer at once. So a test of an hour of time-outs takes no time, and always runs in the same way. This is only possible
+//! if one thread runs everything. With several threads, one may have nothing to do while a task runs on another. So only the
 //! clocks of current-thread runtimes can be paused.
 //!
 //! Closures on other threads (`spawn_blocking`, `spawn_cpu`) *hold* the clock: it does not jump before they are over and their results

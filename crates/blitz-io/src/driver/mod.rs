@@ -1,8 +1,8 @@
 //! The driver: where a runtime waits for sockets and for time.
 //!
-//! It has two halves. The [`Driver`] is for whichever thread attends it, one at a time: a *turn* fetches events, notes
-//! them at their sources, fires timers, and calls the wakers of those who waited. The [`Handle`] is shared by all
-//! sockets and timers: they register, look at what has been noted, and leave their wakers.
+//! It has two halves. The [`Driver`] is for the thread that attends it, one at a time. A *turn* of it fetches events, notes
+//! them at their sources, fires timers, and calls the wakers of those that waited. The [`Handle`] is shared by all
+//! sockets and timers. They register, read what has been noted, and leave their wakers.
 //!
 //! A turn that waits ends when there is an event, when the first timer is due, or when somebody interrupts it; there is no
 //! other time-out. Timers that come in meanwhile move its alarm forward if they have to (see `alarm`).

@@ -1,8 +1,8 @@
 //! What is known about a socket's readiness, in one word.
 //!
-//! Events are edge-triggered: the kernel says *once* that there is something to read, and the fact is remembered here until
-//! an operation has found that there is nothing left. Between that finding and the forgetting a new event may
-//! come in, which must not be forgotten. So every event changes a count in the same word, an operation notes the count before it
+//! Events are edge-triggered: the kernel says *once* that there is something to read. This word remembers it until
+//! an operation has found that nothing is left. A new event may come in between finding that and forgetting the readiness. It
+//! must not be forgotten. So every event changes a count in the same word. An operation notes the count before it
 //! asks the kernel, and forgets only if the count is still the same.
 
 use crate::primitives::{AtomicU64, Ordering};

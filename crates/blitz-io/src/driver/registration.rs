@@ -1,7 +1,7 @@
 //! A socket that the driver knows.
 //!
-//! All operations on sockets go through here: try, and wait for the driver's word if the kernel says that one would have to. They
-//! only ever report what the kernel said to the one who asked.
+//! All operations on sockets go through here. They try, and wait for the driver if the kernel says that the operation would block. They
+//! report only what the kernel said to the one that asked.
 
 use super::interest::Interest;
 use super::readiness::Seen;

@@ -1,10 +1,10 @@
 //! One socket as the driver sees it: its readiness, and who waits for it.
 //!
-//! Any number of tasks may wait for either way at once; an event wakes all who wait for what it says, and those who find
-//! nothing left wait again. So nobody takes a wake-up with it when it is cancelled.
+//! Any number of tasks may wait at once, for reading or for writing. An event wakes all tasks that wait for it, and those that find
+//! nothing left wait again. So a task that is cancelled does not take a wake-up with it.
 //!
-//! **No wake-up is lost.** The driver changes the word and then takes the lock to collect wakers; a waiter takes the lock, looks at the word,
-//! and only then leaves its waker. If the waiter is first, the driver finds its waker; if the driver is first, the waiter
+//! **No wake-up is lost.** The driver changes the word, and then takes the lock to collect wakers. A waiter takes the lock, reads the word,
+//! and only then leaves its waker. If the waiter comes first, the driver finds its waker. If the driver comes first, the waiter
 //! sees the word.
 
 use super::readiness::{Flaw, Readiness, Ready, Seen};

@@ -1,7 +1,7 @@
 //! Reading what the system has in memory, without a thread that could wait for the rest.
 //!
 //! Linux can be asked (`RWF_NOWAIT`) to read a file only as far as its pages are cached. That saves the trip to another thread, which costs
-//! more than the reading. What it answers when it cannot does not matter: the caller then goes the other way, which
+//! more than the reading. If Linux cannot, the error does not matter: the caller then uses a thread, which
 //! finds out.
 
 use std::fs::File;

@@ -1,15 +1,15 @@
 //! What the user of a file and the thread that works on it share, and how they take turns.
 //!
-//! Everything that the two exchange is in one locked [`State`]; the lock is held for copying, never while a thread waits for the disk. At most one
-//! [`Job`] is under way at a time; whoever wants another kind of work waits for its end.
+//! Everything that the two exchange is in one locked [`State`]. The lock is held for copying, never while a thread waits for the disk. At most one
+//! [`Job`] is under way at a time. A user that wants another kind of work waits for its end.
 //!
-//! **Accepted bytes are written.** They are the writing job's. It writes them, looks whether more have been accepted meanwhile, and ends when there
-//! are none, which it finds and says in one step under the lock: so there is a job under way whenever there are accepted bytes. If a write fails,
-//! what was accepted after it is dropped, and the error waits for the next write, flush or sync.
+//! **Accepted bytes are written.** They belong to the writing job. It writes them, checks whether more have been accepted meanwhile, and ends when there
+//! are none. It finds and says that in one step under the lock. So a job is under way whenever there are accepted bytes. If a write fails,
+//! bytes that were accepted after it are dropped, and the error waits for the next write, flush or sync.
 //!
-//! **Nobody waits for ever.** Who waits leaves a waker under the lock, after having seen a job under way there; the job takes all wakers out in the same
-//! step in which it says that it is through, or that there is room. A job that is dropped instead of run, because the runtime
-//! ends, says so on its way out.
+//! **Nobody waits for ever.** A user that waits leaves a waker under the lock, after it has seen a job under way there. The job takes all wakers out in the same
+//! step in which it says that it has ended, or that there is room. A job that is dropped instead of run, because the runtime
+//! ends, says so when it is dropped.
 
 use crate::primitives::Mutex;
 use blitz_core::checking::Flaws;

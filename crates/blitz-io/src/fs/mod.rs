@@ -1,11 +1,11 @@
-//! Files and directories, with the names and the manners of tokio's.
+//! Files and directories, with the names and the behaviour of tokio's.
 //!
-//! Operating systems have no way to wait for a disk without a thread, so the calls run on the [threads that may
-//! block](crate::spawn_blocking). [`File`] makes up for the detour: it reads what the system has in memory at once (Linux), and it
-//! accepts bytes while a thread writes the previous ones, so that many small writes become a few large ones.
+//! No operating system lets a program wait for a disk without a thread. So the calls run on the [threads that may
+//! block](crate::spawn_blocking). [`File`] reduces the cost of that. It reads what the system has in memory at once (Linux). And it
+//! accepts bytes while a thread writes the previous ones, so many small writes become a few large ones.
 //!
 //! The functions ([`read`], [`write()`], [`rename`] …) each make one trip to such a thread. If their future is dropped, the call is
-//! made nevertheless, unless it has not begun yet when the runtime ends.
+//! still made, unless it has not begun when the runtime ends.
 //!
 //! ```
 //! # let runtime = blitz_io::Runtime::new().unwrap();

@@ -1,8 +1,8 @@
 //! `join!` and `try_join!`: several futures at once, all of them.
 //!
 //! The futures, and later their outputs, live in the frame of the caller. A future that is ready is dropped at once and not
-//! polled again. Each poll of the whole starts one future later than the one before: a future that uses up the budget of the task leaves
-//! nothing for those behind it, and must not always be the first.
+//! polled again. Each poll of the whole starts one future later than the one before. The reason: a future that uses up the budget of the task leaves
+//! nothing for those after it, so it must not always be the first.
 
 /// Awaits all futures at once and returns their outputs as a tuple.
 ///

@@ -1,19 +1,19 @@
 //! Several futures as one: [`race`], [`race_all`], and what [`select!`](crate::select), [`join!`](crate::join) and
 //! [`try_join!`](crate::try_join) are made of.
 //!
-//! They take any futures and work on any executor: a wake-up of one part wakes the whole, and the whole then asks its parts. Nothing
-//! is allocated, and the parts stay where they are: they are polled in place, in the frame of the task that awaits them. A limit in time is
-//! [`time::timeout`](crate::time::timeout), which can stand wherever a future can.
+//! They take any futures and work on any executor: a wake-up of one part wakes the whole, which then polls its parts. Nothing
+//! is allocated. The parts are polled in place, in the frame of the task that awaits them. For a time limit use
+//! [`time::timeout`](crate::time::timeout), which can be used wherever a future can.
 //!
 //! # What is lost when a future is dropped
 //!
-//! A branch of [`select!`](crate::select) that does not come first is dropped; so is what a [`timeout`](crate::time::timeout) or [`race`]
-//! gives up. That ends the operation half-way. Whether something is lost then is up to the operation; *cancel-safe* means that
-//! nothing is, and that it can simply be started again.
+//! A branch of [`select!`](crate::select) that does not come first is dropped. So is a future that a [`timeout`](crate::time::timeout) or [`race`]
+//! gives up. That ends the operation halfway. What is lost then depends on the operation. *Cancel-safe* means that
+//! nothing is lost, and that the operation can simply be started again.
 //!
 //! | operation | dropped before it is ready |
 //! |---|---|
-//! | `sleep`, `Interval::tick` | safe: no tick is lost (a `sleep` made anew starts anew; keep one and pass `&mut`) |
+//! | `sleep`, `Interval::tick` | safe: no tick is lost (a new `sleep` starts from the beginning; keep one and pass `&mut`) |
 //! | `TcpListener::accept`, `UnixListener::accept` | safe: the connection goes to the next `accept` |
 //! | `TcpStream::connect` | safe: the attempt is given up |
 //! | `readable`, `writable`, `ready` | safe |
@@ -21,23 +21,23 @@
 //! | `write`, `write_vectored`, `write_buf` | safe: nothing has been written |
 //! | `recv`, `recv_from`, `send`, `send_to` of datagram sockets | safe |
 //! | `Lines::next_line`, `Split::next_segment` | safe: a part of a line stays in the reader |
-//! | `read_until` | the part that has come is in the buffer already; call it again with the same buffer |
-//! | `read_to_end` | the part that has come is in the vector already; call it again with the same vector |
-//! | `read_exact`, `read_line`, `read_to_string`, `read_u32` … | **not safe**: what has been read is gone |
-//! | `write_all`, `write_u32` …, `copy`, `copy_bidirectional` | **not safe**: how far it got is not known |
+//! | `read_until` | the part that has been read is in the buffer; call it again with the same buffer |
+//! | `read_to_end` | the part that has been read is in the vector; call it again with the same vector |
+//! | `read_exact`, `read_line`, `read_to_string`, `read_u32` … | **not safe**: what has been read is lost |
+//! | `write_all`, `write_u32` …, `copy`, `copy_bidirectional` | **not safe**: you do not know how much was written |
 //! | `write_all_buf` | what is left in the buffer has not been written; call it again with the same buffer |
 //! | `flush`, `shutdown` | safe: to be called again |
 //! | `fs::File::read`, `write`, `ReadDir::next_entry` | safe: what a thread reads meanwhile is there for the next call |
 //! | functions of `fs`, `File::seek`, `set_len` | done or not done |
 //! | `Child::wait`, `Signal::recv` | safe: ends and signals wait to be asked for |
 //! | `Child::wait_with_output` | **not safe**: the child is dropped with the future |
-//! | `lock`, `read`, `write`, `acquire` of locks, `Notify::notified`, `Barrier::wait` | safe, except that the place in the line is lost |
+//! | `lock`, `read`, `write`, `acquire` of locks, `Notify::notified`, `Barrier::wait` | safe, except that the place in the queue is lost |
 //! | `recv` of all channels, `changed` of `watch` | safe: a message is taken when it is returned |
-//! | `send` of `mpsc` and `mpmc` | the message goes with the future, unsent; `reserve` and then send to keep it |
-//! | `JoinHandle`, `JoinSet::join_next` | safe: the task runs on |
+//! | `send` of `mpsc` and `mpmc` | the message is dropped with the future, unsent; `reserve` and then send to keep it |
+//! | `JoinHandle`, `JoinSet::join_next` | safe: the task keeps running |
 //! | `stream::next`, and all streams of this crate | safe: an item is taken when it is returned, not before |
 //! | `Shutdown::wait`, `Shutdown::drained` | safe |
-//! | an `async` block of your own | it stops at the `await` that it is at |
+//! | an `async` block of your own | it stops at its current `await` |
 
 mod join;
 mod maybe_done;

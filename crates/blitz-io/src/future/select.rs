@@ -1,11 +1,11 @@
 //! `select!`: the first of several futures to be ready, in place.
 //!
-//! The macro makes an enum with a variant for each branch, keeps the futures as a tuple in the frame of the caller, and polls those that are not
-//! disabled until one is ready with a value that fits its pattern. Only the value leaves the block in which the futures live, so the losers are
+//! The macro makes an enum with a variant for each branch, and keeps the futures as a tuple in the frame of the caller. It polls the futures that are not
+//! disabled until one is ready with a value that fits its pattern. Only the value leaves the block in which the futures live. So the losers are
 //! dropped before the handler runs, and the handler is ordinary code of the caller: it may `await`, `return`, `break` and use `?`.
 //!
-//! Whether a value fits is asked with a guard that says no: a pattern binds by value only when its guard has said yes, so the value stays
-//! whole, and what the handler gets is what the future returned. No value is ever taken from a future and thrown away, except one
+//! A guard that always says no asks whether a value fits. A pattern binds by value only when its guard has said yes. So the value stays
+//! whole, and the handler gets what the future returned. No value is ever taken from a future and thrown away, except one
 //! that does not fit.
 
 use std::cell::Cell;

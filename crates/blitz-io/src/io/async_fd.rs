@@ -1,7 +1,7 @@
-//! Whatever has a descriptor that the kernel can wait for.
+//! Everything that has a descriptor for which the kernel can wait.
 //!
-//! Readiness is remembered until somebody says that it is not true any more (see the driver's `readiness`). Here that is the user, who
-//! alone knows what the descriptor does: a guard stands for what was known when it was handed out, and clearing it forgets that, unless there has been an
+//! Readiness is remembered until somebody says that it is no longer true (see the driver's `readiness`). Here that is the user, because only
+//! the user knows what the descriptor does. A guard stands for what was known when it was handed out. Clearing it forgets that, unless there has been an
 //! event since.
 
 use super::{Interest, Ready};

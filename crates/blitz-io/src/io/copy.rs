@@ -1,7 +1,7 @@
 //! From a reader to a writer.
 //!
-//! What has been read and not yet written is in a buffer of fixed size; nothing more is read before there is room. When
-//! the reader has nothing at the moment, the writer is flushed: what has come must not wait in somebody's buffer for what has not.
+//! A buffer of fixed size holds what has been read and not yet written. Nothing more is read before there is room. When
+//! the reader has no data at the moment, the writer is flushed: data that has come must not wait in a buffer for data that has not.
 
 use super::operations::uninterrupted;
 use super::{AsyncBufRead, AsyncRead, AsyncWrite, BUFFER, ReadBuf};

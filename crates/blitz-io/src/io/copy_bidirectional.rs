@@ -1,8 +1,8 @@
 //! Both ways at once: a proxy.
 //!
-//! Every poll gives both directions the chance to go on, and neither waits for the other: a peer that sends without reading stops
-//! its own direction and nothing else, so two such peers cannot block each other through us. The end of one direction is passed on, and
-//! the other goes on until it ends too.
+//! Every poll lets both directions continue, and neither waits for the other. A peer that sends without reading stops only
+//! its own direction. So two such peers cannot block each other through us. When one direction ends, the end is passed on, and
+//! the other direction continues until it ends too.
 
 use super::copy::Copier;
 use super::{AsyncRead, AsyncWrite, BUFFER};

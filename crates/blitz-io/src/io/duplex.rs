@@ -1,4 +1,4 @@
-//! A connection inside of the program: for tests, and between tasks that speak a protocol.
+//! A connection inside the program: for tests, and between tasks that use a protocol.
 //!
 //! Two [one-way streams](super::SimplexStream), one for each way, each under a lock that is held for a copy and never while a waker runs.
 

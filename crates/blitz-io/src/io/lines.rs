@@ -1,6 +1,6 @@
-//! What a reader says, piece by piece.
+//! The data of a reader, piece by piece.
 //!
-//! The piece that has come so far is kept in the splitter and not in a future, so that dropping a future loses nothing.
+//! The piece that has been read so far is kept in the splitter and not in a future. So dropping a future loses nothing.
 
 use super::AsyncBufRead;
 use super::operations::buf_read::up_to;

@@ -1,9 +1,9 @@
 //! Reading and writing.
 //!
-//! [`AsyncRead`], [`AsyncWrite`], [`AsyncBufRead`] and [`AsyncSeek`] have the shape of tokio's; whatever implements them gets
+//! [`AsyncRead`], [`AsyncWrite`], [`AsyncBufRead`] and [`AsyncSeek`] have the shape of tokio's. Types that implement them get
 //! the methods of [`AsyncReadExt`], [`AsyncWriteExt`], [`AsyncBufReadExt`] and [`AsyncSeekExt`]. Nothing here needs our runtime.
 //!
-//! What is ours also implements the traits of `futures-io`, of hyper and of the real tokio with the features `futures-io`, `hyper` and `tokio-io`.
+//! With the features `futures-io`, `hyper` and `tokio-io`, our types also implement the traits of `futures-io`, of hyper and of the real tokio.
 //!
 //! ```
 //! use blitz_io::io::{self, AsyncBufReadExt, AsyncWriteExt, BufReader};

@@ -1,7 +1,7 @@
 //! Where a reader puts what it reads.
 //!
-//! A buffer in three parts: bytes that have been read, bytes that are initialised (with anything), and memory that is not. The parts lie in this order, and
-//! `filled <= initialized <= buffer.len()` always; so memory need not be zeroed only to be read into, and nobody sees what nobody has written.
+//! A buffer has three parts: bytes that have been read, bytes that are initialised (with anything), and memory that is not. They come in this order, and
+//! `filled <= initialized <= buffer.len()` always holds. So memory need not be zeroed only to be read into, and nobody sees memory that was never written.
 
 use bytes::BufMut;
 use bytes::buf::UninitSlice;

@@ -1,6 +1,6 @@
-//! A one-way stream inside of the program: a ring of bytes with a limit, and at most one waker of each side.
+//! A one-way stream inside the program: a ring of bytes with a limit, and at most one waker of each side.
 //!
-//! What changes it hands out the wakers that are to be called, so that those who have it under a lock call them without.
+//! Operations that change it return the wakers that are to be called. So a caller that has the stream under a lock calls them after it has released the lock.
 
 use super::{AsyncRead, AsyncWrite, ReadBuf, ReadHalf, WriteHalf, split};
 use crate::coop;

@@ -1,7 +1,7 @@
 //! Any stream in two halves, for two tasks.
 //!
-//! The halves share the stream behind a lock that is held during a poll and never while anybody waits. A stream keeps the wakers of its reader and of
-//! its writer apart, so the halves do not disturb each other. Sockets need no lock: they have halves of their own, see
+//! The halves share the stream behind a lock, which is held during a poll and never while a task waits. A stream keeps the wakers of its reader and of
+//! its writer apart, so the halves do not disturb each other. Sockets need no lock, because they have halves of their own: see
 //! [`TcpStream::into_split`](crate::net::TcpStream::into_split).
 
 use super::{AsyncRead, AsyncWrite, ReadBuf};

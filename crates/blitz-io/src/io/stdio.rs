@@ -1,7 +1,7 @@
 //! The standard streams of this process.
 //!
-//! They are files like others, read and written by a thread that may block (`fs::buffered`): a terminal or a pipe that others share must not be made
-//! non-blocking, since that would change it for them, too. The descriptors are never closed: one reference to each stays behind for ever, and
+//! They are files like others, read and written by a thread that may block (`fs::buffered`). A terminal or a pipe that other processes share must not be made
+//! non-blocking, because that would change it for them, too. The descriptors are never closed: one reference to each is kept for ever, and
 //! no handle has the last one.
 
 use crate::fs::Buffered;

@@ -1,6 +1,6 @@
 //! The standard streams of this process, on Windows.
 //!
-//! They are the standard library's, which knows how to speak with a console (it takes no bytes, only text), read and written by a thread that may
+//! They are those of the standard library, which can write to a console (a console takes only text, not bytes). They are read and written by a thread that may
 //! block (`fs::buffered`).
 
 use crate::fs::{Attempt, Buffered, Medium};

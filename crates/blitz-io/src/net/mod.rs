@@ -1,11 +1,11 @@
 //! Sockets: TCP, UDP, and those of Unix; named pipes on Windows.
 //!
-//! They have the names and the manners of tokio's: streams are read and written with the methods of
-//! [`AsyncReadExt`](crate::io::AsyncReadExt) and [`AsyncWriteExt`](crate::io::AsyncWriteExt). They also implement the traits of `futures-io` with
-//! the feature of that name, the real tokio's with the feature `tokio-io`, and hyper's with the feature `hyper`.
+//! They have the names and the behaviour of tokio's: streams are read and written with the methods of
+//! [`AsyncReadExt`](crate::io::AsyncReadExt) and [`AsyncWriteExt`](crate::io::AsyncWriteExt). With the features `futures-io`, `tokio-io` and `hyper` they also
+//! implement the traits of `futures-io`, of the real tokio and of hyper.
 //!
-//! A socket belongs to the runtime in which it was made. What goes wrong with one, a reset connection or too many open files, is an error
-//! of the operation that ran into it and of nothing else.
+//! A socket belongs to the runtime in which it was made. If something goes wrong with it, such as a reset connection or too many open files, this is an error
+//! only of the operation that meets it.
 
 #[macro_use]
 pub(crate) mod macros;

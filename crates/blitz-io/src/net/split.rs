@@ -1,7 +1,7 @@
 //! A stream in two halves, for two tasks.
 //!
-//! `ReadHalf` and `WriteHalf` borrow the stream; `OwnedReadHalf` and `OwnedWriteHalf` share it, and can be put together
-//! again. Each half is the only one of its way, so it needs no lock. They are written once, for TCP and for Unix streams.
+//! `ReadHalf` and `WriteHalf` borrow the stream. `OwnedReadHalf` and `OwnedWriteHalf` share it, and can be put together
+//! again. Each direction has only one half, so it needs no lock. They are written once, for TCP and for Unix streams.
 
 /// Defines the halves of a stream with a field `io`.
 macro_rules! halves {

@@ -1,8 +1,8 @@
 //! Learning that a process has ended, on Windows: a thread of the system waits for all of them, and calls a function.
 //!
-//! The function is called once at most, and has a *note* for that: whom to tell, and the handle that is waited for. The note is the function's. If the watch goes first,
-//! it ends the wait, and the note is its own if the function has not been called and never will be. That is not waited for: the function wakes somebody, and
-//! that may be what lets go of the watch.
+//! The function is called once at most. It has a *note* that says whom to tell, and holds the handle that is waited for. The note belongs to the function. If the watch goes first,
+//! it ends the wait. If the function has not been called and never will be, the note then belongs to the watch. The watch does not wait for the function, because the function wakes a waiter, and
+//! that may be what drops the watch.
 
 use crate::sync::oneshot;
 use std::ffi::c_void;

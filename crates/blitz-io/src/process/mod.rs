@@ -1,14 +1,14 @@
-//! Child processes, with the names and the manners of tokio's.
+//! Child processes, with the names and the behaviour of tokio's.
 //!
-//! [`Command`] is the standard library's, with an environment, directories and all; its [`Child`] has pipes to read and write with futures, and is waited for
-//! without a thread: the kernel tells the runtime's driver (a `pidfd` on Linux, SIGCHLD on other systems and old kernels); on Windows a thread of the
-//! system, which waits for all of them, tells whoever waits. Windows cannot wait for the pipes either: there each read and write is a trip to a thread that may block, as
+//! [`Command`] is that of the standard library, with its environment, directories and so on. Its [`Child`] has pipes to read and write with futures. Waiting for a child takes
+//! no thread: the kernel tells the runtime's driver (by a `pidfd` on Linux, by SIGCHLD on other systems and old kernels). On Windows one thread of the
+//! system waits for all children, and tells the tasks that wait. Windows also cannot wait for the pipes. There each read and write is a trip to a thread that may block, as
 //! with files, and the end of a runtime waits for those that are under way.
 //!
-//! No child stays behind as a zombie. One that is dropped before it has been waited for runs on (or is [killed](Command::kill_on_drop)), and is reaped when
-//! it ends. If its runtime has ended by then, that happens when the next process is spawned in another one.
+//! No child is left as a zombie. A child that is dropped before it has been waited for keeps running (or is [killed](Command::kill_on_drop)), and is reaped when
+//! it ends. If its runtime has ended by then, it is reaped when the next process is spawned in another runtime.
 //!
-//! A pipe whose other end is gone is an error of the write ([`BrokenPipe`](std::io::ErrorKind::BrokenPipe)): Rust programs ignore SIGPIPE from the
+//! If the other end of a pipe is gone, a write returns an error ([`BrokenPipe`](std::io::ErrorKind::BrokenPipe)). Rust programs ignore SIGPIPE from the
 //! start, and their children get it back as it was.
 //!
 //! ```

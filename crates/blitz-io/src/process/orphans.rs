@@ -1,10 +1,10 @@
 //! Children that nobody waits for any more: they are reaped when they end.
 //!
-//! An orphan is its own waker. It leaves itself with whatever watches the process, and is kept alive by that alone; when the process ends, the driver's
-//! thread wakes it, which reaps the process and lets go of everything. No task, no thread, no polling.
+//! An orphan is its own waker. It leaves itself with whatever watches the process, and only that keeps it alive. When the process ends, the driver's
+//! thread wakes the orphan, which reaps the process and frees everything. This takes no task, no thread and no polling.
 //!
-//! If the runtime ends first, the orphan is told. It moves to the runtime that the thread is in which ends the other one; if there is none, its process is put
-//! on a list that the next one to spawn a process looks through.
+//! If the runtime ends first, the orphan is told. The thread that ends this runtime may be in another one; then the orphan moves there. If not, its process is put
+//! on a list. The next runtime that spawns a process looks through the list.
 
 use super::exit::Watch;
 use crate::coop;

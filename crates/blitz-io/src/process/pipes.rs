@@ -1,7 +1,7 @@
 //! The pipes to and from a child.
 //!
-//! The parent's ends do not block and are registered with the driver; the child's are ordinary ones. A pipe is at its end when all descriptors of the
-//! other side are closed: a child that has passed its own on keeps it open.
+//! The parent's ends do not block and are registered with the driver. The child's ends are ordinary ones. A pipe ends when all descriptors of the
+//! other side are closed. A child that has passed its own descriptor on keeps the pipe open.
 
 use crate::driver::Registered;
 use crate::net::macros::{readable_stream, writable_stream};

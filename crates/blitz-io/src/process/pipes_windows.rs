@@ -1,6 +1,6 @@
 //! The pipes to and from a child, on Windows: files, read and written by threads that may block (`fs::buffered`).
 //!
-//! The standard library's pipes could be waited for, but only by giving them to a completion port for good, and then no other process could use them any more.
+//! A program could wait for the standard library's pipes only by giving them to a completion port for good. Then no other process could use them any more.
 
 use crate::fs::Buffered;
 use crate::net::macros::{readable_stream, writable_stream};

@@ -1,7 +1,7 @@
 //! A current-thread runtime that stays on the thread that made it: its tasks need not be `Send`.
 //!
-//! It is a current-thread runtime and a [`LocalSet`], which the runtime knows: [`spawn_local`](crate::task::spawn_local) works in everything
-//! that is in the runtime, on its thread. The runtime's own tasks may be spawned from anywhere, and run there, too.
+//! It is a current-thread runtime and a [`LocalSet`], which the runtime knows. So [`spawn_local`](crate::task::spawn_local) works in everything
+//! that is in the runtime, on its thread. The runtime's own tasks may be spawned from anywhere, and run on that thread, too.
 
 use super::{EnterGuard, Handle, Runtime, RuntimeMetrics};
 use crate::task::{JoinHandle, LocalSet};

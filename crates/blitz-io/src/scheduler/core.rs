@@ -1,13 +1,13 @@
 //! What one worker has of its own: the slot for the task it was just woken for, the ring, and its sense of time.
 //!
-//! The **slot** holds the task that the running one woke last: it is run next, while what the two share is in the cache. At
-//! most three in a row come from it, so that two tasks that wake each other do not keep the ring waiting; and thieves may take
-//! from it too, so a task never waits for a worker that does something long while others are idle.
+//! The **slot** holds the task that the running task woke last. It runs next, while the data that the two share is in the cache. At
+//! most three in a row come from the slot, so two tasks that wake each other do not keep the ring waiting. Thieves may take
+//! from it too. So a task never waits for a worker that does something long while others are idle.
 //!
 //! The **interval** says how many tasks of its own a worker runs before it looks at the shared queue *first*: about
 //! a millisecond's worth, from a moving average, but 8 at least and 255 at most.
 //!
-//! The worker of a **current-thread** runtime has neither slot nor ring but a [`Line`]: tasks run one after the other, however many there are.
+//! The worker of a **current-thread** runtime has a [`Line`] instead of slot and ring: tasks run one after the other, however many there are.
 
 use super::injector::refuse;
 use super::lending::Lending;

@@ -1,9 +1,9 @@
-//! Who may be inside of the driver: one thread at a time, the *attendant* for as long as it sleeps there.
+//! Which thread may be inside the driver: one at a time. It is the *attendant* while it sleeps there.
 //!
-//! A try-lock around the driver's exclusive half, in one word. Workers that are busy with tasks look in between two tasks if nobody is inside;
-//! a worker that goes to sleep stays inside and waits there for sockets, timers and [`DriverSeat::interrupt`].
+//! This is a try-lock around the driver's exclusive half, in one word. Workers that are busy with tasks check the driver between two tasks, if no thread is inside.
+//! A worker that goes to sleep stays inside, and waits there for sockets, timers and [`DriverSeat::interrupt`].
 //!
-//! The end waits for nobody: if a thread is inside, the end leaves a note, and whoever leaves shuts the driver before it does.
+//! The end of a runtime waits for no thread. If a thread is inside, the end leaves a note, and that thread shuts the driver before it leaves.
 
 use super::seat_word::SeatWord;
 use crate::driver::{Driver, Handle, Wait};

@@ -1,9 +1,9 @@
 //! Loom models of a runtime's end against everything that goes on meanwhile: spawns, wakes, polls, completions, aborts, joins.
 //!
-//! All of it is the shipped code: tasks with their memory and state ([`task::new`]), the list of owned ones, the shared queue, and
-//! what the end does with the two. What must hold afterwards, in every order: each future was dropped, once; each handle knows that its task is through; nothing is in the
-//! list; and no reference to a task is left anywhere but with its handle, which shows in the count of the scheduler, that each task's memory has
-//! a part in.
+//! All of it is the shipped code: tasks with their memory and state ([`task::new`]), the list of owned tasks, the shared queue, and
+//! what the end does with the two. In every order, this must hold afterwards. Each future was dropped, once. Each handle knows that its task has ended. The list is
+//! empty. And only its handle still has a reference to a task. The count of the scheduler shows that, because each task's memory has
+//! a part in it.
 
 use super::injector::{self, Injector, refuse};
 use super::owned::{self, Owned};

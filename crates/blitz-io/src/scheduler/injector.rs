@@ -1,9 +1,9 @@
 //! The queue for tasks that do not come from a worker: spawns and wakes from other threads, and what overflows.
 //!
-//! Pointers in a growing ring behind a lock. A whole batch goes in or out under one locking, and none of the tasks is touched under it: a
-//! list through the tasks would need no memory of its own, but whoever takes a batch would wait for each task's cache line while the
-//! others wait for the lock. The length is readable without the lock. The queue can be closed; what is pushed later comes back to
-//! the pusher, so that no task is forgotten in a runtime that ends.
+//! The queue holds pointers in a growing ring behind a lock. A whole batch goes in or out under one locking, and no task is accessed under the lock. A
+//! list through the tasks would need no memory of its own. But a thread that takes a batch would then wait for the cache line of each task while
+//! others wait for the lock. The length can be read without the lock. The queue can be closed. A task that is pushed later comes back to
+//! the pusher, so no task is forgotten in a runtime that ends.
 
 use crate::primitives::{AtomicUsize, Mutex, Ordering};
 use crate::task::Queued;

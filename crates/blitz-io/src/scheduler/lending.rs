@@ -1,9 +1,9 @@
 //! How often a worker that computes lends its CPU.
 //!
-//! It yields at its beats as long as the relief thread has something to do. Mostly it has the CPU back after some microseconds. But if others want it too
-//! (a relief thread that always has a task, or other programs), each yield takes a turn of theirs, of milliseconds, and some kernels count a whole turn
-//! of the worker's own as spent besides. Beats are microseconds apart: a computation that lent its CPU at each of them would come to a standstill. So a
-//! worker that was away for some time keeps its CPU for as long; no longer than [`MOST_US`], since a task may wait meanwhile.
+//! It yields at its beats as long as the relief thread has something to do. Mostly it has the CPU back after some microseconds. But others may want it too:
+//! a relief thread that always has a task, or other programs. Then each yield costs one of their time slices, of milliseconds, and some kernels also count a whole time slice
+//! of the worker's own as used. Beats are microseconds apart, so a computation that lent its CPU at each of them would hardly run at all. So a
+//! worker that was away for some time keeps its CPU for as long, but no longer than [`MOST_US`], because a task may wait meanwhile.
 
 use blitz_core::demand::{ticks, ticks_per_us};
 use std::cell::Cell;

@@ -1,7 +1,7 @@
 //! The queue of a runtime's only worker: first in, first out, however many tasks there are.
 //!
-//! Nobody takes tasks from that worker, so it needs neither the ring's places for thieves nor its limit. Everything but the length is for the owner alone: the thread that is in the
-//! driver of a current-thread runtime. Others queue what they wake in the injector.
+//! No other thread takes tasks from that worker. So the line needs neither the ring's places for thieves nor its limit. Everything but the length is for the owner alone: the thread that is in the
+//! driver of a current-thread runtime. Other threads put the tasks that they wake into the injector.
 
 use crate::task::Queued;
 use std::cell::UnsafeCell;

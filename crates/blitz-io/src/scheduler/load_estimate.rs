@@ -1,18 +1,18 @@
 //! Whether a worker asks for help with the tasks in its own ring.
 //!
-//! Waking a thread costs the waker several microseconds, the woken one as many, and on a busy machine the two may end up on one CPU and wait
-//! for each other's time slice. A worker that will soon be through with its ring therefore asks nobody. No task is
-//! stranded by that: the ring is its owner's, who empties it before it sleeps. It asks
+//! A wake costs the waker several microseconds, and the woken thread as many. On a busy machine the two may also end up on one CPU and wait
+//! for each other's time slice. So a worker that will soon have finished its ring asks for no help. No task is
+//! left behind: the ring belongs to its owner, who empties it before it sleeps. The worker asks
 //! * when the tasks in slot and ring will take longer than [`HELP_NS`], as far as it can tell;
 //! * when it has been busy for long without getting to the end of them: a second worker would get twice as much done;
 //! * when it turns to the engine's work and leaves tasks behind (the engine does that);
 //! * when the running task is about to block, or computes for long and says so (see `relief`).
 //!
-//! It tells by what a poll usually takes. What breaks that is a poll that takes a thousand times as long: the tasks behind it wait although
-//! others sleep. Such a poll cannot be foreseen, but it can be remembered: it makes the worker *wary*, which means that it asks for help with
-//! every task for some seconds, and meanwhile the watcher sees to those tasks (`watch`). Only CPU time counts for that: a thread that the kernel has preempted has not been polling, and waking more of them
-//! would help the least. Nor does a poll count that spawns thousands of tasks: others have been told of them. Nor do polls that always take some time: with these the worker knows when to ask.
-//! To be wary for nothing is dear where tasks that talk to each other are done in a microsecond: they are taken from each other's CPU all the time (`programs/micro`, rows `select`, `broadcast`, `mpsc/8`).
+//! It uses the time that a poll usually takes. This goes wrong with a poll that takes a thousand times as long: the tasks behind it wait although
+//! other workers sleep. Such a poll cannot be foreseen, but it can be remembered. It makes the worker *wary*: the worker asks for help with
+//! every task for some seconds. Meanwhile the watcher takes care of those tasks (`watch`). Only CPU time counts for that. A thread that the kernel has preempted has not been polling, and waking more threads
+//! would help the least. A poll that spawns thousands of tasks does not count either, because others have been told of them. Nor do polls that always take some time: with these the worker knows when to ask.
+//! Being wary without need is expensive if tasks that talk to each other take a microsecond: they are moved between CPUs all the time (`programs/micro`, rows `select`, `broadcast`, `mpsc/8`).
 //!
 //! # How much work is worth a wake
 //! Help costs about 10 us of CPU time and takes 20 to 40 us to arrive. Asked for with 40 us of work it is hardly in time, and costs a quarter of what it
@@ -21,11 +21,11 @@
 //! 0.99, 0.95, 0.93, 0.90. The 99th percentile of the answers falls along with it, because the CPUs are all taken; on a machine that has idle ones
 //! it rises by the time that help would have saved, which is why the limit is not higher.
 //!
-//! # Whose CPU is another's, too
-//! A worker that sleeps in the driver is woken by the first message. If it then finds so many that it needs help, it has come *late*: its CPU was taken, mostly by whoever sent them, and meanwhile
-//! others may have been idle. Back in the driver it would be late again. So it leaves the driver to one that still serves, and sleeps elsewhere. That one should soon be through: there is nothing left to
-//! take from its ring, it has been through with its tasks a moment ago, and polls are short. Where that is not so, or a poll took others by surprise of late, nobody leaves the driver to anybody.
-//! This is a guess, since messages may come in crowds, too; then workers take turns in the driver, which costs nothing. Group `net`, two pinned workers and a client that the kernel moves from one's CPU to
+//! # When the CPU is needed by others, too
+//! A worker that sleeps in the driver is woken by the first message. If it then finds so many messages that it needs help, it has come *late*: its CPU was in use, mostly by the sender, and meanwhile
+//! other workers may have been idle. In the driver it would be late again. So it leaves the driver to a worker that still serves, and sleeps elsewhere. That worker must be about to finish: nothing is left to
+//! take from its ring, it has finished its tasks a moment ago, and polls are short. Otherwise, or if a long poll has surprised others recently, no worker leaves the driver to another.
+//! This is a guess, because messages may also come in crowds. Then workers take turns in the driver, which costs nothing. Group `net`, two pinned workers and a client that the kernel moves from one's CPU to
 //! the other's, medians of 3, without it and with it: `echo/wall` with 64 connections 5.3 and 4.4 us, with 512 6.4 and 4.9. Not pinned: 5.0 and 4.5, 4.8 and 4.7.
 //!
 //! 100,000 timers within 100 ms: lateness p99 0.3 to 0.6 ms instead of the 4 to 11 that a wake for every task in the ring leads to.

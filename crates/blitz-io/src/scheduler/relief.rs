@@ -1,29 +1,29 @@
-//! Who serves tasks while every worker is busy with something long: a relief thread.
+//! The thread that serves tasks while every worker is busy with something long: the relief thread.
 //!
-//! A worker in the middle of a parallel loop or a join must not run tasks: its stack may hold locks that a task needs. So
-//! the scheduler keeps one more thread in reserve. It rests as long as any worker is idle or runs tasks. When a worker notices, at a
-//! *beat* of its computation (every few dozen microseconds), that tasks wait or that nobody watches the driver while all workers
-//! are busy, it asks the relief thread to take over: that thread then waits in the driver, is woken by the kernel when
+//! A worker in the middle of a parallel loop or a join must not run tasks, because its stack may hold locks that a task needs. So
+//! the scheduler keeps one more thread in reserve. This thread rests as long as any worker is idle or runs tasks. At a *beat* of its computation (every few dozen microseconds),
+//! a worker may notice that all workers are busy, and that tasks wait or no thread watches the driver.
+//! It then asks the relief thread to take over. The relief thread waits in the driver, is woken by the kernel when
 //! something happens, and runs the tasks.
 //!
-//! The relief thread needs a CPU, and the workers have them all; the kernel would let it wait for milliseconds. So at its
-//! beats a worker that sees the relief thread with something to do *yields* its CPU: the kernel then runs the relief thread if it
-//! waits for this CPU, and the worker goes on afterwards, or at once if not; a worker that was away for long keeps its CPU for a while (`lending`). If it waits for another one, and gets
-//! nowhere, the worker first calls it over ([`Steering`]); it comes between two slices, so that tasks see nothing of that. Nothing is waited for, so a task that needs
+//! The relief thread needs a CPU, but the workers have all of them, and the kernel would let it wait for milliseconds. So at its
+//! beats a worker that sees the relief thread with something to do *yields* its CPU. The kernel then runs the relief thread if it
+//! waits for this CPU, and the worker continues afterwards, or at once if not. A worker that was away for long keeps its CPU for a while (`lending`). If the relief thread waits for another CPU and does not
+//! get it, the worker first moves it to its own ([`Steering`]). It comes between two slices, so tasks notice nothing of that. The worker waits for nothing. So a task that needs
 //! a lock that the worker's frames hold just waits for the worker, as it would on any other thread.
 //!
 //! # Tasks that block, or compute
-//! A task that blocks on the relief thread (in [`block_in_place`](crate::block_in_place), say), or computes there for more than a millisecond, takes the thread with it: it *retires*, and its core is for the
-//! next one to be asked, a new thread. A retired thread counts as one of the blocking threads of the task's runtime
-//! ([`BlockingPool::lend`]). While these are more than allowed there is no new relief thread: tasks wait until one that has retired comes back, which then
-//! takes up the role itself, or until a blocking thread has ended; the watcher tries again, and looks after the driver meanwhile. So a runtime has at most
-//! its workers, `max_blocking_threads`, the relief thread and the watcher (and one blocking thread if all others have retired: somebody may wait
-//! for what that does).
+//! A task may block on the relief thread (in [`block_in_place`](crate::block_in_place), say), or compute there for more than a millisecond. It then takes the thread with it: the thread *retires*, and its core is for the
+//! next relief thread, a new one. A retired thread counts as one of the blocking threads of the task's runtime
+//! ([`BlockingPool::lend`]). If these are more than allowed, there is no new relief thread. Tasks wait until a retired thread comes back and
+//! becomes the relief thread again, or until a blocking thread has ended. The watcher tries again, and looks after the driver meanwhile. So a runtime has at most
+//! its workers, `max_blocking_threads`, the relief thread and the watcher. (If all others have retired, it has one blocking thread more, because a task may wait
+//! for what that thread does.)
 //!
-//! A task that blocks there *without a word* is noticed by the watcher. It cannot take the core away from a thread that may use it at any moment; so the
-//! thread keeps it, and *another* relief thread takes over, with a core of its own. When the first is back from its poll, and finds that
-//! it is the relief thread no more, it leaves what is in its core to the others, and ends. There are at most [`MOST`] relief threads with a core,
-//! so that many tasks may block silently beside those that the workers are stuck in. Where others have retired, they count like these: some only seem to be stuck, since
+//! The watcher notices a task that blocks there *in a way that we do not see*. It cannot take the core away from a thread that may use it at any moment. So the
+//! thread keeps its core, and *another* relief thread takes over, with a core of its own. When the first thread returns from its poll and finds that
+//! it is no longer the relief thread, it leaves what is in its core to the others, and ends. There are at most [`MOST`] relief threads with a core.
+//! That is how many tasks may block unseen, in addition to those that the workers are stuck in. Where others have retired, they count like these: some only seem to be stuck, because
 //! they get no CPU, and retire next.
 //!
 //! Measured (2 CPUs, echo at 20,000 requests a second beside two fork-join computations): p99 0.2 ms, where a thread that is

@@ -1,9 +1,9 @@
 //! A worker's queue of ready tasks: 256 places in a ring; the owner pushes and pops, thieves take half.
 //!
-//! Two heads in one word let a thief take many tasks with two compare-and-swaps: it first moves the *front* head past what
-//! it takes, which makes those places its own, copies them at leisure, and then lets the *back* head follow, which
-//! gives the places back to the owner. While the heads differ a theft is under way: the owner goes on popping and
-//! pushing, other thieves stay away.
+//! Two heads in one word let a thief take many tasks with two compare-and-swaps. The thief first moves the *front* head past what
+//! it takes. Those places then belong to it, and it copies them without haste. Then it lets the *back* head follow, which
+//! gives the places back to the owner. While the heads differ, a theft is under way: the owner continues to pop and
+//! push, and other thieves stay away.
 //!
 //! ```text
 //!        back      front             tail
@@ -13,14 +13,14 @@
 //! ```
 //!
 //! # Why each task is taken exactly once
-//! A place between `back` and `tail` is not written by the owner (it checks `tail - back`). A place leaves the ready part
-//! only by a compare-and-swap of the word, so exactly one thread, owner or thief, gets it; the counters are 32 bits wide
-//! and places are reused only after 2^32 steps of the same word, so a stale word never compares equal while a
-//! theft is in progress (that would take 2^32 pushes inside of one).
+//! The owner does not write a place between `back` and `tail` (it checks `tail - back`). A place leaves the ready part
+//! only by a compare-and-swap of the word, so exactly one thread, owner or thief, gets it. The counters are 32 bits wide,
+//! and a place is reused only after 2^32 steps of the same word. So a stale word never compares equal during a
+//! theft: that would take 2^32 pushes inside one theft.
 //!
 //! # Orderings
 //! * `tail` store Release / thief's load Acquire: the place is written before it is seen.
-//! * the word's swaps are AcqRel: the owner's Acquire load of `back` sees the thief's copying finished (Release) before it
+//! * the word's swaps are AcqRel: the owner's Acquire load of `back` sees that the thief has finished copying (Release), before the owner
 //!   writes the places again; with Relaxed a place could be overwritten while it is copied.
 
 use crate::primitives::{AtomicU32, AtomicU64, Ordering, UnsafeCell};

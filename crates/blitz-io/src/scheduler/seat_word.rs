@@ -1,9 +1,9 @@
-//! Who is inside of the driver, and whether it is to be shut: one word.
+//! Which thread is inside the driver, and whether the driver is to be shut: one word.
 //!
 //! # The driver is shut once nobody needs it, and nobody waits for that
-//! The end sets [`CLOSING`] in the same step in which it enters, or finds that somebody is inside. Whoever leaves gives the word up in one step
-//! that fails if `CLOSING` has been set meanwhile; then it shuts the driver, being still inside. So the end either enters itself, or its note is seen by
-//! the one who is inside; there is no moment between the two.
+//! The end of a runtime sets [`CLOSING`] in the same step in which it enters, or in which it finds that a thread is inside. A thread leaves by one step
+//! that fails if `CLOSING` has been set meanwhile. Then it shuts the driver, while it is still inside. So either the end enters itself, or the thread
+//! inside sees its note. There is no moment between the two.
 //!
 //! # Orderings
 //! Entering acquires what the last one released when it left: the driver's exclusive half.

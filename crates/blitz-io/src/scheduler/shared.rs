@@ -1,8 +1,8 @@
-//! What one runtime has of its own: its tasks, its threads for blocking code, its end. Where the tasks run is the business of its
-//! [`Scheduler`], which it has for itself or, on the global pool, shares with others.
+//! What one runtime has of its own: its tasks, its threads for blocking code, its end. The tasks run where its
+//! [`Scheduler`] says. A runtime has a scheduler for itself or, on the global pool, shares it with others.
 //!
-//! A task holds its runtime, from its making until its memory is freed. Its code runs in that runtime: whatever thread polls it *is in* the runtime
-//! meanwhile ([`context`]), so what the task spawns are tasks of the same one.
+//! A task holds its runtime from when it is made until its memory is freed. Its code runs in that runtime: every thread that polls it *is in* the runtime
+//! meanwhile ([`context`]). So tasks that it spawns belong to the same runtime.
 
 use super::injector::refuse;
 use super::owned::Owned;

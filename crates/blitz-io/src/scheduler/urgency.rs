@@ -1,8 +1,8 @@
-//! A thread that does little at a time, and should do it soon.
+//! For a thread that does little at a time, and should do it soon.
 //!
 //! The relief thread runs for some microseconds whenever something happens, and needs a CPU that a computing worker has. Linux (from 6.12 on) lets a thread ask for short
-//! turns: it gets no more of the CPU than the others, but sooner, since a short turn does not make the others wait for long. Where the kernel knows nothing of it
-//! the call changes nothing. What the thread starts does not inherit it.
+//! time slices. It gets no more of the CPU than other threads, but gets it sooner, because a short slice does not make others wait for long. On kernels without this
+//! the call changes nothing. Threads that this thread starts do not inherit it.
 
 /// For the calling thread.
 pub(super) fn ask_for_short_turns() {

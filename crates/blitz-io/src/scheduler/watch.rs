@@ -1,14 +1,14 @@
-//! Who notices that a worker is stuck: a watcher.
+//! The watcher: a thread that notices when a worker is stuck.
 //!
-//! A worker tells nobody of a task that it will get to soon itself: one in its slot, a few in its ring (see `load_estimate`); and one that comes out of the driver
-//! sends nobody else there: it will soon be back. Both are wrong if what it runs next blocks the thread, or computes for long, and does not say so: `std`'s
-//! channels and locks know nothing of us. A task that waits in such a way for one that it has just spawned would wait for ever, and so would others for their timers and sockets.
+//! A worker tells nobody about tasks that it will soon run itself: the one in its slot, and a few in its ring (see `load_estimate`). A worker that comes out of the driver
+//! sends no other thread there, because it will soon be back. Both are wrong if the next task blocks the thread, or computes for long, and does not say so: `std`'s
+//! channels and locks know nothing of us. If such a task waits for one that it has just spawned, it would wait for ever. Other tasks would wait for their timers and sockets.
 //!
-//! So, while tasks are left lying behind a poll, or the driver behind whoever left it, one thread looks at the workers every few milliseconds. If a worker is still in the same poll
-//! as at the last look, with tasks behind it, or nobody has moved, and tasks or the driver wait, others are told, or the relief thread is asked, as if
-//! the worker had said that it blocks. The pool is told, too, that the worker is absent: computations that nobody else takes get another thread. If nobody can be had, the watcher itself looks after the driver. If it is the relief thread that is still in the same poll, another one takes its place.
+//! One thread, the watcher, looks at the workers every few milliseconds while tasks wait behind a poll, or the driver waits for the worker that has left it. It acts in two cases. A worker is still in the same poll
+//! as at the last check, with tasks behind it. Or no worker has moved, and tasks or the driver wait. Then it tells other workers, or asks the relief thread, as if
+//! the worker had said that it blocks. It also tells the pool that the worker is absent, so computations that no other worker takes get another thread. If no thread is available, the watcher itself looks after the driver. If the relief thread is still in the same poll, another one takes its place.
 //!
-//! When nothing has moved, nothing lies there, and the driver is attended or nobody needs it, the watcher rests, until somebody leaves something again (see `watch_switch`): it costs nothing while the
+//! The watcher rests when nothing has moved, no task is left behind, and the driver is attended or not needed. It rests until a worker leaves something behind again (see `watch_switch`). So it costs nothing while the
 //! runtime is idle, and no more than a load where tasks are pushed.
 
 use super::refusal::Refusal;

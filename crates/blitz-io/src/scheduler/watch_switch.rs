@@ -1,13 +1,13 @@
-//! Whether somebody watches: a switch between workers that leave tasks lying and the thread that looks after them.
+//! Whether the watcher is awake: a switch between workers that leave tasks behind and the thread that looks after them.
 //!
-//! A worker that leaves a task lying without telling anybody (it will get to it soon) makes sure that somebody watches: one load, mostly.
+//! A worker that leaves a task behind without telling anybody (it will get to it soon) makes sure that the watcher is awake: one load, mostly.
 //! The watcher turns the switch off when it has found nothing to watch.
 //!
 //! # No task is left without a watcher
-//! The worker makes the task visible, then looks at the switch. The watcher turns the switch off, then looks for tasks a last time. With a full
-//! fence between the two steps on both sides, one of them sees what the other did: either the worker turns the switch on again, or the watcher
-//! finds the task and goes on. Release and acquire would not do: both could read the old value. Workers come here at every poll and the
-//! watcher ends rarely, so the workers' fence is the light one, and the watcher pays (`blitz_core::primitives::fence`).
+//! The worker makes the task visible, then reads the switch. The watcher turns the switch off, then looks for tasks a last time. Both sides have a full
+//! fence between the two steps, so at least one sees what the other did. Either the worker turns the switch on again, or the watcher
+//! finds the task and continues. Release and acquire would not be enough: both could read the old value. Workers come here at every poll, and the
+//! watcher rarely ends. So the workers' fence is the light one, and the watcher pays (`blitz_core::primitives::fence`).
 
 use crate::primitives::{AtomicBool, Ordering};
 use blitz_core::checking::Flaws;

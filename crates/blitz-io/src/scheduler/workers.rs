@@ -1,13 +1,13 @@
 //! The scheduler: where woken tasks go, and what a worker does with its time.
 //!
-//! A worker of the engine that has nothing on its stack runs tasks here for a slice ([`Scheduler::run_slice`]), then offers itself to the
-//! engine's CPU work again. Tasks come, in this order, from the worker's own slot and ring, from the shared queue (which
-//! also comes *first* once per interval, so nothing local can starve it), and from other workers' rings.
+//! A worker of the engine that has nothing on its stack runs tasks here for a slice ([`Scheduler::run_slice`]). Then it looks for the
+//! engine's CPU work again. Tasks come from these places, in this order: the worker's own slot and ring, the shared queue, and other workers' rings. (The shared queue
+//! also comes *first* once per interval, so local tasks cannot starve it.)
 //!
 //! # No task is stranded
 //! A task is visible (in a slot, ring or the shared queue) before its waker asks the engine to look ([`PoolHandle::notify`]:
-//! fence, then counters); a worker announces its sleep before its last look. The pushes that tell nobody are into the
-//! slot and, if there is little in it, the ring of the worker that pushes: that worker is awake, and looks there before it sleeps. If it
+//! fence, then counters). A worker announces its sleep before its last look. Only two kinds of pushes tell no other thread: those into the
+//! slot and, if there is little in it, into the ring of the worker that pushes. That worker is awake, and looks there before it sleeps. If it
 //! does not get there, because it is stuck in a poll, the watcher tells others (`watch`).
 
 use super::core::{self, Core, Cores, Pushed};

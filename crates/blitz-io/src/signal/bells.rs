@@ -1,14 +1,14 @@
-//! Counts of signals, and who listens.
+//! Counts of signals, and their listeners.
 //!
-//! Each signal has a bell. A handler *rings* it: one atomic addition, no lock, nothing that could be interrupted half-way. Then it writes to
-//! a pipe. Whoever reads the pipe *answers*: empties it, and wakes the listeners of all bells that have rung since the last time.
+//! Each signal has a bell. A handler *rings* it: one atomic addition, no lock, nothing that could be interrupted halfway. Then it writes to
+//! a pipe. The thread that reads the pipe *answers*: it empties the pipe, and wakes the listeners of all bells that have rung since the last time.
 //!
-//! **No signal is missed.** A listener notes a count when it is made: that of the last ring that has reached anybody. It has something to hear whenever the
-//! count is another one, whether or not it has been polled before. So it also hears a ring just before it, if nobody else was there.
+//! **No signal is missed.** When a listener is made, it notes a count: that of the last ring that has reached anybody. It has something to hear whenever the
+//! count is different, whether or not it has been polled before. So it also hears a ring just before it, if there was no other listener.
 //!
-//! **No wake-up is lost.** The count goes up before the byte is written, and the answer looks at counts after it has emptied the pipe. So a
+//! **No wake-up is lost.** The count goes up before the byte is written, and the answer reads the counts after it has emptied the pipe. So a
 //! byte that is swallowed together with others (or that did not fit) stands for a ring that the answer sees. A listener leaves its waker under the
-//! lock, after a look at the count there: if it is before the answer, the answer finds the waker; if it is after, it sees
+//! lock, after it has read the count there. If it comes before the answer, the answer finds the waker. If it comes after, it sees
 //! the count that the answer has seen.
 
 use crate::primitives::{AtomicUsize, Mutex, Ordering};

@@ -1,9 +1,9 @@
-//! The handler of all signals that somebody listens to, and how it gets there.
+//! The handler of all signals that have a listener, and how it is installed.
 //!
-//! It runs wherever the system interrupts a thread, also in the middle of an allocation or with a lock held. So it only does what is allowed there: it
-//! loads a pointer that was published before it was installed, adds one to a counter, writes one byte to a pipe that does not block, and calls the
-//! handler that was there before, if there was one. It leaves `errno` as it was. Handlers stay until the process ends: a
-//! signal in flight must not fall back to killing it.
+//! A handler runs wherever the system interrupts a thread, also in the middle of an allocation or while a lock is held. So it does only what is allowed there. It
+//! loads a pointer that was published before the handler was installed, adds one to a counter, and writes one byte to a pipe that does not block. It also calls the
+//! handler that was there before, if there was one. It leaves `errno` as it was. Handlers stay until the process ends, because a
+//! signal that is on its way must not get its default effect and kill the process.
 
 use super::bells::Bells;
 use libc::{c_int, c_void, siginfo_t};

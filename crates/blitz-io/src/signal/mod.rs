@@ -1,10 +1,10 @@
-//! Signals of the operating system, as something to await. On Windows, these are what the console tells its processes: see
+//! Signals of the operating system, as something to await. On Windows, these are the events that the console sends to its processes: see
 //! [`ctrl_c`] and the module `windows` there.
 //!
-//! On Unix a handler may do next to nothing: it counts the signal and writes a byte to a pipe. The driver of every runtime that has had a listener watches
-//! the pipe, and wakes the listeners, which compare the count with what they have heard. So a signal that comes after
-//! `signal` has returned is never missed, whether or not somebody awaits it at that moment; several that come in quick
-//! succession are heard as one, as with signals in general. Nothing wakes up while there are no signals.
+//! On Unix a handler may do very little: it counts the signal and writes a byte to a pipe. The driver of every runtime that has had a listener watches
+//! the pipe and wakes the listeners, which compare the count with what they have heard. So a signal that comes after
+//! `signal` has returned is never missed, even if nobody awaits it at that moment. Several signals that come in quick
+//! succession are heard as one, as with signals in general. No thread wakes up while there are no signals.
 //!
 //! ```no_run
 //! # async fn serve() {}

@@ -1,7 +1,7 @@
 //! A runtime's end of the pipe that signal handlers write to.
 //!
-//! Every runtime that has had a listener has one. Each is told of every byte, and the first one to look empties the pipe and wakes the listeners of *all*
-//! runtimes; so it does not matter that the others may find nothing. It is no task and has no thread: the waker that it leaves with the driver
+//! Every runtime that has had a listener has one. Each is told of every byte. The first one to look empties the pipe and wakes the listeners of *all*
+//! runtimes, so it does not matter that the others may find nothing. A relay is no task and has no thread: the waker that it leaves with the driver
 //! *is* the code that runs.
 
 use super::handler::{Post, post};

@@ -1,9 +1,9 @@
-//! What a console tells its processes, on Windows: Ctrl-C and its like.
+//! The events that a console sends to its processes, on Windows: Ctrl-C and so on.
 //!
 //! The system calls our handler on a thread of its own, which may do anything: it rings the bell (see `bells`) and answers at once. There is no pipe, and
 //! no runtime is needed.
 //!
-//! An event of which nobody listens to is not ours: the handler before ours gets it, the last one of which ends the process.
+//! An event without a listener is not ours: it goes to the handler before ours. The last of these handlers ends the process.
 
 use super::bells::{Bells, Listener};
 use crate::coop;

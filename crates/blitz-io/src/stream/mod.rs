@@ -1,11 +1,11 @@
-//! Streams: what the `futures` crate has no adapters for.
+//! Streams: the adapters that the `futures` crate does not have.
 //!
-//! [`Stream`] is the standard trait. `map`, `filter`, `next`, `chunks` and the like are in `futures::StreamExt` or `futures_lite`; here are those that need a
+//! [`Stream`] is the standard trait. `map`, `filter`, `next`, `chunks` and so on are in `futures::StreamExt` or `futures_lite`. Here are adapters that need a
 //! clock ([`timeout`](StreamExt::timeout), [`throttle`](StreamExt::throttle), [`chunks_timeout`](StreamExt::chunks_timeout)), a fair
-//! [`merge`](StreamExt::merge), and the keyed [`StreamMap`]. Our [`StreamExt`] has no method in common with that of `futures`, so both can be
-//! imported. To get at the items without another crate there is [`next`].
+//! [`merge`](StreamExt::merge), and the keyed [`StreamMap`]. Our [`StreamExt`] has no method in common with that of `futures`, so you can import
+//! both. To get at the items without another crate, use [`next`].
 //!
-//! What of this crate is a stream: [`Interval`](crate::time::Interval), [`Lines`](crate::io::Lines) and [`Split`](crate::io::Split),
+//! These types of this crate are streams: [`Interval`](crate::time::Interval), [`Lines`](crate::io::Lines) and [`Split`](crate::io::Split),
 //! [`TcpListener::incoming`](crate::net::TcpListener::incoming), `Signal`, and the receivers of [`mpsc`](crate::sync::mpsc) and
 //! [`mpmc`](crate::sync::mpmc). [`broadcast`](broadcast()) and [`watch`](watch()) make streams of the receivers of those channels.
 //!

@@ -1,7 +1,7 @@
 //! Background tasks: polled when the engine has nothing else to do ([`blitz_core::Priority`]).
 //!
-//! The workers' own queues are for tasks that somebody waits for. A background task that has been woken is a background job of the engine, as a computation is
-//! ([`crate::cpu`]), which polls it once.
+//! The workers' own queues are for tasks that somebody waits for. A background task that has been woken becomes a background job of the engine, as a computation does
+//! ([`crate::cpu`]). The job polls it once.
 
 use super::cell::{Queued, Schedule, Task};
 use crate::context;

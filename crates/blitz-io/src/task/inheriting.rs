@@ -1,7 +1,7 @@
-//! Tasks that inherit something from whoever spawned them ([`blitz_core::Inherited`], a [token](blitz_core::CancelToken)).
+//! Tasks that inherit something from the code that spawned them ([`blitz_core::Inherited`], a [token](blitz_core::CancelToken)).
 //!
-//! Most inherit nothing, and a task's memory is measured by the word (see [`super::cell`]). So those that do are another kind of future, in a box: one
-//! allocation more, and no copy of the task's machinery for each type of future.
+//! Most tasks inherit nothing, and a task's memory is counted by the word (see [`super::cell`]). So tasks that do are another kind of future, in a box. This costs one
+//! more allocation, and no copy of the task's machinery for each type of future.
 
 use super::cell::{self, Queued, Schedule, Task};
 use crate::place::Place;

@@ -7,25 +7,25 @@
 //! ```
 //!
 //! * **NOTIFIED** means: there is exactly one entry of this task in some queue, or the thread that polls it will make
-//!   one when the poll is over. So a task is never in two queues, and a wake never gets lost: it finds either
-//!   NOTIFIED (somebody will poll after us), RUNNING (it sets NOTIFIED, and `end_poll` sees it), or neither (it
-//!   queues).
-//! * **RUNNING** is the lock on the future: whoever sets it may touch the future until it clears it or completes the task.
-//! * **CANCELLED** is a request. Whoever polls next, polls now, or (if nobody does) finds the task in the queue because
-//!   of the request, drops the future and completes the task.
+//!   one when the poll is over. So a task is never in two queues, and a wake never gets lost. It finds either
+//!   NOTIFIED (the task will be polled after it), RUNNING (it sets NOTIFIED, and `end_poll` sees it), or neither (it
+//!   queues the task).
+//! * **RUNNING** is the lock on the future: the thread that sets it may access the future until it clears it or completes the task.
+//! * **CANCELLED** is a request. The thread that polls now, or polls next, drops the future and completes the task. If there is none, the request puts
+//!   the task into the queue.
 //!   A shielded section defers that, unless the task is **ENDING** with its runtime.
-//! * **JOIN_INTEREST** is there as long as the handle is. **JOIN_WAKER** says whose the waker's cell is: unset, the
-//!   handle's; set, the task's, which reads it once it is complete.
-//! * Two small numbers are here because a word of their own would make every task sixteen bytes larger, the step of usual allocators:
-//!   how many **shielded sections** the task is in, which only the RUNNING thread changes, and which **shard** of the list of owned tasks it
-//!   is in, which its spawner writes before anybody else knows the task.
+//! * **JOIN_INTEREST** is set as long as the handle exists. **JOIN_WAKER** says who owns the waker's cell. If it is not set, the
+//!   handle does. If it is set, the task does, and reads the cell once it is complete.
+//! * Two small numbers are in this word, because a word of their own would make every task sixteen bytes larger, the step of usual allocators.
+//!   One is how many **shielded sections** the task is in, which only the RUNNING thread changes. The other is which **shard** of the list of owned tasks it
+//!   is in, which its spawner writes before any other thread knows the task.
 //! * The rest counts references: the list of owned tasks, the handle, each waker, the queue's entry (which becomes
 //!   the poller's).
 //!
 //! # Orderings
-//! Every step is a read-modify-write with AcqRel: RUNNING hands the future from poller to poller, NOTIFIED hands what the waker
-//! wrote to the next poll, COMPLETE hands the output to the handle, the count hands everything to whoever frees.
-//! Relaxed anywhere would tear one of these; the loom models beside this file run each race.
+//! Every step is a read-modify-write with AcqRel. RUNNING hands the future from poller to poller. NOTIFIED hands what the waker
+//! wrote to the next poll. COMPLETE hands the output to the handle. The count hands everything to the thread that frees.
+//! Relaxed anywhere would break one of these. The loom models beside this file run each race.
 
 use crate::primitives::{AtomicU64, Ordering};
 use blitz_core::checking::Flaws;

@@ -1,9 +1,9 @@
 //! Waiting for time: [`sleep`], [`timeout`], [`interval`].
 //!
-//! Timers are exact to about a thirtieth of a millisecond and never early. Making, resetting and dropping one takes constant
+//! Timers are exact to about a thirtieth of a millisecond, and never early. Making, resetting and dropping a timer takes constant
 //! time and no memory of its own, however many there are.
 //!
-//! In tests the clock can be [paused](pause): it then moves when it is told to, or jumps to the next timer when the
+//! In tests the clock can be [paused](pause). Then it moves when it is told to, or jumps to the next timer when the
 //! runtime has nothing else to do.
 
 mod control;

@@ -1,7 +1,7 @@
 //! Parallel iterators over the standard collections.
 //!
-//! `BinaryHeap` and `VecDeque` keep their items in slices, and are shared out in place. The tree, hash and list collections offer
-//! no way to enter them in the middle: they are walked sequentially until that proves worth sharing; what is ahead is then
+//! `BinaryHeap` and `VecDeque` keep their items in slices, and are shared in place. The tree, hash and list collections offer
+//! no way to enter them in the middle. They are walked sequentially until sharing proves worthwhile. Then the items that are left are
 //! gathered in a vector.
 //!
 //! The [`par_drain`](crate::iter::ParallelDrainFull::par_drain) methods empty a collection and leave it its capacity.

@@ -1,13 +1,13 @@
 //! Driving collections that cannot be entered in the middle: trees, hash tables, lists.
 //!
-//! Their items can only be walked from one end. To share them out they must be gathered in vectors first, and that costs about
-//! as much per item as a cheap closure does; a parallel sum over a hash map would take longer than the sequential one. So, as
-//! everywhere in this crate, the loop begins as the sequential one, in blocks, and watches the clock. It gathers what is ahead
+//! Their items can only be walked from one end. To share them, they must be gathered in vectors first, and that costs about
+//! as much per item as a cheap closure does. A parallel sum over a hash map would take longer than the sequential one. So, as
+//! everywhere in this crate, the loop begins as the sequential one, in blocks, and reads the clock. It gathers the items that are left
 //! only when
 //!
 //! * items take long enough that sharing them pays for gathering them,
-//! * enough of them are ahead to be worth a wake-up, and
-//! * somebody could help.
+//! * enough of them are left to be worth a wake-up, and
+//! * another thread could help.
 //!
 //! A search that finds its item early therefore never touches the rest of the collection. Blocks grow geometrically, so there
 //! are few of them and their results can be combined by plain recursion: each block is cut off the consumer by position, which

@@ -1,12 +1,12 @@
 //! `with_cancel`, `with_deadline` and `with_timeout`: loops that can be stopped, and say what happened.
 //!
-//! The stop is one flag in the frame of the loop, the [`Watch`]. Whoever first notices that the token is cancelled or the time
-//! is up raises it, with the reason; a raised flag makes every consumer and folder of the loop full, which is how the loop
+//! The stop is one flag in the frame of the loop, the [`Watch`]. The thread that first notices that the token is cancelled, or that the time
+//! is up, raises the flag and notes the reason. A raised flag makes every consumer and folder of the loop full, and so the loop
 //! behind all iterators ends early: blocks not yet begun are never begun, and their items are dropped where they are.
 //!
-//! Nobody looks per item. A token is looked at before and after every block, and every 64 items within one (4096 if they are cheap); so is
+//! No check is made per item. A token is read before and after every block, and every 64 items within a block (4096 if they are cheap). So is
 //! the clock, if there is a deadline. A block of a measured loop takes some microseconds. A loop that
-//! is handed single items (`par_bridge`) looks after each.
+//! gets single items (`par_bridge`) checks after each.
 //!
 //! An item counts as done when it has been passed on, so `done` is exact, and equals the number of items if all were done.
 

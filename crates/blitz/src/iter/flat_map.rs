@@ -2,11 +2,11 @@
 //!
 //! # How inner loops share one folder
 //!
-//! The items of all inner iterators of a piece should go into one folder: a folder and a reduction for each inner iterator
-//! would cost more than most inner loops. But an inner iterator is driven into a *consumer*, which may be cut and sent to
+//! The items of all inner iterators of a piece should go into one folder. A folder and a reduction for each inner iterator
+//! would cost more than most inner loops. But an inner iterator is driven into a *consumer*, which may be split and sent to
 //! other threads, while the folder must stay on its thread. So the folder lies in a [`Home`] while an inner iterator runs, and
-//! the leftmost consumer of the inner loop knows where. Where that consumer becomes a folder on the right thread, as it does
-//! unless somebody took even the beginning, it takes the folder from there (or begins one) and puts it back when complete.
+//! the leftmost consumer of the inner loop knows where. Usually that consumer becomes a folder on the right thread. (It does not
+//! if another thread took even the beginning.) It then takes the folder from there (or begins one), and puts it back when complete.
 //! Consumers further right begin folders of their own, whose results follow.
 
 use super::plumbing::{Consumer, Folder, Outlet, Reducer, UnindexedConsumer, this_thread};

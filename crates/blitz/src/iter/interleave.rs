@@ -1,8 +1,8 @@
 //! `interleave` and `interleave_shortest`: two iterators, turn by turn.
 //!
-//! The order is `a b a b …`; when one side runs out, the other goes on alone. Everything below follows from that: with
-//! `a_len` and `b_len` items left and a side whose turn it is, the first `n` items take `ceil(n / 2)` from the side
-//! whose turn it is and `floor(n / 2)` from the other, unless one of them has fewer.
+//! The order is `a b a b …`. When one side runs out, the other continues alone. Everything below follows from that. Suppose that
+//! `a_len` and `b_len` items are left, and that it is one side's turn. Then the first `n` items take `ceil(n / 2)` from that side,
+//! and `floor(n / 2)` from the other, unless one of them has fewer.
 
 use super::IndexedParallelIterator;
 use super::both::{BothCallback, with_both_producers};

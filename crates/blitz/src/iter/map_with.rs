@@ -2,7 +2,7 @@
 //!
 //! Each piece has one carried value and shows it to every call. `map_with` clones a given value for each piece;
 //! `map_init` makes one where the piece begins, so that it need not even be `Send`. A loop that splits only on demand
-//! has few pieces, hence few clones: one if nobody came to help, and two or three more each time somebody did.
+//! has few pieces, hence few clones: one if no thread came to help, and two or three more each time one did.
 
 use super::fold::{Given, Make, Start};
 use super::originals::Originals;

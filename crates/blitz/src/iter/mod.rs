@@ -14,8 +14,8 @@
 //!
 //! * **It is never slower than the sequential loop**, apart from 5 % and 100 nanoseconds at most, and the exceptions that the
 //!   book lists ("Where it does not win"). A loop that has been short so far begins as the sequential loop on the calling thread. It is shared when
-//!   enough of it is ahead, measured by the clock, with threads that have nothing else to do and, if it is long enough for that,
-//!   with others that are woken. There is no need to guess a size from which parallel pays.
+//!   enough of it is left, measured by the clock: with threads that have nothing else to do, and, if it is long enough for that,
+//!   with others that are woken. You need not guess from which size parallel pays.
 //! * **Order is kept** wherever the result has one: `collect`, `reduce` with a non-commutative operation, `find_first`.
 //! * **Panics** in a closure reach the caller, after the pieces that other threads have begun are done
 //!   ([`panic_fuse`](ParallelIterator::panic_fuse) stops them earlier). Every item is dropped exactly once.

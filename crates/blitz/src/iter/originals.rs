@@ -1,8 +1,8 @@
-//! Clones of one value for everybody who begins a piece, for `map_with`, `fold_with` and `try_fold_with`.
+//! Clones of one value for every piece that begins, for `map_with`, `fold_with` and `try_fold_with`.
 //!
-//! The value need not be `Sync`, so no two threads may clone the same one at the same time. Whoever needs a clone takes an original, clones it
-//! without holding the lock, and puts it back. There is one original to begin with. If that is out, somebody is cloning right now and has not
-//! finished: clones take long and several are wanted at once. So whoever had to wait for an original makes another one first, and
+//! The value need not be `Sync`, so no two threads may clone the same one at the same time. A thread that needs a clone takes an original, clones it
+//! without holding the lock, and puts it back. At first there is one original. If it is taken, another thread is cloning it right now and has not
+//! finished: clones take long, and several are needed at once. So a thread that had to wait for an original makes another one first. Then
 //! their number grows as fast as a tree, not one by one.
 
 use crate::engine::sync::locks::{Condvar, Mutex};

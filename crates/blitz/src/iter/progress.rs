@@ -1,4 +1,4 @@
-//! `with_progress`: counting what is done, for somebody who watches.
+//! `with_progress`: counts what is done, for a user who watches.
 //!
 //! Each thread counts in a register and adds to the shared counter at the end of a block (some microseconds of work), so that
 //! the threads do not take its cache line from each other.

@@ -1,4 +1,4 @@
-//! `with_splitter`, `with_max_chunks` and `reproducible`: saying where a loop is cut, instead of leaving it to whoever helps.
+//! `with_splitter`, `with_max_chunks` and `reproducible`: you say where a loop is split, instead of the threads that help.
 
 use super::IndexedParallelIterator;
 use super::plumbing::{Rule, Wishes};

@@ -1,15 +1,15 @@
 //! Adaptors that pass items on: the part they have in common.
 //!
-//! `map`, `filter`, `inspect`, `take_any` and their relatives all do the same thing: between the producer and the
-//! consumer of somebody else they put a step that turns each incoming item into zero or more outgoing ones. What
-//! differs is that step, the [`Stage`]. How it is cut in two, handed to other threads, reduced and stopped is written
+//! `map`, `filter`, `inspect`, `take_any` and their relatives all do the same thing. Between a producer and a
+//! consumer they put a step that turns each incoming item into zero or more outgoing ones. They
+//! differ only in that step, the [`Stage`]. How it is split, handed to other threads, reduced and stopped is written
 //! once, here.
 //!
 //! A [`Plan`] is the sendable recipe of a stage; it travels with the consumer and begins one stage per piece. Most
 //! stages are their own plan. `map_init` is not: its state is made where it is used and need not be `Send`.
 //!
-//! A stage gets whole iterators ([`Stage::feed_iter`]) and wraps them in the iterator adaptor of the same name from
-//! `std`, so that a chain of stages compiles to the same loop as the sequential chain.
+//! A stage gets whole iterators ([`Stage::feed_iter`]), and wraps them in the iterator adaptor of the same name from
+//! `std`. So a chain of stages compiles to the same loop as the sequential chain.
 
 use super::find::{FirstLook, LOOK_UP_AFTER};
 use super::plumbing::{

@@ -3,8 +3,8 @@
 //! Each block is handed to the type's own `Sum` or `Product`, so that a block of integers is added up as fast as the
 //! sequential loop would.
 //!
-//! Some types do not want all items: a `Result` is done with the first error. Such a `Sum` leaves its iterator before the end,
-//! and the piece is over. Other pieces go on, so the error of the first item that has one comes out, as if the items had been added
+//! Some types do not need all items: a `Result` is complete with the first error. Such a `Sum` leaves its iterator before the end,
+//! and the piece is over. Other pieces continue. So the error of the first item that has one comes out, as if the items had been added
 //! up one after the other.
 
 use super::ParallelIterator;

@@ -1,8 +1,8 @@
 //! `unzip`, `partition` and `partition_map`: one iterator into two collections.
 //!
-//! A collection takes items in through `par_extend`, which wants an iterator and drives it into a consumer of its own,
-//! unknown here. To feed two collections in one pass, the first is given an iterator ([`ForLeft`]) that, when driven, gives
-//! the second an iterator ([`ForRight`]) that, when driven, has both consumers in hand and drives the real iterator into
+//! A collection takes items in through `par_extend`, which needs an iterator and drives it into a consumer of its own,
+//! unknown here. So to feed two collections in one pass, two iterators are nested. The first collection gets an iterator ([`ForLeft`]). When driven, it gives
+//! the second collection an iterator ([`ForRight`]). When that one is driven, it has both consumers, and drives the real iterator into
 //! the pair of them.
 //!
 //! What a predicate sorts is written to both sides, where they have [room](Folder::room), and counted on one: a branch on the predicate would be guessed wrong every other time

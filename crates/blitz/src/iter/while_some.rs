@@ -1,4 +1,4 @@
-//! `while_some`: the insides of `Some`s, until somebody meets a `None`.
+//! `while_some`: the values inside `Some`s, until a piece finds a `None`.
 
 use super::find::LOOK_UP_AFTER;
 use super::plumbing::Folder;

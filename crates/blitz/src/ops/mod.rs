@@ -17,8 +17,8 @@
 //! Methods of slices ([`ParallelSlice`](crate::slice::ParallelSlice), [`ParallelSliceMut`](crate::slice::ParallelSliceMut)) sort,
 //! merge, partition, select, rotate, reverse, fill and copy.
 //!
-//! Everything here starts as the plain sequential loop and is shared only once it has shown to be worth that, so calls on
-//! short inputs cost what plain code does. Work and span are stated per function; "one piece" is what the loop cuts off at a
+//! Everything here starts as the plain sequential loop, and is shared only once that has proved worthwhile. So calls on
+//! short inputs cost what plain code does. Work and span are stated per function. "One piece" is what the loop splits off at a
 //! time, some microseconds of work.
 //!
 //! **Grain.** Loops are cut by measured time. Where that is not wanted, name the longest piece per call

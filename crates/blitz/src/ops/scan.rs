@@ -1,9 +1,9 @@
 //! Prefix sums with any associative operator.
 //!
-//! A block can be scanned only when everything before it has been summed up. So a batch of blocks takes two rounds: in the
-//! first one, one thread scans the first block while the others sum up the blocks after it; in the second one, all of these
+//! A block can be scanned only when everything before it has been summed up. So a batch of blocks takes two rounds. In the
+//! first round, one thread scans the first block, while the others sum up the blocks after it. In the second round, all of these
 //! and one more are scanned, starting from sums that are known now. A batch fits the caches, so memory is read once. Summing
-//! is faster than scanning (it may be vectorised, it writes nothing), so the first block is made shorter by that ratio, as
+//! is faster than scanning, because it may be vectorised and writes nothing. So the first block is made shorter by that ratio, as
 //! measured in the batch before.
 //!
 //! Nothing is summed in vain: a thread that comes to a block when everything before it is done scans it at once. If nobody

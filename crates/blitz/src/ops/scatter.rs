@@ -1,8 +1,8 @@
 //! Writing to places that are computed: `output[indices[i]] = values[i]`.
 //!
-//! Two writers of one place would be a data race, so somebody has to know that there are none. [`par_scatter`] checks before it
-//! writes: every thread that takes part marks its places in a bitmap of its own, and no bit may be set twice, neither in one
-//! bitmap nor in two. [`par_scatter_unchecked`] takes the caller's word.
+//! Two writers of one place would be a data race, so it must be known that there are none. [`par_scatter`] checks before it
+//! writes. Every thread that takes part marks its places in a bitmap of its own, and no bit may be set twice, neither in one
+//! bitmap nor in two. [`par_scatter_unchecked`] trusts the caller.
 
 use super::pieces::pieces_of_at_least;
 use crate::engine::operation;

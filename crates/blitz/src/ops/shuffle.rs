@@ -1,11 +1,11 @@
 //! Random orders that depend on the seed alone.
 //!
-//! A long slice is shuffled in two steps (Rao and Sandelius). Every element is dealt to one of many buckets, by a random number
-//! that is a function of the seed and of the element's index; then each bucket is shuffled with a generator of its own. If the
-//! numbers are random, all orders are equally likely: the first step picks any assignment with the same chance, the second any
-//! order within buckets. How many buckets there are depends on the length and the size of elements, never on threads, so the
+//! A long slice is shuffled in two steps (Rao and Sandelius). First, every element goes into one of many buckets, by a random number
+//! that is a function of the seed and of the element's index. Then each bucket is shuffled with a generator of its own. If the
+//! numbers are random, all orders are equally likely: the first step chooses any assignment with the same chance, and the second any
+//! order within buckets. The number of buckets depends on the length and the size of elements, never on threads. So the
 //! result is the same on any machine of the same pointer width. Buckets fit a cache, which makes this faster than the textbook
-//! loop even on one thread, and no two threads touch the same place.
+//! loop even on one thread, and no two threads access the same place.
 //!
 //! No user code runs in between, so elements are moved bit by bit and nothing can panic half-way, nor be stopped once the slice is written to.
 

@@ -1,7 +1,7 @@
 //! Transposing a matrix that lies in a slice, row by row.
 //!
-//! The output is cut into bands of whole rows. A band is filled tile by tile: a tile's rows of the input are read along, its
-//! rows of the output are written along, and both fit the first cache together, so every line of memory is fetched once.
+//! The output is split into bands of whole rows. A band is filled tile by tile. The rows of a tile are read along in the input, and
+//! written along in the output. Both fit the first cache together, so every cache line is fetched once.
 
 use super::pieces::{pieces, pieces_of_at_least};
 use crate::engine::operation;

@@ -1,19 +1,19 @@
 //! The line behind every pipeline: jobs on their way in, results on their way out.
 //!
 //! The *owner* (the thread that calls `next` of the pipeline) puts jobs in and takes results out. *Helpers*, tasks in the owner's pool, take the oldest job that nobody
-//! has begun, again and again, until there is none. If the result that the owner wants is not there, it does the same. So it waits only for
-//! jobs that another thread is in the middle of: a pool whose threads are all busy, or which has no other, never keeps it from going on.
+//! has begun, again and again, until there is none. If the result that the owner needs is not there, the owner does the same. So it waits only for
+//! jobs that another thread is in the middle of. A pool whose threads are all busy, or which has no other thread, never stops it.
 //!
 //! Everything meets under one mutex, which is held for a few moves of pointers, never while a job runs or anything of the user's is dropped. Jobs are blocks that take some
 //! microseconds or more, so the mutex is no bottleneck.
 //!
 //! # Who waits for whom
-//! The owner waits by its [`Crew`]'s bell: it says under the mutex what it waits for, and whoever brings that rings. While it waits it runs
-//! nothing but what its own jobs have forked; a lock that it holds across `next` is met by nobody but the pipeline's own closure.
+//! The owner waits by its [`Crew`]'s bell: it says under the mutex what it waits for, and the thread that brings that rings the bell. While it waits, it runs
+//! nothing but forks of its own jobs. So if it holds a lock across `next`, only the pipeline's own closure could meet that lock.
 //!
 //! # The end
-//! [`Open`] ends the line when it is dropped: what nobody has begun is taken out, what runs is waited for, and then all of it is dropped by the owner. A helper that
-//! begins later finds the line closed. The work itself (the user's closure) is shared by those who run jobs only, so it is gone by then, too.
+//! [`Open`] ends the line when it is dropped. Jobs that nobody has begun are taken out, running jobs are waited for, and then the owner drops all of them. A helper that
+//! begins later finds the line closed. The work itself (the user's closure) is shared only by those that run jobs, so it is gone by then, too.
 
 use crate::engine::crew::Crew;
 use crate::engine::demand::beat;

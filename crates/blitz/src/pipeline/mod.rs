@@ -1,7 +1,7 @@
-//! Pipelines: sequential iterators whose items are computed ahead, in parallel.
+//! Pipelines: sequential iterators whose items are computed in advance, in parallel.
 //!
-//! [`ParallelPipeline::par_map`] is `map` for any [`Iterator`], with the closure run by the threads of the pool; what comes out is an ordinary iterator again, in order. Between the
-//! source and whoever consumes the results there are never more items than the look-ahead: a slow consumer slows the source down.
+//! [`ParallelPipeline::par_map`] is `map` for any [`Iterator`], with the closure run by the threads of the pool. What comes out is an ordinary iterator again, in order. Between the
+//! source and the consumer there are never more items than the look-ahead. So a slow consumer slows the source down.
 //!
 //! ```
 //! use blitz::prelude::*;
@@ -13,17 +13,17 @@
 //! [`into_seq`](crate::iter::ParallelIterator::into_seq) goes the other way: the results of a parallel iterator, one after the other and in order, while the rest is computed.
 //!
 //! # What to expect
-//! * **The source is only ever asked by the thread that calls `next`**, so it needs not be [`Send`], and neither does what consumes the results.
-//! * **The caller takes part.** If the result that is due has not been begun, the caller computes it. So a pipeline works in a pool of one thread, in a
+//! * **Only the thread that calls `next` asks the source.** So the source need not be [`Send`], and neither need the code that consumes the results.
+//! * **The caller takes part.** If nobody has begun the result that is returned next, the caller computes it. So a pipeline works in a pool of one thread, in a
 //!   pool whose threads are all busy, and inside of other pipelines.
-//! * **Waiting runs nothing unrelated.** A caller that waits for a result that another thread computes helps only with what that result has forked. A lock may be held across `next`.
+//! * **Waiting runs nothing unrelated.** A caller that waits for a result that another thread computes helps only with forks of that result. A lock may be held across `next`.
 //! * **Cheap items are not shared.** Items are timed. As long as they are too cheap to be worth another thread, `next` calls the closure itself, one item at a time, as `map` does.
 //!   Items that are shared are computed in blocks of 20 microseconds or so, if the look-ahead allows.
-//! * **Panics come at their place.** If the closure panics for an item, so does the `next` that would have returned its result; the same goes for the source. After that the pipeline
-//!   can be gone on with, as `map` can.
-//! * **What `next` has inherited counts.** A [token](crate::CancelToken) that the caller of `next` runs under stops the pipeline, in `next`; the closure finds the caller's
+//! * **Panics come at their place.** If the closure panics for an item, so does the `next` that would have returned its result. The same holds for the source. After that you may go on
+//!   with the pipeline, as with `map`.
+//! * **What `next` has inherited counts.** A [token](crate::CancelToken) that the caller of `next` runs under stops the pipeline, in `next`. The closure finds the caller's
 //!   [values](crate::Inherited) and its priority.
-//! * **Dropping it ends it.** What nobody has begun is dropped, and what runs is waited for.
+//! * **Dropping it ends it.** Items that nobody has begun are dropped, and items that are being computed are waited for.
 
 pub(crate) mod line;
 mod pace;

@@ -1,12 +1,12 @@
 //! `into_seq`: the results of a parallel iterator as a sequential one, while the rest is computed.
 //!
-//! The parallel iterator is driven on a thread of its own, the *driver*, whose only purpose is its stack: the producer and what it borrows live there. Its consumer, [`Outflow`], has the
-//! loop hand itself out ([`Outlet`]), and then the driver sleeps until all pieces are gone. Whoever asks for results cuts blocks off the front of what was handed out, and
-//! puts them into a [`Line`](super::line::Line): from there on it is a pipeline like any other.
+//! The parallel iterator is driven on a thread of its own, the *driver*, whose only purpose is its stack: the producer lives there, with what it borrows. Its consumer, [`Outflow`], makes the
+//! loop hand itself out ([`Outlet`]). Then the driver sleeps until all pieces are gone. The thread that asks for results splits blocks off the front of what was handed out, and
+//! puts them into a [`Line`](super::line::Line). From there on it is a pipeline like any other.
 //!
 //! # Why pieces may borrow from the driver's stack
-//! The types say that they may live as long as `'w`; they do not. Each of them is a [`Part`] with a [`Hold`] on the driver, which stays where it is until there is no hold any more. A part
-//! gives its hold back after the piece in it has been dropped, or run to its end, unwinding included. What comes out of a run, results and panics, borrows nothing from there.
+//! The types say that they may live as long as `'w`, but they do not. Each of them is a [`Part`] with a [`Hold`] on the driver, which stays where it is until no hold is left. A part
+//! gives its hold back after the piece in it has been dropped, or run to its end, also by unwinding. What comes out of a run, results and panics, borrows nothing from there.
 
 use super::line::{Line, Open, Order, Start, Turn, Work};
 use super::pace::Pace;

@@ -1,7 +1,7 @@
 //! The plain parallel iterators over shared and exclusive slices.
 //!
-//! A producer is nothing but the slice it still has to visit, so a split is two pointer-length pairs, and a leaf is handed
-//! to the consumer as the standard library's own slice iterator: the loop inside vectorises exactly as the sequential one.
+//! A producer is only the slice that it still has to visit. So a split makes two pointer-length pairs, and a leaf is given
+//! to the consumer as the standard library's own slice iterator: the loop inside vectorises exactly like the sequential one.
 
 use crate::delegate::indexed_source;
 use crate::iter::IntoParallelIterator;

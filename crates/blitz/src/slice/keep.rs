@@ -1,7 +1,7 @@
 //! Bringing some elements to the front: partitions, and dropping repeated elements.
 //!
-//! Stable partitions ask for every element first, which writes down one flag each; nothing has moved if that panics. Then blocks
-//! count their flags, so that each knows where its elements go, and moves them there by way of a scratch buffer, without any
+//! Stable partitions first ask for every element and write down one flag each. If that panics, nothing has moved. Then blocks
+//! count their flags, so each block knows where its elements go. It moves them there through a scratch buffer, without any
 //! user code in between.
 
 use super::sort::partition::{partition, partition_in_parallel, swap_in_parallel};

@@ -1,7 +1,7 @@
 //! Reversing, rotating, filling and copying: nothing but moves.
 //!
-//! Elements are moved bit by bit and no user code runs in between (but for `clone` in `fill`, which works on whole elements), so
-//! every element is in its slice exactly once at the end, and nothing can panic half-way; where that would lose elements, nothing is stopped half-way
+//! Elements are moved bit by bit, and no user code runs in between (except `clone` in `fill`, which works on whole elements). So
+//! every element is in its slice exactly once at the end, and nothing can panic halfway. Where stopping halfway would lose elements, nothing is stopped
 //! either ([`uncancelled`]).
 
 use super::sort::partition::swap_in_parallel;

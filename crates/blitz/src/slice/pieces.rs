@@ -8,9 +8,9 @@
 //! * however often it is split, it examines a position at most once before it is folded (a predicate may be expensive, and data
 //!   without any cut would otherwise be searched again by every split).
 //!
-//! The second point is what `unseen` is for: positions `0..unseen` have not been looked at, positions from `unseen` on have,
-//! and none of them is a cut. A split searches from the middle of the unseen part towards its end, and from the middle towards
-//! its beginning if that finds nothing, so both parts again consist of an unseen beginning and a cut-free end.
+//! The second point is what `unseen` is for. Positions `0..unseen` have not been examined. Positions from `unseen` on have,
+//! and none of them is a cut. A split searches from the middle of the unseen part towards its end. If that finds nothing, it searches from the middle towards
+//! its beginning. So both parts again consist of an unseen beginning and an end without cuts.
 
 use super::windows::ArrayWindowsIter;
 use crate::iter::plumbing::{Folder, UnindexedProducer};

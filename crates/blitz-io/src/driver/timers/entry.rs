@@ -9,12 +9,12 @@
 //! | `ARMED` | linked into its shard's wheel | whoever holds the shard's lock |
 //! | `FIRED` | time is up | the owner of the future |
 //!
-//! The owner moves it `IDLE -> ARMED` and back `ARMED -> IDLE`; the driver moves it `ARMED -> FIRED`: always under the
-//! shard's lock. Setting `FIRED` is the last thing that the driver does to an entry, so an owner that reads it
-//! (acquire) may free the entry without the lock. An owner that reads `ARMED` has to take the lock and look again.
+//! The owner moves it `IDLE -> ARMED` and back `ARMED -> IDLE`, and the driver moves it `ARMED -> FIRED`, always under the
+//! shard's lock. Setting `FIRED` is the driver's last access to an entry. So an owner that reads it
+//! (acquire) may free the entry without the lock. An owner that reads `ARMED` has to take the lock and read again.
 //!
-//! Most timers are timeouts that are never armed, so the fields are written when one is ([`Entry::prepare`]). An entry that is not armed has no waker
-//! in them: whoever takes it out of the wheel takes the waker.
+//! Most timers are timeouts that are never armed. So the fields are written only when a timer is armed ([`Entry::prepare`]). An entry that is not armed has no waker
+//! in them: the thread that takes it out of the wheel takes the waker.
 
 use crate::primitives::{AtomicU32, Ordering, UnsafeCell};
 use blitz_core::checking::Flaws;

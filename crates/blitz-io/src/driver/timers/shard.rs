@@ -1,7 +1,7 @@
 //! A wheel and its lock: the timers that one thread has armed, more or less.
 //!
-//! All that happens to an armed entry happens under this lock. Wakers are called, and dropped, after it has been
-//! released: they are somebody else's code, which may well arm or drop another timer.
+//! Everything that happens to an armed entry happens under this lock. Wakers are called and dropped after it has been
+//! released, because they are foreign code, which may arm or drop another timer.
 
 use super::entry::{Entry, Flaw};
 use super::wheel::{LAST_TICK, Wheel};

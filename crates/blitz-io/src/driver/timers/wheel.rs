@@ -6,14 +6,14 @@
 //! time passes between two looks. Eight levels reach 2^49 ticks, more than nanoseconds in 64 bits can express: there is no
 //! overflow list.
 //!
-//! Slots are handled in the order of their starts. One of level 0 is a single tick: its timers fire. One of a higher level is
-//! spread over the levels below when its start is reached: there they fit, because they are at most
+//! Slots are handled in the order of their starts. A slot of level 0 is a single tick: its timers fire. A slot of a higher level is
+//! spread over the levels below when its start is reached. They fit there, because they are at most
 //! `64^l` ticks, 64 slots of level `l - 1`, ahead.
 //!
-//! Spreading ten thousand timers takes a millisecond, which would make all of them late. Since an index window is 128
-//! slots wide and not 64, the slot *after* the present one can be spread just as well. That is done in portions, a
-//! while before the first timer of a crowded slot is due ([`lead`]). A lone timer, in turn, does not wake anybody
-//! when its slot starts but when it is due: each slot knows a lower bound of its timers' ticks.
+//! Spreading ten thousand timers takes a millisecond, which would make all of them late. But an index window is 128
+//! slots wide and not 64, so the slot *after* the present one can be spread as well. This is done in portions, some
+//! time before the first timer of a crowded slot is due ([`lead`]). A lone timer wakes the driver only when it is due, not
+//! when its slot starts: each slot knows a lower bound of its timers' ticks.
 //!
 //! The wheel links entries that live elsewhere. Its methods are unsafe where the caller vouches for them; all are called
 //! under the lock of the shard.

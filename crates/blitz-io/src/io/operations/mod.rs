@@ -1,7 +1,7 @@
 //! The futures of the extension traits.
 //!
-//! All of them do the same: they borrow a reader or writer and take steps with it until they are through. So there is one future, [`Operation`], and a
-//! [`Step`] for each method, which is a plain value with a place for how far it has come.
+//! All of them do the same: they borrow a reader or writer, and take steps with it until the operation is done. So there is one future, [`Operation`], and a
+//! [`Step`] for each method. A step is a plain value that stores how far it has come.
 
 pub(super) mod buf_read;
 pub(super) mod number;

@@ -1,8 +1,8 @@
 //! Reading to the end.
 //!
-//! Bytes are read straight into the vector's spare room, which is not zeroed for it. A reader that wants initialised memory initialises what it uses; how far
-//! that has gone is remembered from one read to the next, so that a reader that is asked again and again for little does not initialise a large vector again and
-//! again.
+//! Bytes are read straight into the vector's spare room, which is not zeroed for it. A reader that needs initialised memory initialises what it uses. How much is
+//! initialised is remembered from one read to the next. So a reader that is asked many times for little does not initialise a large vector many
+//! times.
 
 use super::{Step, uninterrupted};
 use crate::io::{AsyncRead, ReadBuf};

@@ -1,33 +1,33 @@
-//! The loop behind every parallel iterator: sequential until somebody helps.
+//! The loop behind every parallel iterator: sequential until another thread helps.
 //!
 //! # What it does
 //!
-//! 1. **Alone.** A loop begins as the plain sequential loop over a small first block, reads the clock, and goes on with
-//!    blocks of growing length until it knows that enough is ahead to be worth sharing. A loop that earlier runs have shown
-//!    to be short (6 us) looks at the clock only to see that it still is: before, and after a sixteenth (after one item, if there are few); inside of another short one, the
-//!    beginning of that will do. If it takes more than 2 us, also after every eighth, and at the end; one run in sixteen is timed to its end in any case, and so is one of a
-//!    loop that seems to be a little longer than short: what
-//!    forks and thefts cost is in the measurements of a loop that is shared, and would keep one of tiny items where it is. If work around the loop is on offer and all other
-//!    threads are busy, the clock is not read at all, since nobody would take a part of it either (`unclocked`). A loop that earlier runs have shown to be long skips this
-//!    step, and so does one of medium length if somebody is looking for work; unless it is a search, which may be over soon
+//! 1. **Alone.** A loop begins as the plain sequential loop over a small first block, and reads the clock. It continues with
+//!    longer and longer blocks until it knows that enough is left to be worth sharing. Earlier runs may have shown that the loop is
+//!    short (6 us). Then it reads the clock only to check that it still is: before, and after a sixteenth (after one item, if there are few). Inside another short loop, the
+//!    reading at the beginning of that one is enough. If the loop takes more than 2 us, it also reads the clock after every eighth, and at the end. One run in sixteen is timed to its end in any case. So is one run in sixteen of a
+//!    loop that seems to be a little longer than short. The reason: the measurements of a shared loop contain the
+//!    cost of forks and thefts, and would keep a loop of tiny items shared. If work around the loop is on offer and all other
+//!    threads are busy, the clock is not read at all, because no thread would take a part of the loop either (`unclocked`). A loop that earlier runs have shown to be long skips this
+//!    step. So does one of medium length if another thread is looking for work, unless it is a search, which may end soon
 //!    (`search.rs`).
 //! 2. **Offered.** The rest is halved by `join` until a part is one block of about 8 us. The right half of each join is on
 //!    offer while the left half runs; an offer that nobody takes costs about a nanosecond.
-//! 3. **Taken back.** A right half that nobody took is run by the same thread after the left half, *with the same folder*
-//!    ([`Consumer::resume`]): the cut leaves no trace. So there are as many folders, calls of `identity` or `init`,
+//! 3. **Taken back.** A right half that no thread took is run by the same thread after the left half, *with the same folder*
+//!    ([`Consumer::resume`]): the split leaves no trace. So there are as many folders, calls of `identity` or `init`,
 //!    partial vectors and reductions as there were thieves, not as there were blocks. Before the thread waits for a half that was taken,
-//!    the folder is completed: meanwhile it may run other parts of the loop, with folders of their own.
+//!    the folder is completed. Meanwhile the thread may run other parts of the loop, with folders of their own.
 //! 4. **Shared.** A half that was taken is, for its thief, a loop of its own that begins at step 2 with the known pace. Its
-//!    result is reduced with the left one when both are there. Results meet in the order of their items, always.
+//!    result is reduced with the left one when both are there. Results always meet in the order of their items.
 //!
-//! The cost of an item is measured anew with every block, and a jump upwards counts at once. A block is itself run in parts of 2 us
-//! or so, as far as one can tell beforehand, with a look at the clock after each: a loop that starts cheap and becomes dear is cut finer as
-//! soon as it shows, and what was taken for the rest of a block is on offer. A loop whose items are known
-//! to be dear (some microseconds each) skips step 1 too, so that even its first two items run at the same time.
+//! The cost of an item is measured anew with every block, and an increase counts at once. A block is itself run in parts of about 2 us,
+//! as far as one can tell in advance, and the clock is read after each. So a loop that starts cheap and becomes expensive is split finer as
+//! soon as it shows, and what was meant to be the rest of a block is offered. A loop whose items are known
+//! to be expensive (some microseconds each) skips step 1 too, so that even its first two items run at the same time.
 //!
-//! What a cut takes is measured as well, and is none of the items' cost: what is cut takes several times as long as the cut (`Pace::note_cut`).
+//! The time of a split is measured as well, and does not count as time of the items. A part is split only if it takes several times as long as the split (`Pace::note_cut`).
 //!
-//! Depth is logarithmic: each fork halves what is ahead.
+//! Depth is logarithmic: each fork halves what is left.
 
 use super::local::{Here, Local};
 use super::pace::{FEW, Nest, Pace, Site, is_still_short, is_tiny};

@@ -2,11 +2,11 @@
 //!
 //! # Why moving a folder is sound
 //!
-//! A folder need not be `Send`: it must stay on the thread that began it. The two closures of a join do not know where
-//! they will run, so they carry a reference to the [`Local`] of the thread that forked, and look at it only after
-//! comparing that thread with their own. A closure on another thread begins its own folder. A closure on the same thread
-//! takes the folder *out* of the `Local` and puts it back when done; if it is not there (the left half panicked, or this
-//! closure was run by a `yield_now` in the middle of the left half) it begins its own as well.
+//! A folder need not be `Send`: it must stay on the thread that began it. The two closures of a join do not know on which thread
+//! they will run. So they carry a reference to the [`Local`] of the thread that forked, and use it only after they have
+//! compared that thread with their own. A closure on another thread begins its own folder. A closure on the same thread
+//! takes the folder *out* of the `Local`, and puts it back when done. If it is not there, it begins its own as well. (Then the left half panicked, or
+//! a `yield_now` in the middle of the left half ran this closure.)
 
 use super::demand_loop::fold;
 use super::pace::Pace;

@@ -1,15 +1,15 @@
-//! The machinery under the parallel iterators, for those who write their own.
+//! The machinery under the parallel iterators, for authors of their own.
 //!
 //! Two roles meet in a loop:
 //!
-//! * a **producer** owns the items and can be cut in two: [`Producer`] at any index, [`UnindexedProducer`] wherever it
+//! * a **producer** owns the items and can be split in two: [`Producer`] at any index, [`UnindexedProducer`] wherever it
 //!   likes;
-//! * a **consumer** says what becomes of them. [`Consumer`] is the recipe, cut in parallel with the producer; where
-//!   the cutting ends it becomes a [`Folder`], which eats items one after the other; a [`Reducer`] puts the two
-//!   results of a cut together again, left before right.
+//! * a **consumer** says what becomes of them. [`Consumer`] is the recipe, split in parallel with the producer. Where
+//!   the splitting ends, it becomes a [`Folder`], which takes items one after the other. A [`Reducer`] combines the two
+//!   results of a split, left before right.
 //!
-//! [`bridge`], [`bridge_producer_consumer`] and [`bridge_unindexed`] bring the two together. They decide when to cut: a
-//! cut that nobody makes use of is taken back (the source of `plumbing/demand_loop.rs` tells how).
+//! [`bridge`], [`bridge_producer_consumer`] and [`bridge_unindexed`] bring the two together. They decide when to split. A
+//! split that no thread uses is taken back (the source of `plumbing/demand_loop.rs` says how).
 //!
 //! The traits have the same names, methods and meaning as rayon's, so that producers written for rayon compile
 //! unchanged. [`Consumer::is_never_full`], [`Consumer::is_search`], [`Consumer::wants_first`], [`Consumer::can_resume`] and [`Consumer::resume`] are additions; they have defaults.

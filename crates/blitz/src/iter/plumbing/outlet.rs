@@ -1,11 +1,11 @@
-//! Loops that are run piece by piece by somebody else: what `into_seq` is made of.
+//! Loops whose pieces other threads run one by one: what `into_seq` is made of.
 //!
-//! A loop runs from the call of `drive` to its end, on the caller's stack: that is where the producer lives, and whatever it borrows. A sequential iterator over the results has to stop
-//! in between. So such a loop is driven on a stack of its own, and a consumer with an [`Outlet`] has it not run its producer but hand it out, as a [`Piece`], from which others
-//! cut blocks and run them. [`Outlet::offer`] returns when all of that is over, and so does the loop.
+//! A loop runs from the call of `drive` to its end, on the caller's stack. The producer lives there, with everything that it borrows. A sequential iterator over the results has to stop
+//! in between. So such a loop is driven on a stack of its own. A consumer with an [`Outlet`] does not let it run its producer, but hands the producer out, as a [`Piece`]. Other threads
+//! split blocks off the piece and run them. When all of that has ended, [`Outlet::offer`] returns, and so does the loop.
 //!
-//! Everything else that drives consumers needs not know about it. A consumer whose outlet nobody uses is a consumer that collects, and so is one that has been split, or gone to another
-//! thread, by somebody who does not know.
+//! Other code that drives consumers need not know about this. A consumer whose outlet is not used is a consumer that collects. So is one that has been split, or moved to another
+//! thread, by code that does not know.
 
 use super::polled_loop::Steps;
 use super::{Consumer, Folder, Producer, UnindexedConsumer, UnindexedProducer};

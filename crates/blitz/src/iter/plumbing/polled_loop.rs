@@ -1,9 +1,9 @@
-//! Loops over sources that cannot be cut beforehand.
+//! Loops over sources that cannot be split in advance.
 //!
-//! A tree that is still to be discovered and an iterator that only knows `next` have no middle to cut at. Such a loop runs
-//! its source in blocks and looks up between them: once enough work seems to be ahead, and somebody is there for it, it
-//! shares. How much is ahead is unknown; it is taken to be as much as has been done (the best guess about something of
-//! unknown length).
+//! A tree that is still to be discovered has no middle where it could be split, and neither has an iterator that only knows `next`. Such a loop runs
+//! its source in blocks, and checks between them. Once enough work seems to be left, and another thread is free to help, it
+//! shares. How much is left is unknown. It is assumed to be as much as has been done, which is the best guess about something of
+//! unknown length.
 //!
 //! * A source of [`Steps`] gives away the later half of what it has pending, again and again.
 //! * A sequential iterator ([`pull_in_turns`]) is put behind a lock, from which every thread pulls its items.

@@ -1,8 +1,8 @@
 //! For tests: pretends that loops are long and that their right halves are taken by others, at random.
 //!
-//! Whether a real thief comes is up to the scheduler and the clock. With this, every loop of the test's thread is cut down to
-//! single items, and each right half is treated as taken with a given chance, from a given seed. So all ways of putting
-//! results together again are met, and a failure can be repeated.
+//! Whether a real thief comes depends on the scheduler and the clock. With this, every loop of the test's thread is split down to
+//! single items, and each right half is treated as taken with a given chance, from a given seed. So all ways to combine
+//! results are tested, and a failure can be repeated.
 
 use std::cell::Cell;
 

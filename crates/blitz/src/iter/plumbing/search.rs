@@ -1,13 +1,13 @@
-//! Loops that may end early: searches, and whatever stops at the first error.
+//! Loops that may end early: searches, and loops that stop at the first error.
 //!
-//! Halving a loop sends helpers far ahead. If the hit is near the beginning, all they did was in vain, and they took memory
-//! bandwidth away from the thread that was about to find it: the parallel search is slower than the plain one. So a search goes
-//! from the beginning to the end in stretches, each of which is shared by all threads before the next one begins. Whatever
-//! the place of the hit, everything before it has been searched by all threads together, and at most a stretch was in vain.
+//! Halving a loop sends helpers far ahead. If the hit is near the beginning, all their work was in vain, and they took memory
+//! bandwidth away from the thread that was about to find it. The parallel search is then slower than the plain one. So a search goes
+//! from the beginning to the end in stretches. All threads share one stretch before the next one begins. Wherever the
+//! hit is, all threads together have searched everything before it, and at most one stretch was in vain.
 //!
-//! Two things are different if *any* hit will do. Before the first stretch there is one look at the middle, which costs as
-//! much as the first block: where hits are clustered (sorted data) that may be all it takes. And a loop too long to be ever
-//! finished (10^27 numbers) is halved after all, because the only hope is that others find something further on.
+//! Two things are different if *any* hit will do. Before the first stretch the loop looks once at the middle, which costs as
+//! much as the first block. If hits are clustered (sorted data), that may be enough. And a loop too long to be ever
+//! finished (10^27 numbers) is halved anyway, because the only hope is that other threads find something further on.
 
 use super::demand_loop::{Bounds, LEVELS, alone, begin_offer, fold};
 use super::local::Local;

@@ -1,8 +1,8 @@
-//! Loops that are cut by length alone: the same pieces, put together by the same tree, whoever runs them and how many.
+//! Loops that are split by length alone: the same pieces, combined by the same tree, on any number of threads.
 //!
-//! The [demand loop](super::demand_loop) cuts where somebody helps, so its pieces differ from run to run. Here [`Cuts`] says
-//! where a loop of a given length is cut, every piece has a folder of its own, and two results meet where their pieces were
-//! cut apart. So the result is the same in every run, bit for bit, even if the operation is not quite associative, as the
+//! The [demand loop](super::demand_loop) splits where another thread helps, so its pieces differ from run to run. Here [`Cuts`] says
+//! where a loop of a given length is split, every piece has a folder of its own, and two results meet where their pieces were
+//! split. So the result is the same in every run, bit for bit, even if the operation is not quite associative, like the
 //! addition of floats.
 //!
 //! What depends on the threads is only which parts are *offered* to them:

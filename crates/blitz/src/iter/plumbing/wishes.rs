@@ -1,6 +1,6 @@
-//! What a loop's source asks of whoever runs it: a pool, a rule for cutting.
+//! What a loop's source asks of the code that runs it: a pool, a rule for splitting.
 //!
-//! Wishes travel with the producer, through every adaptor that keeps positions, and are granted where the loop begins ([`Grant`]): so `with_pool` and `with_splitter` can stand anywhere in a chain. Of two wishes for the
+//! Wishes travel with the producer, through every adaptor that keeps positions, and are granted where the loop begins ([`Grant`]). So `with_pool` and `with_splitter` can stand anywhere in a chain. Of two wishes for the
 //! same thing, that of the inner iterator counts. Lengths are wishes, too, but older: `min_len` and `max_len`.
 
 use super::demand_loop::{self, Bounds};

@@ -1,8 +1,8 @@
 //! Bringing rows with equal keys together.
 //!
-//! Two ways lead there. With few keys, every thread that takes part fills a hash map of its own, as the plain loop would, and
-//! the maps are merged: as many as threads took part, not one per piece. With many keys that would merge as much as it counts,
-//! and every access would miss the cache; then rows are first dealt out by the bits of their keys' hashes, so that each part
+//! There are two ways. With few keys, every thread that takes part fills a hash map of its own, as the plain loop would, and
+//! the maps are merged: one map per thread that took part, not one per piece. With many keys this would merge as much as it counts,
+//! and every access would miss the cache. Then rows are first distributed by the bits of their keys' hashes, so that each part
 //! of the keys belongs to one thread and fits its cache (`partitions.rs`). A sample of the keys decides.
 //!
 //! Either way rows of a group meet in the order of the slice, so the result is the same for any number of threads.

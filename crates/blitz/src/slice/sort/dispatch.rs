@@ -1,11 +1,11 @@
 //! Which element and key types sort by their bits without being asked to.
 //!
-//! `par_sort` on a slice of `u64` cannot say so in its types: it is written for every `T: Ord`. So it asks at run time, by [`type_id`]. For
-//! the types listed here the order of the bits is the order of `Ord`, and elements that are equal are the same bits, so neither order nor
+//! `par_sort` on a slice of `u64` cannot say so in its types, because it is written for every `T: Ord`. So it asks at run time, by [`type_id`]. For
+//! the types listed here the order of the bits is the order of `Ord`, and equal elements have the same bits. So neither order nor
 //! stability can differ.
 //!
-//! Most callers sort something else, and pay nothing: what cannot be an integer by its size is known as such before code is generated
-//! ([`may_be_integer`]), and what can be is handed on by its width, to code that is there already.
+//! Most callers sort something else, and pay nothing. What cannot be an integer, judging by its size, is known as such before code is generated
+//! ([`may_be_integer`]). What can be one is handed on by its width, to code that is there already.
 
 use super::plan;
 use super::radix::{self, Outcome, RadixKey};

@@ -1,13 +1,13 @@
 //! The standard library's sorts, for comparisons that may contradict themselves.
 //!
-//! The standard sorts panic when they happen to notice that a comparison is no total order. Ours must not: whatever a comparison
-//! answers, the slice ends up as some permutation of itself, and only the comparison's own panics go on to the caller. So a panic
-//! that reaches us is told apart by where it began. The comparison runs under a guard whose destructor only runs when the
-//! comparison itself unwinds; without that mark, the panic is the standard library's complaint. Then the elements are all there (the
+//! The standard sorts panic when they happen to notice that a comparison is not a total order. Ours must not. Whatever a comparison
+//! answers, the slice ends up as some permutation of itself, and only the comparison's own panics reach the caller. So we must know where
+//! a panic began. The comparison runs under a guard whose destructor runs only when the
+//! comparison itself unwinds. Without that mark, the panic is the standard library's complaint. Then the elements are all there (the
 //! standard library promises that much), and heapsort, which works for any answers, finishes the piece.
 //!
-//! On the good path this costs a landing pad that is never entered. After a complaint the other pieces of the same sort go straight to
-//! heapsort, so that the panic message, which the standard library has printed by then, does not appear once per piece.
+//! If nothing panics, this costs a landing pad that is never entered. After a complaint the other pieces of the same sort use
+//! heapsort directly. So the panic message, which the standard library has printed by then, does not appear once per piece.
 
 use super::order::Order;
 use std::cell::Cell;

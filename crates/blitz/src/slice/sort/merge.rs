@@ -1,16 +1,16 @@
 //! Stable merging of two sorted runs into other memory, cut exactly in half as often as there are threads to use.
 //!
-//! * **Exact splitting.** [`co_rank`] finds how many elements of each run make up the first `k` of the result; cutting there gives
+//! * **Exact splitting.** [`co_rank`] finds how many elements of each run make up the first `k` of the result. Cutting there gives
 //!   two independent merges of equal length, however the values are distributed. Every element belongs to one merge only, and
-//!   the search is over before the parts start, so no element is ever visible to two threads (elements need not be `Sync`).
+//!   the search is over before the parts start. So no element is ever visible to two threads (elements need not be `Sync`).
 //! * **Two chains.** One thread merges two such parts in one loop. A merge step depends on the step before it; two independent
 //!   chains keep the processor busy while each waits for its comparison.
 //! * **Galloping.** When a stretch of steps took everything from one run, the end of the stretch is searched with doubling steps
 //!   and copied in one piece, so merging long or few-valued runs costs little more than copying.
 //!
-//! Safety does not rest on the comparator: a step takes the head of a run that is not empty, so whatever the answers are, every
-//! element is copied exactly once, after the last time it was compared. Until the caller declares the target to be the owner, the
-//! source still is, and it is complete: a panic in the comparator leaves it so.
+//! Safety does not depend on the comparator. A step takes the head of a run that is not empty. So whatever the answers are, every
+//! element is copied exactly once, after the last time it was compared. The source is the owner, and complete, until the caller declares
+//! the target to be the owner. A panic in the comparator does not change that.
 
 use super::fork::both;
 use super::raw::Shared;

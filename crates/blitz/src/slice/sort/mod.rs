@@ -9,21 +9,21 @@
 //!
 //! On Linux with 64 bits, what a sort has used besides stays mapped for the next one, if it is no more than 32 MiB; the kernel may take it back at any time ([`pages`]).
 //!
-//! All of them follow one plan. Time a few comparisons ([`plan`]): if the whole sort takes less than a wake-up of another thread
-//! is worth, and none is awake and looks for work, the calling thread does it at once. Otherwise look whether the slice is, or starts with, one run ([`runs`]), and only then split.
-//! Pieces are sorted by the standard library ([`leaf`], [`guarded`]): there is no better sequential sort to be had. What is ours is
+//! All of them follow one plan. First they time a few comparisons ([`plan`]). If the whole sort takes less than a wake-up of another thread
+//! is worth, and no thread is awake and looking for work, the calling thread does it at once. Otherwise they check whether the slice is, or starts with, one run ([`runs`]), and only then split.
+//! Pieces are sorted by the standard library ([`leaf`], [`guarded`]), because there is no better sequential sort. Our own code is
 //! what happens between the pieces: exact merging ([`merge`], [`stable`]), partitioning in place ([`partition`], [`multiway`],
-//! [`unstable`]) or into other memory ([`sample`]), and sorting by bits where the order is one of plain numbers ([`dispatch`],
+//! [`unstable`]) or into other memory ([`sample`]), and sorting by bits if the order is one of plain numbers ([`dispatch`],
 //! [`radix`]).
 //!
-//! Elements are `Send` and need not be `Sync`, so no element is ever visible to two threads at once. Comparisons may panic: the panic
-//! goes on to the caller, and the slice is a permutation of what it was. They may contradict themselves: then no panic reaches the caller, and
-//! the slice is a permutation in no particular order. (The standard library may panic inside, which [`guarded`] takes back; where panics
-//! abort the process it cannot, so there a contradiction may end it, as with the standard sorts.)
+//! Elements are `Send` and need not be `Sync`, so no element is ever visible to two threads at once. Comparisons may panic. The panic then
+//! reaches the caller, and the slice is a permutation of what it was. Comparisons may contradict themselves. Then no panic reaches the caller, and
+//! the slice is a permutation in no particular order. (The standard library may panic inside, and [`guarded`] catches that. Where panics
+//! abort the process it cannot. There a contradiction may end the process, as with the standard sorts.)
 //!
-//! What is generic is compiled again in every program for every type and order, so as little as possible is: forks go through [`fork`],
-//! integers are sorted by five functions, and what a type cannot need is cut off by `if const`. A one-line program
-//! (`examples/one_sort.rs`) is held to a size by `.ci/run`.
+//! Generic code is compiled again in every program, for every type and order, so there is as little of it as possible. Forks go through [`fork`],
+//! integers are sorted by five functions, and what a type cannot need is cut off by `if const`. `.ci/run` checks the size of a one-line program
+//! (`examples/one_sort.rs`).
 
 mod dispatch;
 mod fork;

@@ -1,8 +1,8 @@
-//! Input that is already in order, or in exactly the opposite order, or starts so.
+//! Input that is already in order, or in exactly the opposite order, or starts in this way.
 //!
-//! The standard sorts notice a slice that is one run and do nothing (or reverse it). So do ours, on several threads: a short look
-//! from the front decides whether there may be a long run at all, and only then its end is searched in parallel; what lies behind
-//! the first break that is known is not looked at. On random input this costs two or three comparisons. A run that makes up most
+//! The standard sorts notice a slice that is one run, and do nothing (or reverse it). So do ours, on several threads. A short check
+//! from the front decides whether there may be a long run at all. Only then its end is searched in parallel, and nothing behind
+//! the first break that is known is read. On random input this costs two or three comparisons. A run that makes up most
 //! of the slice is worth keeping too: the rest is sorted and merged into it.
 //!
 //! A comparator that contradicts itself can at most make us call something a run that is none. Nothing moves but whole swaps, so

@@ -1,10 +1,10 @@
 //! Selection: the element that a sort would put at an index, without sorting.
 //!
-//! A round on a long slice (after Floyd and Rivest): a sorted sample tells between which two of its elements the wanted one
-//! lies, with a margin for luck; everything below the lower one and above the upper one is partitioned away, in parallel. What
-//! is left is about a tenth of the slice. Two rounds at most pass before the standard library can finish alone.
+//! A round on a long slice works as follows (after Floyd and Rivest). A sorted sample says between which two of its elements the wanted one
+//! lies, with a safety margin. Everything below the lower one and above the upper one is partitioned away, in parallel. What
+//! is left is about a tenth of the slice. After two rounds at most, the standard library finishes alone.
 //!
-//! Many equal elements show in the sample: if the two pivots are equal, so is everything between them, and it is done.
+//! Many equal elements show in the sample. If the two pivots are equal, so is everything between them, and the search is done.
 //!
 //! Everything moves by swaps of whole elements, so panics and contradictory comparators leave a permutation, and the number of
 //! rounds is bounded.

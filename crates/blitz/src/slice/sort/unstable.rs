@@ -1,5 +1,5 @@
-//! The unstable comparison sort: quicksort in place, whose large partitions run on several threads; leaves go to the standard
-//! library. What a thread sorts alone may be nearly sorted ([`nearly`]), or of elements that are dear to look at ([`multiway`]) or to move
+//! The unstable comparison sort: quicksort in place, whose large partitions run on several threads. The standard
+//! library sorts the leaves. What a thread sorts alone may be nearly sorted ([`nearly`]), or have elements that are expensive to compare ([`multiway`]) or to move
 //! ([`leaf`]). Extra memory: up to a megabyte per thread, however long the slice is.
 //!
 //! One round on a long slice:

@@ -1,7 +1,7 @@
-//! Named pipes of Windows, with the names and the manners of tokio's.
+//! Named pipes of Windows, with the names and the behaviour of tokio's.
 //!
-//! A server makes an *instance* of a pipe and waits for a client to [connect](NamedPipeServer::connect); for the next client it needs another instance, which
-//! had better be there before the first one is handed to a task: clients find nobody in between.
+//! A server makes an *instance* of a pipe and waits for a client to [connect](NamedPipeServer::connect). The next client needs another instance. Make
+//! it before you hand the first one to a task: in between, clients find no instance.
 //!
 //! ```
 //! # let runtime = blitz_io::Runtime::new().unwrap();

@@ -1,5 +1,5 @@
-//! Keys that are arranged against the sort: it looks at the same places every time, so somebody who knows them can show it there whatever they
-//! like. It must stay within `O(n log n)` and a bounded stack all the same.
+//! Keys that are arranged against the sort. It samples the same places every time, so an attacker who knows them decides what it sees
+//! there. Even then the sort must stay within `O(n log n)` and a bounded stack.
 
 use super::element::{Itself, Reading};
 use super::scale::{SAMPLE, Scale};

@@ -1,8 +1,8 @@
 //! What a radix sort can sort by: values that map to bit strings in the same order.
 //!
-//! A key is read as a string of [`BITS`](RadixKey::BITS) bits, most significant first, 64 at a time; comparing the strings compares the
-//! keys. Integers are their own bits with the sign flipped, floats follow IEEE 754 total order, and tuples and arrays are the
-//! strings of their parts one after the other, so `(u16, i64)` costs 80 bits and not a comparison per field.
+//! A key is read as a string of [`BITS`](RadixKey::BITS) bits, most significant first, 64 at a time. Comparing the strings compares the
+//! keys. Integers are their own bits with the sign flipped, and floats follow IEEE 754 total order. Tuples and arrays are the
+//! strings of their parts one after the other. So `(u16, i64)` costs 80 bits, and not a comparison per field.
 //!
 //! The trait is sealed. That is what lets the sort trust its keys: they are pure functions of the element and never panic.
 

@@ -1,8 +1,8 @@
 //! Radix sort of a long slice on several threads: one stable pass over a [`Scale`], then every bucket by itself.
 //!
-//! The pass cuts the slice into stripes. Each stripe counts its elements per bucket; the counts, added up bucket by bucket and stripe
-//! by stripe, give every stripe its own places in every bucket, so all of them write at once without asking each other, and
-//! elements of a bucket keep their order. Buckets that are themselves long go through the same pass again, so one crowded bucket
+//! The pass cuts the slice into stripes. Each stripe counts its elements per bucket. The counts are added up bucket by bucket and stripe
+//! by stripe, which gives every stripe its own places in every bucket. So all stripes write at once without asking each other, and
+//! elements of a bucket keep their order. Buckets that are themselves long go through the same pass again. So one crowded bucket
 //! does not leave the other threads idle.
 
 use super::super::raw::{Shared, copy_in_parallel};

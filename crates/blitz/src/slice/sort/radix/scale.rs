@@ -2,9 +2,9 @@
 //!
 //! Top bits make poor buckets when keys crowd: small numbers with a few huge ones among them, signed numbers around zero (whose
 //! bit patterns differ in all 64 bits), timestamps of one day. A scale runs from about the smallest to about the largest key of a
-//! sample in equal steps; whatever lies outside goes to the first or the last bucket. The mapping is monotone for any sample, so
-//! correctness does not depend on it; only the balance does. Whoever knows where the sample is taken can spoil that, so those who lay out
-//! scale after scale count how often they do.
+//! sample, in equal steps. Keys outside go to the first or the last bucket. The mapping is monotone for any sample, so
+//! correctness does not depend on it. Only the balance does. Somebody who knows where the sample is taken can spoil it. So code that lays out
+//! scale after scale counts how often it does.
 
 use super::element::Reading;
 

@@ -1,13 +1,13 @@
 //! Radix sort of one slice on one thread.
 //!
 //! Long slices are spread over a [`Scale`] into buckets of a few thousand elements, which fit the nearest caches. A bucket is sorted
-//! by bits, from the highest one in which its elements differ (so constant digits cost nothing) down to a few more than it takes
-//! to tell them apart if they are spread evenly. That takes two passes, the lower digit first; then one insertion sort brings
-//! the few that are still out of order to their places. Where keys are crowded, the insertion sort meets long groups that
-//! agree in all those bits, and hands them back to be sorted by the bits below.
+//! by bits. It begins at the highest bit in which its elements differ, so constant digits cost nothing. It ends a few bits below what is needed
+//! to distinguish them if they are spread evenly. That takes two passes, the lower digit first. Then one insertion sort moves
+//! the few elements that are still out of order to their places. Where keys are crowded, the insertion sort meets long groups that
+//! agree in all those bits, and returns them to be sorted by the bits below.
 //!
-//! Every level of that looks at fewer bits, or so it is meant: a scale is laid out by a sample, and keys may be arranged so that a sample
-//! tells nothing about the others. So levels are counted, and after [`DEEPEST`] of them what is left is sorted by comparing.
+//! Every level is meant to look at fewer bits. But a scale is laid out by a sample, and keys may be arranged so that a sample
+//! says nothing about the others. So levels are counted, and after [`DEEPEST`] of them the rest is sorted by comparing.
 //!
 //! Elements are plain copies with trusted keys: nothing here runs user code.
 

@@ -1,13 +1,13 @@
 //! Splitters for a multiway partition on several threads, when elements may not be shared between threads.
 //!
-//! A sample of the slice is sorted; `k - 1` evenly spaced ranks cut the order into `k` buckets. Elements are `Send` but not `Sync`, so
+//! A sample of the slice is sorted, and `k - 1` evenly spaced ranks cut the order into `k` buckets. Elements are `Send` but not `Sync`, so
 //! two threads must not compare against the same element. Therefore the slice is cut into stripes, and every stripe has splitters of
-//! its own: around each rank, neighbouring sample elements are dealt out, *the largest to the first stripe*. So a stripe further back
-//! cuts a little lower, which keeps equal elements in order: of two equal ones, the one in front never lands in a later bucket.
-//! What the stripes disagree about lies between neighbours of a large sample; whoever sorts the buckets merges it afterwards.
+//! its own. Around each rank, neighbouring sample elements are dealt out, *the largest to the first stripe*. So a stripe further back
+//! cuts a little lower. This keeps equal elements in order: of two equal ones, the one in front never lands in a later bucket.
+//! Elements about which the stripes disagree lie between neighbours of a large sample. They are merged when the buckets are sorted.
 //!
-//! A splitter is an element of the slice. While its stripe uses it, it lives in the stripe's tree and nobody looks at its place in the
-//! slice; when the tree is dropped it goes back, with whatever the comparator may have done to it.
+//! A splitter is an element of the slice. While its stripe uses it, it lives in the stripe's tree, and nobody reads its place in the
+//! slice. When the tree is dropped the element goes back, with whatever the comparator may have done to it.
 
 use super::super::raw::Shared;
 use super::super::tree::{self, BATCH};
