@@ -1,5 +1,31 @@
-//! Blitz under tokio's name: `[patch.crates-io] tokio = { path = "…/compat/tokio" }` puts a whole dependency tree on the Blitz
-//! runtime.
+//! Blitz under tokio's name. Two lines in a manifest put a whole dependency tree on the Blitz runtime; no source changes:
+//!
+//! ```toml
+//! [patch.crates-io]
+//! tokio = { path = "path/to/blitz/compat/tokio" }
+//! ```
+//!
+//! Programs go on as they are:
+//!
+//! ```
+//! use tokio::sync::mpsc;
+//!
+//! #[tokio::main]
+//! async fn main() {
+//!     let (sender, mut receiver) = mpsc::channel(8);
+//!     tokio::spawn(async move { sender.send("hello").await });
+//!     assert_eq!(receiver.recv().await, Some("hello"));
+//! }
+//! ```
+//!
+//! Everything here is re-exported from the crate `blitz_io`, whose front page has the map of its modules. It has more than tokio: a program that uses that no longer compiles with the original.
+//! The version of this crate is that of the tokio whose API it has. [Coming from tokio](https://github.com/blitz-rt/blitz/blob/main/docs/coming-from-tokio.md) says what differs and why.
+//!
+//! # Features
+//! All of tokio's names are there, so that manifests that ask for them work, and they change nothing: everything is always there. What a program does not use costs it a little compile time.
+//!
+//! # Platforms
+//! Those of `blitz-io`. Rust 1.85 or later.
 #![forbid(unsafe_code)]
 
 pub use blitz_io::*;

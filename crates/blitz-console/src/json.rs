@@ -99,6 +99,14 @@ fn number(out: &mut String, value: f64) {
 }
 
 /// Something that was read.
+///
+/// ```
+/// use blitz_console::json::Value;
+///
+/// let ada = Value::read(r#"{"name": "Ada", "year": 1815, "is_here": false}"#).unwrap();
+/// assert_eq!((ada.at("name").text(), ada.at("year").number(), ada.at("is_here").flag()), ("Ada", 1815.0, false));
+/// assert_eq!(ada.at("nothing"), &Value::Null);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// `null`.

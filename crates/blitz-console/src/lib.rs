@@ -1,19 +1,37 @@
 //! A live page that shows what a Blitz program does: threads, tasks, loops and joins.
 //!
-//! ```no_run
-//! let console = blitz_console::serve("127.0.0.1:6670")?;
-//! println!("http://{}", console.local_addr());
+//! ```
+//! let console = blitz_console::serve("127.0.0.1:0")?; // 0: any port that is free
+//! println!("open http://{}", console.local_addr());
+//! assert!(console.local_addr().ip().is_loopback());
 //! # std::io::Result::Ok(())
 //! ```
 //!
-//! Open the address in a browser, or `blitz top 127.0.0.1:6670` in a terminal. The page needs nothing from elsewhere; it changes nothing in the program.
+//! Open the address in a browser, or call `blitz top 127.0.0.1:6670` in a terminal. The page needs nothing from elsewhere, and it changes nothing in the program.
 //!
-//! # In Cargo.toml
+//! A program that is to be looked at only now and then calls [`from_env`] instead: it serves the page if the environment says `BLITZ_CONSOLE=127.0.0.1:6670`, and does nothing otherwise.
+//!
+//! # What is where
+//!
+//! | item | what it is for |
+//! |---|---|
+//! | [`serve`] | the page at a loopback address, in one line |
+//! | [`from_env`] | the same, if the environment asks for it |
+//! | [`Console`], [`Serving`] | a page for other machines, with a token; how to end it |
+//! | [`top`] | the page's contents in a terminal: what `blitz top` is |
+//! | [`json`] | reading what the page gets |
+//!
+//! # Features
+//!
+//! | feature | what it adds |
+//! |---|---|
+//! | `hooks` | something to show: a look into a table for each spawn of a task, and a few stores for each poll |
+//!
 //! ```toml
 //! blitz-console = { version = "0.1", features = ["hooks"] }
 //! ```
-//! The feature `hooks` is what there is to see: it adds a look into a table to each spawn of a task and a few stores to each poll. It is not on by default
-//! because all crates of a build share it. Without it the page shows the process only, and says so.
+//!
+//! It is not on by default, because all crates of a build share it. Without it the page shows the process only, and says so.
 //!
 //! # What it costs
 //! Without anybody looking: what the hooks cost, and a thread that sleeps. While somebody looks, the thread samples what everybody does 250 times a second. Times of
@@ -22,6 +40,9 @@
 //! # Who may look
 //! On a loopback address everybody on this machine, under the machine's own names. On any other address only who knows the token ([`Console::token`]); without
 //! one, [`Console::serve`] refuses.
+//!
+//! # Platforms
+//! Where `blitz-io` has sockets: Linux, Windows, macOS, the BSDs. What the system says about the process (its memory and CPU time) is shown on Linux. Rust 1.85 or later.
 
 mod eye;
 mod frame;
@@ -109,6 +130,12 @@ pub struct Console {
 
 impl Console {
     /// For loopback addresses, without a token.
+    ///
+    /// ```
+    /// let console = blitz_console::Console::new().serve("127.0.0.1:0")?;
+    /// # console.stop();
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn new() -> Self {
         Self::default()
     }
@@ -116,6 +143,14 @@ impl Console {
     /// Only who knows the token may look: as `?token=…` in the address, or in the header `Authorization: Bearer …`.
     ///
     /// The connection is not encrypted: whoever can listen to it learns the token and sees what the page shows.
+    ///
+    /// ```
+    /// // On all addresses of this machine, for those who know the token.
+    /// let console = blitz_console::Console::new().token("a long secret").serve("0.0.0.0:0")?;
+    /// println!("http://this-machine:{}/?token=a+long+secret", console.local_addr().port());
+    /// # console.stop();
+    /// # std::io::Result::Ok(())
+    /// ```
     #[must_use]
     pub fn token(mut self, token: impl Into<String>) -> Self {
         self.token = Some(token.into());
@@ -126,6 +161,13 @@ impl Console {
     ///
     /// # Errors
     /// If the address is taken or not one of this machine's, or if it is not a loopback address and there is no token.
+    ///
+    /// ```
+    /// let first = blitz_console::Console::new().serve("127.0.0.1:0")?;
+    /// let taken = blitz_console::Console::new().serve(first.local_addr());
+    /// assert!(taken.is_err());
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn serve(self, address: impl ToSocketAddrs) -> io::Result<Serving> {
         let addresses: Vec<SocketAddr> = address.to_socket_addrs()?.collect();
         let refused = |why: String| io::Error::new(io::ErrorKind::PermissionDenied, why);
@@ -155,6 +197,14 @@ impl Console {
 }
 
 /// A page that is served. Dropping this changes nothing: it is served until [`Serving::stop`] or the end of the program.
+///
+/// ```
+/// let console = blitz_console::serve("127.0.0.1:0")?;
+/// println!("open http://{}", console.local_addr());
+/// // The program runs, and somebody looks at it.
+/// console.stop();
+/// # std::io::Result::Ok(())
+/// ```
 pub struct Serving {
     address: SocketAddr,
     stop: server::Stop,

@@ -12,6 +12,13 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const LONGEST_LINE: usize = 16 << 20;
 
 /// What to look at, and how.
+///
+/// ```
+/// use blitz_console::top::Options;
+///
+/// let options = Options { address: "127.0.0.1:6670".into(), once: true, size: (80, 24), ..Options::default() };
+/// assert_eq!(options.token, None);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// Where a program serves its page.
@@ -28,6 +35,18 @@ pub struct Options {
 ///
 /// # Errors
 /// If nobody serves a page there, or wants a token, or if it ends before there is anything to show.
+///
+/// ```
+/// use blitz_console::top::{Options, run};
+///
+/// let console = blitz_console::serve("127.0.0.1:0")?;
+/// let address = console.local_addr().to_string();
+/// let mut text = Vec::new();
+/// run(&Options { address, once: true, size: (80, 24), token: None }, &mut text)?;
+/// assert!(!text.is_empty());
+/// # console.stop();
+/// # std::io::Result::Ok(())
+/// ```
 pub fn run(options: &Options, out: &mut impl Write) -> io::Result<()> {
     let mut frames = Frames::connect(options, PATIENCE)?;
     let mut before = None;

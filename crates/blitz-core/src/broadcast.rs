@@ -23,6 +23,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Tells the closure of a broadcast on which thread it runs.
+///
+/// ```
+/// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(3).build()?;
+/// // Each thread sees to a part of its own.
+/// let parts = pool.broadcast(|thread| (thread.index(), thread.num_threads()));
+/// assert_eq!(parts, [(0, 3), (1, 3), (2, 3)]);
+/// # Ok::<(), blitz_core::ThreadPoolBuildError>(())
+/// ```
 pub struct BroadcastContext<'a> {
     seat: &'a Seat,
     /// As many as were told. The pool may have got another number since.
@@ -43,12 +51,24 @@ impl BroadcastContext<'_> {
     }
 
     /// The index of this thread: each of `0..num_threads` once per broadcast.
+    ///
+    /// ```
+    /// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(2).build()?;
+    /// assert_eq!(pool.broadcast(|thread| thread.index()), [0, 1]);
+    /// # Ok::<(), blitz_core::ThreadPoolBuildError>(())
+    /// ```
     #[inline]
     pub fn index(&self) -> usize {
         self.seat.index
     }
 
     /// How many threads run the broadcast. The pool may have [another number](crate::ThreadPool::set_num_threads) by now.
+    ///
+    /// ```
+    /// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(2).build()?;
+    /// assert_eq!(pool.broadcast(|thread| thread.num_threads()), [2, 2]);
+    /// # Ok::<(), blitz_core::ThreadPoolBuildError>(())
+    /// ```
     #[inline]
     pub fn num_threads(&self) -> usize {
         self.threads

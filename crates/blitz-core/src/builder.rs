@@ -96,6 +96,22 @@ where
 }
 
 /// A thread that is about to join a pool: what a spawn handler gets.
+///
+/// ```
+/// use blitz_core::ThreadPoolBuilder;
+///
+/// let pool = ThreadPoolBuilder::new()
+///     .num_threads(2)
+///     .spawn_handler(|thread| {
+///         let name = format!("worker {} of the game", thread.index());
+///         std::thread::Builder::new().name(name).spawn(|| thread.run())?;
+///         Ok(())
+///     })
+///     .build()?;
+/// let name = pool.broadcast(|_| std::thread::current().name().map(str::to_owned)).remove(1);
+/// assert_eq!(name.as_deref(), Some("worker 1 of the game"));
+/// # Ok::<(), blitz_core::ThreadPoolBuildError>(())
+/// ```
 pub struct ThreadBuilder {
     pool: Arc<Pool>,
     index: usize,
@@ -103,21 +119,71 @@ pub struct ThreadBuilder {
 
 impl ThreadBuilder {
     /// The thread's index in its pool.
+    ///
+    /// ```
+    /// let mut indices = Vec::new();
+    /// blitz_core::ThreadPoolBuilder::new().num_threads(2).spawn_handler(|thread| {
+    ///     indices.push(thread.index());
+    ///     std::thread::spawn(|| thread.run());
+    ///     Ok(())
+    /// }).build()?;
+    /// assert_eq!(indices, [0, 1]);
+    /// # Ok::<(), blitz_core::ThreadPoolBuildError>(())
+    /// ```
     pub fn index(&self) -> usize {
         self.index
     }
 
     /// The name asked for, if any. Without one, the pool calls the threads that it starts itself `blitz-0`, `blitz-1` and so on.
+    ///
+    /// ```
+    /// blitz_core::ThreadPoolBuilder::new()
+    ///     .num_threads(1)
+    ///     .thread_name(|index| format!("part {index}"))
+    ///     .spawn_handler(|thread| {
+    ///         assert_eq!(thread.name(), Some("part 0"));
+    ///         std::thread::spawn(|| thread.run());
+    ///         Ok(())
+    ///     })
+    ///     .build()?;
+    /// # Ok::<(), blitz_core::ThreadPoolBuildError>(())
+    /// ```
     pub fn name(&self) -> Option<&str> {
         self.pool.attributes.name(self.index)
     }
 
     /// The stack size asked for, if any.
+    ///
+    /// ```
+    /// blitz_core::ThreadPoolBuilder::new().num_threads(1).stack_size(1 << 20).spawn_handler(|thread| {
+    ///     let size = thread.stack_size().unwrap();
+    ///     assert_eq!(size, 1 << 20);
+    ///     std::thread::Builder::new().stack_size(size).spawn(|| thread.run())?;
+    ///     Ok(())
+    /// }).build()?;
+    /// # Ok::<(), blitz_core::ThreadPoolBuildError>(())
+    /// ```
     pub fn stack_size(&self) -> Option<usize> {
         self.pool.attributes.stack_size
     }
 
     /// Runs the thread's part in the pool; returns when the pool ends.
+    ///
+    /// ```
+    /// use std::cell::Cell;
+    ///
+    /// thread_local!(static IS_MINE: Cell<bool> = const { Cell::new(false) });
+    ///
+    /// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(1).spawn_handler(|thread| {
+    ///     std::thread::spawn(|| {
+    ///         IS_MINE.set(true); // before the pool's work
+    ///         thread.run(); // all of it
+    ///     });
+    ///     Ok(())
+    /// }).build()?;
+    /// assert!(pool.install(|| IS_MINE.get()));
+    /// # Ok::<(), blitz_core::ThreadPoolBuildError>(())
+    /// ```
     pub fn run(self) {
         #[cfg(windows)]
         self.pool.begun[self.index].set();
@@ -173,6 +239,12 @@ impl Default for ThreadPoolBuilder {
 
 impl ThreadPoolBuilder {
     /// A builder with every knob at its default.
+    ///
+    /// ```
+    /// let pool = blitz_core::ThreadPoolBuilder::new().build()?;
+    /// assert!(pool.current_num_threads() >= 1); // as many as the process may use CPUs
+    /// # Ok::<(), blitz_core::ThreadPoolBuildError>(())
+    /// ```
     pub fn new() -> Self {
         Self::default()
     }
@@ -583,8 +655,8 @@ impl<S> ThreadPoolBuilder<S> {
     ///
     /// In the global pool, this means that calls from outside are handed over: see [`caller_participates`](Self::caller_participates).
     ///
-    /// A thread that stands in for another, while threads of the pool wait for another pool or are in [`block_in_place`](crate::block_in_place), is set up in the same way: then
-    /// the handler is called once more with the same index, as is the exit handler when that thread ends.
+    /// Sometimes a thread stands in for another: while threads of the pool wait for another pool, or are in [`block_in_place`](crate::block_in_place). It is set up in the same way, so
+    /// the handler is called once more with the same index. So is the exit handler, when that thread ends.
     ///
     /// ```
     /// use std::sync::mpsc;
@@ -702,9 +774,9 @@ impl<S> ThreadPoolBuilder<S> {
     /// Called when the pool cannot go on by itself: all of its threads block or have nothing to do, at least one of them blocks in the middle of something, and no
     /// task is queued.
     ///
-    /// If nobody outside of the pool is going to wake one of them, that is a deadlock, and this is the place to break it: to find the circle among what your threads wait for, and to
-    /// wake one of them with an error. Threads that block in something that is not Blitz's have to say so, or they count as running; one that has been woken there a
-    /// moment ago may still count as blocked, so look whether there is a circle. The handler runs on a thread of its own, and may be called more than once for the
+    /// If nobody outside of the pool is going to wake one of them, that is a deadlock, and this is the place to break it. Find the circle among what your threads wait for, and
+    /// wake one of them with an error. Threads that block in something that is not Blitz's have to say so, or they count as running. One that has been woken there a
+    /// moment ago may still count as blocked: look whether there is a circle. The handler runs on a thread of its own, and may be called more than once for the
     /// same deadlock. A pool that an async runtime lives on reports none.
     ///
     /// ```
@@ -751,7 +823,7 @@ impl<S> ThreadPoolBuilder<S> {
     /// everything handed over to the pool's threads, as rayon does (`false`)?
     ///
     /// By default they may in the global pool, unless its threads differ from theirs by stack size, start
-    /// or exit handler or spawn handler; and they may not in other pools, because `install` promises that its
+    /// or exit handler or spawn handler. In other pools they may not, because `install` promises that its
     /// closure runs on the pool's threads, with their thread-locals.
     ///
     /// Taking part costs some 25 ns a call. Handing over costs a wake-up and a wait, 14 to 33 microseconds, and the work
@@ -775,6 +847,13 @@ impl<S> ThreadPoolBuilder<S> {
     ///
     /// What runs there sees it: [`available_parallelism`](std::thread::available_parallelism) is 1, and threads, pools and programs that it starts
     /// may use no other CPU unless they ask for it. Without this, the engine leaves alone where threads run.
+    ///
+    /// ```
+    /// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(1).pin_workers(true).build()?;
+    /// let cpus = pool.install(|| std::thread::available_parallelism().unwrap());
+    /// assert!(cpus.get() == 1 || cfg!(not(target_os = "linux")));
+    /// # Ok::<(), blitz_core::ThreadPoolBuildError>(())
+    /// ```
     pub fn pin_workers(mut self, pin: bool) -> Self {
         self.pinning = if pin { Pinning::Cpus } else { Pinning::Free };
         self
@@ -814,9 +893,13 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// The most detached tasks that wait in the pool's queues, and what happens to the next one: whoever calls [`spawn`](crate::spawn), `spawn_fifo` or `spawn_handle` waits until one has
-    /// begun (`Block`), gets a panic (`Refuse`), or it is queued all the same (`Grow`, which is how it is without this). [`try_spawn`](crate::try_spawn) hands the closure back in
-    /// any case.
+    /// The most detached tasks that wait in the pool's queues, and what happens to the next one.
+    ///
+    /// * `Block`: whoever calls [`spawn`](crate::spawn), `spawn_fifo` or `spawn_handle` waits until a task has begun.
+    /// * `Refuse`: the call panics.
+    /// * `Grow`: it is queued all the same, as it is without this.
+    ///
+    /// [`try_spawn`](crate::try_spawn) hands the closure back in any case.
     ///
     /// For producers that are faster than the pool. A thread of a pool that has to wait does so as in [`block_in_place`](crate::block_in_place): others run what is queued. If all threads of the
     /// pool wait for room in it, and there may be no others ([`max_rescue_threads`](Self::max_rescue_threads)), one of them gets room beyond the limit. Tasks of
@@ -895,6 +978,12 @@ impl<S> fmt::Debug for ThreadPoolBuilder<S> {
 }
 
 /// Why a pool could not be made.
+///
+/// ```
+/// let too_many = blitz_core::max_num_threads() + 1;
+/// let error = blitz_core::ThreadPoolBuilder::new().num_threads(too_many).build().unwrap_err();
+/// assert!(error.to_string().contains("can have at most"));
+/// ```
 #[derive(Debug)]
 pub struct ThreadPoolBuildError {
     kind: ErrorKind,

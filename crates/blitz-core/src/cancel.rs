@@ -524,6 +524,17 @@ impl fmt::Debug for CancelToken {
 }
 
 /// Cancels a token when it is dropped. Made by [`CancelToken::drop_guard`].
+///
+/// ```
+/// let token = blitz_core::CancelToken::new();
+/// let searching = {
+///     let _guard = token.clone().drop_guard();
+///     token.spawn_handle(|| while !blitz_core::is_cancelled() {})
+///     // Whoever leaves here, by `?` or by a panic, leaves no work behind.
+/// };
+/// let _ = searching.join();
+/// assert!(token.is_cancelled());
+/// ```
 #[derive(Debug)]
 #[must_use = "dropping it cancels the token"]
 pub struct CancelOnDrop {
@@ -564,6 +575,14 @@ pub struct Cancelled {
 
 impl Cancelled {
     /// By a deadline, and not by hand?
+    ///
+    /// ```
+    /// use blitz_core::CancelToken;
+    /// use std::time::Duration;
+    ///
+    /// let late = CancelToken::with_timeout(Duration::ZERO);
+    /// assert!(late.run(|| ()).unwrap_err().timed_out());
+    /// ```
     pub fn timed_out(self) -> bool {
         self.timed_out
     }

@@ -113,8 +113,8 @@ fn show_forks(seat: &Seat) -> bool {
 
 /// May the calling thread run parts of a loop itself?
 ///
-/// A thread in a pool may. A thread outside may if the pool that its calls go to admits guests; the global pool does unless its threads were given
-/// stacks or handlers that the caller does not have, and then everything must run on them.
+/// A thread in a pool may. A thread outside may if the pool that its calls go to admits guests. The global pool does, unless its threads were given
+/// stacks or handlers that the caller does not have: then everything must run on them.
 ///
 /// ```
 /// assert!(blitz_core::demand::caller_may_take_part());

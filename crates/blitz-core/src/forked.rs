@@ -117,6 +117,16 @@ where
 }
 
 /// A task that has been offered; see [`fork`].
+///
+/// ```
+/// // The second half is begun by whoever is free, and needed in the middle of the first.
+/// let text = blitz_core::fork(|| "world".len(), |length| {
+///     let greeting = String::from("hello, ");
+///     let length = length.join();
+///     format!("{greeting}{length} letters")
+/// });
+/// assert_eq!(text, "hello, 5 letters");
+/// ```
 #[must_use = "a task that nobody joins is run at the end of `fork`"]
 pub struct Forked<'f, F, R> {
     frame: &'f Frame<F, R>,

@@ -271,6 +271,16 @@ impl<T> Future for JoinHandle<T> {
 }
 
 /// The result of a task spawned with [`Scope::spawn_handle`](crate::Scope::spawn_handle).
+///
+/// ```
+/// let numbers = vec![3, 1, 2];
+/// let (min, max) = blitz_core::scope(|scope| {
+///     let min = scope.spawn_handle(|_| numbers.iter().min());
+///     let max = scope.spawn_handle(|_| numbers.iter().max());
+///     (min.join().unwrap(), max.join().unwrap())
+/// });
+/// assert_eq!((min, max), (Some(&1), Some(&3)));
+/// ```
 #[must_use = "dropping a handle leaves its panic to the scope"]
 pub struct ScopedHandle<'scope, T> {
     shared: Arc<Shared<T>>,

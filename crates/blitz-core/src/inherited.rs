@@ -230,8 +230,9 @@ pub(crate) fn provide_token<R>(
     Provided::Token(own).to(work)
 }
 
-/// Runs `work` in a span; everything that is started in it is in the span as well, on whichever thread it runs: forks, parts of loops, and tasks, each for
-/// as long as it runs (feature `tracing`).
+/// Runs `work` in a span (feature `tracing`).
+///
+/// Everything that is started in it is in the span as well, on whichever thread it runs: forks, parts of loops, and tasks, each for as long as it runs.
 ///
 /// Code that enters spans by itself inside of that is as it was: those are the thread's.
 ///

@@ -39,6 +39,16 @@ use std::mem::{ManuallyDrop, MaybeUninit};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Tells a closure of [`join_context`] whether it was moved to another thread.
+///
+/// ```
+/// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(2).build()?;
+/// pool.install(|| {
+///     // The left half runs where it was called.
+///     let (left, _right) = blitz_core::join_context(|left| left.migrated(), |right| right.migrated());
+///     assert!(!left);
+/// });
+/// # Ok::<(), blitz_core::ThreadPoolBuildError>(())
+/// ```
 #[derive(Debug)]
 pub struct FnContext {
     migrated: bool,
@@ -179,6 +189,15 @@ impl Known<fn()> {
 }
 
 /// A loop that runs, for the forks that make parts of it; or none. See [`in_loop`](crate::demand::in_loop).
+///
+/// ```
+/// use blitz_core::demand::{Within, in_loop};
+///
+/// assert!(!Within::NOTHING.is_loop());
+/// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(1).build()?;
+/// assert!(pool.install(|| in_loop(|within| within.is_loop())));
+/// # Ok::<(), blitz_core::ThreadPoolBuildError>(())
+/// ```
 #[derive(Clone, Copy)]
 pub struct Within(pub(crate) *const Context);
 

@@ -1,4 +1,4 @@
-//! The engine of Blitz: a work-stealing thread pool for fork-join, scopes and spawns.
+//! The engine of Blitz: a work-stealing pool of threads with `join`, scopes, spawned tasks and broadcasts.
 //!
 //! ```
 //! fn fib(n: u32) -> u64 {
@@ -11,13 +11,65 @@
 //! assert_eq!(fib(20), 6765);
 //! ```
 //!
-//! What it promises, and where the promise is kept:
-//! * a fork that nobody takes costs about a nanosecond ([`join()`], `join_stack`);
-//! * a thread that waits runs only descendants of what it waits for (`context`, `wait`);
-//! * an idle pool makes no system calls, and small work wakes nobody (`sleep`, `wake`);
-//! * outside threads take part instead of waiting (`guest`, `occupancy`).
+//! This crate is for libraries that need a pool and no iterators. Most programs want `blitz-rt` instead, which has parallel iterators and sorting on top of it and re-exports nearly all that is here, or `blitz-io`, the
+//! async runtime on the same threads. The names are rayon-core's wherever rayon-core has one.
 //!
-//! The names are rayon-core's wherever rayon-core has one.
+//! What it promises, and in which file the promise is kept:
+//! * a fork that nobody takes costs about a nanosecond ([`join()`], `join_stack.rs`);
+//! * a thread that waits runs only descendants of what it waits for (`context.rs`, `wait.rs`);
+//! * an idle pool makes no system calls, and small work wakes nobody (`sleep.rs`, `wake.rs`);
+//! * outside threads take part instead of waiting (`guest.rs`, `occupancy.rs`).
+//!
+//! # What is where
+//!
+//! | to | use |
+//! |---|---|
+//! | run two closures, or several | [`join()`], [`join_context`], [`join!`](crate::join!), [`fork()`], [`try_join()`], [`try_join!`](crate::try_join!) |
+//! | run any number of tasks that borrow | [`scope`](fn@scope), [`scope_fifo`], [`in_place_scope`], [`in_place_scope_fifo`] |
+//! | start a task and go on | [`spawn`](fn@spawn), [`spawn_fifo`], [`try_spawn`], [`spawn_handle`] with a [`JoinHandle`] |
+//! | run something on every thread | [`broadcast`](fn@broadcast), [`spawn_broadcast`] |
+//! | have a pool of one's own | [`ThreadPoolBuilder`], [`ThreadPool`]; [`Topology`] says which CPUs share what |
+//! | block, or give way, inside of a task | [`block_in_place`](fn@block_in_place), [`yield_now`], [`yield_local`] |
+//! | stop work, or make it less urgent | [`CancelToken`], [`checkpoint`], [`with_priority`] |
+//! | pass values on to all that is started | [`Inherited`] |
+//! | see what happens | [`PoolStats`], and the features `profile` and `trace` |
+//! | cut loops of one's own when somebody has time | [`demand`] |
+//! | build something else | [`primitives`]: deque, queues, latches, fences, back-off |
+//!
+//! # The files
+//!
+//! For readers of the source, in the order in which work passes them; `ARCHITECTURE.md` in the repository has a line for each file.
+//!
+//! | part | files |
+//! |---|---|
+//! | a call comes in | `join`, `scope`, `spawn`, `broadcast`, `forked`, `entered` (which pool), `guest` (from outside) |
+//! | a thread and what it has | `seat`, `occupancy`, `join_stack` (forks), `task`, `arena`, `shared_queue` |
+//! | somebody is woken, if it is worth that | `wake`, `wake_cost`, `sleep`, `placement` |
+//! | another thread takes the work | `worker`, `context` (who may run what) |
+//! | the caller waits | `wait`, `handle`, `thread_latch` |
+//! | no thread is left | `rescue`, `block_in_place`, `extra` |
+//! | what work inherits | `inherited`, `cancel`, `priority` |
+//! | pools begin and end | `builder`, `thread_pool`, `global`, `pool`, `life`, `resize`, `fork` (a child of the process) |
+//! | others look | `stats`, `hooks`, `site`, `profile`, `trace`, `console` |
+//!
+//! # Features
+//!
+//! None is on by default. A feature that is off is not compiled in.
+//!
+//! | feature | what it adds | what it costs |
+//! |---|---|---|
+//! | `profile` | the module `profile`: work and span of a computation. Includes `sites` | a load for each fork |
+//! | `trace` | the module `trace`: a timeline of what the threads do | a load for each theft, search, sleep and task |
+//! | `console` | what the threads do right now, for `blitz-console`. Includes `sites` | a load for each loop, outermost join and theft |
+//! | `sites` | forks, loops, scopes and tasks know which line of the program called them; for the two others that name it | an argument of functions that are not inlined |
+//! | `tracing` | `in_span`: forks and tasks inherit a span of the crate `tracing` | |
+//! | `web_spin_lock` | in a web page with threads, the page's own thread spins where others block, and time is the browser's | nothing elsewhere |
+//!
+//! # Platforms
+//!
+//! Linux, Windows, macOS, the BSDs, Android, iOS and WebAssembly, with and without threads: [what is tested how](https://github.com/blitz-rt/blitz/blob/main/docs/guide/platforms.md). Rust 1.85 or later.
+//!
+//! The modules `companion`, `console`, `crew`, `inherited`, `rows`, `rules`, `site` and `text` are hidden: they are for the other crates of Blitz, and may change in any release.
 
 // What the engine is built of, and knows nothing of the engine.
 #[cfg(not(loom))]

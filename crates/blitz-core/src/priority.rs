@@ -43,6 +43,17 @@ const BLOCK_US: u64 = 8;
 const KEEP_ALIVE: Duration = Duration::from_secs(1);
 
 /// How urgent a piece of work is. See [`with_priority`].
+///
+/// ```
+/// use blitz_core::{Priority, current_priority, with_priority};
+///
+/// // What is forked and spawned inside is of the background, too.
+/// let (left, right) = with_priority(Priority::Background, || {
+///     blitz_core::join(current_priority, current_priority)
+/// });
+/// assert_eq!((left, right), (Priority::Background, Priority::Background));
+/// assert_eq!(current_priority(), Priority::Latency);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Priority {
     /// Somebody waits for it: as soon as possible. The default.
@@ -54,10 +65,10 @@ pub enum Priority {
 
 /// Runs `work` with this priority, and everything that it forks and spawns.
 ///
-/// Of [`Background`](Priority::Background) work,
-/// * tasks (of `spawn`, `spawn_handle`, scopes, `spawn_cpu`) are begun when there is nothing else to do, and at the latest after 64 other pieces of work of a thread;
-/// * parallel loops, sorts, `ops`, recursions by `join`, and code that calls [`checkpoint`](crate::checkpoint), make room between two blocks (some microseconds) if another
-///   task waits and no thread is free for it. Then they go on with one block each millisecond, or when there is room again.
+/// What [`Background`](Priority::Background) means for
+/// * tasks (of `spawn`, `spawn_handle`, scopes, `spawn_cpu`): they are begun when there is nothing else to do. At the latest, a thread begins one after 64 other pieces of work.
+/// * parallel loops, sorts, `ops`, recursions by `join`, and code that calls [`checkpoint`](crate::checkpoint): if another task waits and no thread is free for it, they make room,
+///   between two blocks of some microseconds. Then they go on with one block each millisecond, or when there is room again.
 ///
 /// So a task waits for one block of the background at most, and for the rest of a background task that has no loop in it. The task does not run on
 /// top of the loop: another thread is lent for it, which has no [index](crate::current_thread_index).

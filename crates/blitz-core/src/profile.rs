@@ -43,11 +43,14 @@ mod taken;
 #[cfg(test)]
 mod tests;
 
+#[doc(hidden)]
 pub use polled::{Followed, Polled};
 pub use recording::record;
 pub use report::{Longest, Profile};
+#[doc(hidden)]
+pub use strand::Parts;
+pub use strand::label;
 pub(crate) use strand::{Carried, Ends, Forked, Spawned, pause};
-pub use strand::{Parts, label};
 
 use crate::clock;
 use crate::thread_pool::current_num_threads;
@@ -100,6 +103,11 @@ impl Default for Profiler {
 
 impl Profiler {
     /// The usual settings: 10 us per steal, the time that threads really ran, nothing recorded.
+    ///
+    /// ```
+    /// let (sum, profile) = blitz_core::profile::Profiler::new().run(|| 1 + 1);
+    /// assert_eq!((sum, profile.forks()), (2, 0));
+    /// ```
     pub fn new() -> Self {
         Profiler {
             burden: BURDEN,
@@ -123,6 +131,15 @@ impl Profiler {
     }
 
     /// Sets what a steal is supposed to cost the path that it lies on.
+    ///
+    /// ```
+    /// use blitz_core::profile::Profiler;
+    /// use std::time::Duration;
+    ///
+    /// let free = Profiler::new().burden(Duration::ZERO);
+    /// let (_, profile) = free.run(|| blitz_core::join(|| 1, || 2));
+    /// assert_eq!(profile.burdened_span(), profile.span());
+    /// ```
     pub fn burden(mut self, burden: Duration) -> Self {
         self.burden = burden;
         self
@@ -135,6 +152,20 @@ impl Profiler {
     ///
     /// # Panics
     /// If `ticks_per_us` is zero.
+    ///
+    /// ```
+    /// use std::cell::Cell;
+    /// use std::time::Duration;
+    ///
+    /// thread_local!(static STEPS: Cell<u64> = const { Cell::new(0) });
+    /// let step = |steps| STEPS.set(STEPS.get() + steps);
+    ///
+    /// // A step is a microsecond.
+    /// let profiler = blitz_core::profile::Profiler::new().clock(|| STEPS.get(), 1);
+    /// let (_, profile) = profiler.run(|| blitz_core::join(|| step(30), || step(10)));
+    /// assert_eq!(profile.work(), Duration::from_micros(40));
+    /// assert_eq!(profile.span(), Duration::from_micros(30));
+    /// ```
     pub fn clock(mut self, now: fn() -> u64, ticks_per_us: u64) -> Self {
         assert!(ticks_per_us > 0, "a clock must tick: ticks_per_us is zero");
         self.clock = Some((now, ticks_per_us));
@@ -145,6 +176,13 @@ impl Profiler {
     ///
     /// # Panics
     /// If the computation does.
+    ///
+    /// ```
+    /// let profiler = blitz_core::profile::Profiler::new();
+    /// let (sum, profile) = profiler.run(|| (1..=10).sum::<u32>());
+    /// assert_eq!(sum, 55);
+    /// assert!(profile.strands() >= 1);
+    /// ```
     pub fn run<R>(&self, computation: impl FnOnce() -> R) -> (R, Profile) {
         let (now, ticks_per_us, cost) = match self.clock {
             Some((now, ticks_per_us)) => (now, ticks_per_us, 0),

@@ -35,11 +35,35 @@ use std::sync::{Arc, PoisonError};
 /// A fork-join scope, in which tasks can be spawned that borrow from outside of it.
 ///
 /// Tasks run newest first on the thread that spawned them, oldest first on thieves. See [`scope`].
+///
+/// ```
+/// let (mut evens, mut odds) = (vec![], vec![]);
+/// blitz_core::scope(|scope| {
+///     scope.spawn(|_| evens.extend((0..10).step_by(2)));
+///     scope.spawn(|_| odds.extend((1..10).step_by(2)));
+/// });
+/// assert_eq!((evens.len(), odds.len()), (5, 5));
+/// ```
 pub struct Scope<'scope> {
     base: Base<'scope>,
 }
 
 /// A fork-join scope whose tasks run oldest first. See [`scope_fifo`].
+///
+/// ```
+/// use std::sync::Mutex;
+///
+/// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(1).build()?;
+/// let order = Mutex::new(vec![]);
+/// pool.scope_fifo(|scope| {
+///     for name in ["first", "second"] {
+///         let order = &order;
+///         scope.spawn_fifo(move |_| order.lock().unwrap().push(name));
+///     }
+/// });
+/// assert_eq!(order.into_inner().unwrap(), ["first", "second"]);
+/// # Ok::<(), blitz_core::ThreadPoolBuildError>(())
+/// ```
 pub struct ScopeFifo<'scope> {
     base: Base<'scope>,
     /// In the order of spawning. For each entry there is a token in some deque; whoever runs a token runs

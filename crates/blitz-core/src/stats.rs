@@ -10,7 +10,15 @@ use std::sync::atomic::Ordering;
 
 macro_rules! stats {
     ($($(#[$doc:meta])* $name:ident,)*) => {
-        /// Counts of one worker, or of all of them together.
+        /// Counts of one worker, or of all of them together. They never go down, but for [`reset_stats`](crate::ThreadPool::reset_stats).
+        ///
+        /// ```
+        /// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(2).build()?;
+        /// let before = pool.stats().total;
+        /// pool.install(|| ());
+        /// assert!(pool.stats().total.executed >= before.executed);
+        /// # Ok::<(), blitz_core::ThreadPoolBuildError>(())
+        /// ```
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         #[non_exhaustive]
         pub struct WorkerStats {
@@ -69,12 +77,21 @@ impl Sum for WorkerStats {
 }
 
 /// What [`ThreadPool::stats`](crate::ThreadPool::stats) returns.
+///
+/// ```
+/// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(2).build()?;
+/// pool.install(|| ());
+/// let stats = pool.stats();
+/// assert_eq!(stats.workers.len(), 2);
+/// println!("{} thefts in all, {} by the first worker", stats.total.stolen, stats.workers[0].stolen);
+/// # Ok::<(), blitz_core::ThreadPoolBuildError>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PoolStats {
     /// One entry per worker, by index. A guest counts for the worker whose seat it takes.
     pub workers: Vec<WorkerStats>,
-    /// The sum of all workers.
+    /// The sum of all workers; and of those that the pool had when it had [more threads](crate::ThreadPool::set_num_threads).
     pub total: WorkerStats,
 }
 

@@ -579,6 +579,18 @@ impl fmt::Debug for ThreadPool {
 }
 
 /// What [`yield_now`] and [`yield_local`] did.
+///
+/// ```
+/// use blitz_core::Yield;
+///
+/// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(1).build()?;
+/// let (first, second) = pool.install(|| {
+///     blitz_core::spawn(|| println!("a task"));
+///     (blitz_core::yield_local(), blitz_core::yield_local())
+/// });
+/// assert_eq!((first, second), (Some(Yield::Executed), Some(Yield::Idle)));
+/// # Ok::<(), blitz_core::ThreadPoolBuildError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Yield {
     /// A task was run.
@@ -626,9 +638,11 @@ pub fn yield_local() -> Option<Yield> {
 
 /// The calling thread's index in its pool; `None` if it is in none.
 ///
-/// It is below [`current_num_threads`], and no other thread of the pool has the same at the same time, with one
+/// It is below [`current_num_threads`], and no other thread of the pool has the same at the same time. There is one
 /// exception: a thread that had to be started because others wait for another pool, or are in [`block_in_place`](crate::block_in_place), shares the index of one
-/// of those. A thread that works for a pool beside all of its threads has no index: one from outside that nobody has served for a while, or one that
+/// of those.
+///
+/// A thread that works for a pool beside all of its threads has no index. That is one from outside that nobody has served for a while, or one that
 /// serves an async runtime's tasks while all others compute.
 ///
 /// ```

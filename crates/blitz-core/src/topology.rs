@@ -9,6 +9,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// A CPU as the system counts them: a hardware thread.
+///
+/// ```
+/// use blitz_core::{Cpu, Topology};
+///
+/// // The first thread of the second core.
+/// let cpu = Cpu { id: 2, core: 1, node: 0 };
+/// assert_eq!(Topology::new([cpu])?.cpus(), [cpu]);
+/// # std::io::Result::Ok(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Cpu {
     /// Its number.
@@ -36,6 +45,16 @@ pub struct Topology {
 }
 
 /// What a pool has one worker for: see [`one_worker_per`](crate::ThreadPoolBuilder::one_worker_per).
+///
+/// ```
+/// use blitz_core::{Cpu, Share, ThreadPoolBuilder, Topology};
+///
+/// // A made-up machine: one core of two threads, of which this process may use the first.
+/// let here = Topology::new([Cpu { id: 0, core: 0, node: 0 }])?;
+/// let builder = ThreadPoolBuilder::new().one_worker_per(Share::Core, &here);
+/// # let _ = builder;
+/// # std::io::Result::Ok(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Share {
@@ -52,6 +71,16 @@ impl Topology {
     ///
     /// # Errors
     /// If there is none, if two have the same number, or if two of one core are on different nodes.
+    ///
+    /// ```
+    /// use blitz_core::{Cpu, Topology};
+    ///
+    /// assert!(Topology::new([]).is_err());
+    /// let cpu = Cpu { id: 0, core: 0, node: 0 };
+    /// assert_eq!(Topology::new([cpu])?.cores(), [[0]]);
+    /// assert!(Topology::new([cpu, cpu]).is_err());
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn new(cpus: impl IntoIterator<Item = Cpu>) -> io::Result<Self> {
         let mut cpus: Vec<Cpu> = cpus.into_iter().collect();
         cpus.sort_unstable_by_key(|cpu| cpu.id);
@@ -103,6 +132,14 @@ impl Topology {
     ///
     /// # Errors
     /// If it is not, or cannot be read.
+    ///
+    /// ```
+    /// # if cfg!(target_os = "linux") {
+    /// let machine = blitz_core::Topology::read_from("/sys/devices/system");
+    /// println!("{machine:?}");
+    /// # }
+    /// assert!(blitz_core::Topology::read_from("/no/such/folder").is_err());
+    /// ```
     pub fn read_from(system: impl AsRef<Path>) -> io::Result<Self> {
         let system = system.as_ref();
         let mut nodes = BTreeMap::new();
@@ -135,16 +172,40 @@ impl Topology {
     }
 
     /// All CPUs, by number.
+    ///
+    /// ```
+    /// use blitz_core::{Cpu, Topology};
+    ///
+    /// let machine = Topology::new([1, 0].map(|id| Cpu { id, core: id, node: 0 }))?;
+    /// assert_eq!(machine.cpus()[0].id, 0);
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn cpus(&self) -> &[Cpu] {
         &self.cpus
     }
 
     /// The numbers of the CPUs of each core, the core with the lowest number first.
+    ///
+    /// ```
+    /// use blitz_core::{Cpu, Topology};
+    ///
+    /// let machine = Topology::new((0..4).map(|id| Cpu { id, core: id % 2, node: 0 }))?;
+    /// assert_eq!(machine.cores(), [[0, 2], [1, 3]]);
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn cores(&self) -> Vec<Vec<usize>> {
         self.shares(Share::Core)
     }
 
     /// The numbers of the CPUs of each node.
+    ///
+    /// ```
+    /// use blitz_core::{Cpu, Topology};
+    ///
+    /// let machine = Topology::new((0..4).map(|id| Cpu { id, core: id, node: id / 2 }))?;
+    /// assert_eq!(machine.nodes(), [[0, 1], [2, 3]]);
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn nodes(&self) -> Vec<Vec<usize>> {
         self.shares(Share::Node)
     }

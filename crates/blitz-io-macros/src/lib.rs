@@ -2,6 +2,8 @@
 //!
 //! Both turn an `async fn` into a plain one that makes a runtime and runs the body in it. The body's tokens are passed on as they
 //! are, so errors inside of it are reported where they are. Arguments, rules and messages are tokio's.
+//!
+//! Use them from `blitz_io`, which re-exports them: its documentation has the examples. This crate has no features and needs Rust 1.85; what is in it may change in any release.
 
 mod function;
 mod settings;

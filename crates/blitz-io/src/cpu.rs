@@ -13,17 +13,17 @@ use std::sync::Arc;
 
 /// Runs a computation on the runtime's threads and returns its result through a handle.
 ///
-/// The closure may use [`join`](blitz_core::join()), scopes and parallel iterators, take as long as it likes, and hold locks: while
-/// it runs, tasks are served by the other workers, and if all of them compute, by a relief thread that
+/// The closure may use [`join`](blitz_core::join()), scopes and parallel iterators, take as long as it likes, and hold locks. While
+/// it runs, the other workers serve tasks. If all of them compute, a relief thread does; it
 /// borrows their CPUs between two steps of a loop or recursion. A closure that is known to be short is run by the
 /// worker of the task that asked, right after it; nobody is woken.
 ///
 /// A panic ends up in the handle.
 ///
-/// Aborting the handle stops the computation, and so does dropping it, since nobody wants the result any more (a `select!` or a
-/// [`timeout`](crate::time::timeout) that goes another way, say): what has not begun is dropped, parallel loops and sorts end before their next block, and
-/// code of yours can ask, with [`is_cancelled`](blitz_core::is_cancelled()) or [`checkpoint`](blitz_core::checkpoint). How things are stopped is said at
-/// [`CancelToken::run`](blitz_core::CancelToken::run). Tasks that the computation has spawned go on. A computation that nobody waits for is started with [`spawn_cpu_detached`].
+/// Aborting the handle stops the computation. So does dropping it, since nobody wants the result any more: a `select!` or a
+/// [`timeout`](crate::time::timeout) has gone another way, say. What has not begun is dropped. Parallel loops and sorts end before their next block.
+/// Code of yours can ask, with [`is_cancelled`](blitz_core::is_cancelled()) or [`checkpoint`](blitz_core::checkpoint). [`CancelToken::run`](blitz_core::CancelToken::run) says how
+/// things are stopped. Tasks that the computation has spawned go on. A computation that nobody waits for is started with [`spawn_cpu_detached`].
 ///
 /// # Panics
 /// Outside of a runtime.

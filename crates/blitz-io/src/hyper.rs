@@ -7,6 +7,17 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 /// Spawns hyper's tasks in the current runtime; see [`hyper::rt::Executor`].
+///
+/// ```
+/// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+/// use blitz_io::hyper::Executor;
+/// use hyper::rt::Executor as _;
+///
+/// let (sender, receiver) = blitz_io::sync::oneshot::channel();
+/// Executor.execute(async move { sender.send(42) });
+/// assert_eq!(receiver.await.unwrap(), 42);
+/// # });
+/// ```
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Executor;
 
@@ -21,6 +32,18 @@ where
 }
 
 /// Timers of the current runtime for hyper; see [`hyper::rt::Timer`].
+///
+/// ```
+/// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+/// use blitz_io::hyper::Timer;
+/// use hyper::rt::Timer as _;
+/// use std::time::Duration;
+///
+/// let start = Timer.now();
+/// Timer.sleep(Duration::from_millis(1)).await;
+/// assert!(Timer.now() - start >= Duration::from_millis(1));
+/// # });
+/// ```
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Timer;
 

@@ -1,4 +1,4 @@
-//! Async tasks, timers and sockets on the threads of the Blitz engine.
+//! Async tasks, timers, sockets, files, processes, locks and channels, on the threads of the Blitz engine.
 //!
 //! One set of threads runs everything: tasks, and the parallel computations that tasks (or anybody else) start.
 //!
@@ -14,6 +14,73 @@
 //! });
 //! assert_eq!(total, 285);
 //! ```
+//!
+//! A server, and a client that talks to it:
+//!
+//! ```
+//! use blitz_io::io::{AsyncReadExt, AsyncWriteExt, copy};
+//! use blitz_io::net::{TcpListener, TcpStream};
+//!
+//! #[blitz_io::main]
+//! async fn main() -> std::io::Result<()> {
+//!     let listener = TcpListener::bind("127.0.0.1:0").await?;
+//!     let address = listener.local_addr()?;
+//!     blitz_io::spawn(async move {
+//!         while let Ok((mut stream, _from)) = listener.accept().await {
+//!             blitz_io::spawn(async move {
+//!                 let (mut reader, mut writer) = stream.split();
+//!                 copy(&mut reader, &mut writer).await
+//!             });
+//!         }
+//!     });
+//!
+//!     let mut client = TcpStream::connect(address).await?;
+//!     client.write_all(b"hello").await?;
+//!     client.shutdown().await?;
+//!     let mut echo = String::new();
+//!     client.read_to_string(&mut echo).await?;
+//!     assert_eq!(echo, "hello");
+//!     Ok(())
+//! }
+//! ```
+//!
+//! The modules, names, signatures and traits are tokio's: [Coming from tokio](https://github.com/blitz-rt/blitz/blob/main/docs/coming-from-tokio.md) says what differs. Computations belong on the same threads: [`spawn_cpu`] starts one from a task, and loops of `blitz-rt` let
+//! tasks in between two of their steps. [`spawn_blocking`] is for calls that block.
+//!
+//! # What is where
+//!
+//! In the order in which a program meets them.
+//!
+//! | module | what is in it |
+//! |---|---|
+//! | [`main`], [`test`], [`runtime`] | starting a runtime: on the global pool, on a pool of its own, or on the calling thread |
+//! | [`task`], [`spawn`], [`scope`](fn@scope) | tasks, handles to their results, sets of tasks, tasks that borrow, tasks that stay on their thread |
+//! | [`spawn_cpu`], [`spawn_blocking`], [`block_in_place`] | computations, and calls that block |
+//! | [`join!`], [`try_join!`], [`select!`], [`future`] | several futures in one task |
+//! | [`net`], [`fs`], [`process`], [`signal`] | sockets, files, child processes, signals |
+//! | [`io`] | the traits to read and write, with all that stands on them: buffers, lines, copying, pipes in memory |
+//! | [`stream`] | sequences of values that arrive one after the other |
+//! | [`time`] | sleeping, time limits, intervals; a clock that tests can stop |
+//! | [`sync`] | locks, channels, semaphores, barriers, cancellation |
+//! | [`shutdown`] | ending a server in order |
+//! | `hyper` | with the feature of this name: this runtime as hyper's |
+//!
+//! # Features
+//!
+//! None is on by default; what tokio has features for is always there. A feature that is off is not compiled in.
+//!
+//! | feature | what it adds |
+//! |---|---|
+//! | `futures-io` | the traits of `futures-io` for sockets, files and pipes of this crate |
+//! | `tokio-io` | the traits of the published `tokio` for them |
+//! | `hyper` | the module `hyper`: an executor and timers for hyper |
+//! | `console` | what tasks and workers do right now, for the page of `blitz-console`. Costs a look into a table for each task and some stores for each poll |
+//! | `profile` | tasks count in `blitz_core::profile` |
+//! | `tracing` | tasks inherit a span from `blitz_core::in_span` |
+//!
+//! # Platforms
+//!
+//! Linux, Windows, macOS, the BSDs, Android and iOS. On WebAssembly there are tasks, locks, channels, timers and pipes in memory, but no `net`, `fs`, `process` and `signal`. [What is tested how](https://github.com/blitz-rt/blitz/blob/main/docs/guide/platforms.md). Rust 1.85 or later.
 
 // What locks and channels, a crate of their own, have in common with tasks, sockets and timers.
 #[cfg(all(test, loom))]

@@ -22,6 +22,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 /// Where tasks that borrow can be spawned; see [`scope`].
+///
+/// ```
+/// let runtime = blitz_io::Runtime::new()?;
+/// let _entered = runtime.enter();
+/// let text = String::from("hello");
+/// blitz_io::scope(|scope| {
+///     scope.spawn(async { assert_eq!(text.len(), 5) }); // waited for at the end of the scope
+/// });
+/// # std::io::Result::Ok(())
+/// ```
 pub struct Scope<'scope, 'env: 'scope> {
     shared: Arc<Shared>,
     parts: Arc<Parts>,
@@ -188,6 +198,18 @@ impl Drop for AbortOnUnwind {
 
 impl<'scope, 'env> Scope<'scope, 'env> {
     /// Runs a future as a task of the runtime that the scope was opened in.
+    ///
+    /// ```
+    /// let runtime = blitz_io::Runtime::new()?;
+    /// let _entered = runtime.enter();
+    /// let numbers = [1, 2, 3];
+    /// let sum = blitz_io::scope(|scope| {
+    ///     let sum = scope.spawn(async { numbers.iter().sum::<i32>() });
+    ///     runtime.block_on(sum)
+    /// });
+    /// assert_eq!(sum?, 6);
+    /// # std::io::Result::Ok(())
+    /// ```
     #[track_caller]
     pub fn spawn<F>(&'scope self, future: F) -> ScopedJoinHandle<'scope, F::Output>
     where
@@ -212,6 +234,18 @@ impl<'scope, 'env> Scope<'scope, 'env> {
     }
 
     /// Asks all tasks that are not through to end.
+    ///
+    /// ```
+    /// let runtime = blitz_io::Runtime::new()?;
+    /// let _entered = runtime.enter();
+    /// blitz_io::scope(|scope| {
+    ///     for _ in 0..3 {
+    ///         scope.spawn(std::future::pending::<()>());
+    ///     }
+    ///     scope.abort_all(); // or the scope would wait for ever
+    /// });
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn abort_all(&'scope self) {
         self.parts.abort_all();
     }
@@ -226,6 +260,18 @@ impl fmt::Debug for Scope<'_, '_> {
 }
 
 /// The way to the output of a scope's task: await it.
+///
+/// ```
+/// let runtime = blitz_io::Runtime::new()?;
+/// let _entered = runtime.enter();
+/// blitz_io::scope(|scope| {
+///     let task = scope.spawn(std::future::pending::<()>());
+///     assert!(!task.is_finished());
+///     task.abort();
+///     assert!(runtime.block_on(task).unwrap_err().is_cancelled());
+/// });
+/// # std::io::Result::Ok(())
+/// ```
 pub struct ScopedJoinHandle<'scope, T> {
     task: JoinHandle<()>,
     output: Slot<T>,

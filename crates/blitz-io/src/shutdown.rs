@@ -110,6 +110,12 @@ impl Shutdown {
 
     /// Begins the end: tells everybody who [waits](Self::wait), and refuses new [guards](Self::guard). Returns whether this was the first
     /// call; all others do nothing.
+    ///
+    /// ```
+    /// let shutdown = blitz_io::shutdown::Shutdown::new();
+    /// assert!(shutdown.trigger());
+    /// assert!(!shutdown.trigger()); // somebody has been first
+    /// ```
     pub fn trigger(&self) -> bool {
         // Those who wait for the guards look, and wait on.
         self.inner.waiters.release_all(State::Dismissed, |facts| {
@@ -122,6 +128,13 @@ impl Shutdown {
     }
 
     /// Whether it has been triggered. One load.
+    ///
+    /// ```
+    /// let shutdown = blitz_io::shutdown::Shutdown::new();
+    /// assert!(!shutdown.is_shutdown());
+    /// shutdown.trigger();
+    /// assert!(shutdown.is_shutdown());
+    /// ```
     pub fn is_shutdown(&self) -> bool {
         self.inner.triggered.load(Ordering::Acquire)
     }
@@ -134,6 +147,20 @@ impl Shutdown {
     /// Waits until it is triggered and all guards are gone. Dropping the future leaves nothing behind.
     ///
     /// A task that holds a guard itself would wait for ever.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// let shutdown = blitz_io::shutdown::Shutdown::new();
+    /// let guard = shutdown.guard().unwrap();
+    /// let work = blitz_io::spawn(async move {
+    ///     guard.shutdown().wait().await;
+    ///     drop(guard); // tidied up
+    /// });
+    /// shutdown.trigger();
+    /// shutdown.drained().await;
+    /// # work.await.unwrap();
+    /// # });
+    /// ```
     pub fn drained(&self) -> Wait<'_> {
         self.wait_for(Stage::Drained)
     }
@@ -182,6 +209,14 @@ impl Shutdown {
     }
 
     /// How many guards there are.
+    ///
+    /// ```
+    /// let shutdown = blitz_io::shutdown::Shutdown::new();
+    /// let guard = shutdown.guard();
+    /// assert_eq!(shutdown.guards(), 1);
+    /// drop(guard);
+    /// assert_eq!(shutdown.guards(), 0);
+    /// ```
     pub fn guards(&self) -> usize {
         self.inner.waiters.locked(|guarded| guarded.state.guards)
     }
@@ -199,6 +234,20 @@ impl fmt::Debug for Shutdown {
 /// Holds the end back until it is dropped. See [`Shutdown::guard`].
 ///
 /// A clone is one more; that works after the trigger too, since the work has begun.
+///
+/// ```
+/// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+/// use blitz_io::shutdown::Shutdown;
+///
+/// let shutdown = Shutdown::new();
+/// let guard = shutdown.guard().unwrap();
+/// let one_more = guard.clone();
+/// assert_eq!(guard.shutdown().guards(), 2);
+/// drop((guard, one_more));
+/// shutdown.trigger();
+/// shutdown.drained().await;
+/// # });
+/// ```
 #[derive(Debug)]
 #[must_use = "the work is waited for as long as this lives"]
 pub struct WorkGuard {

@@ -76,6 +76,15 @@ pub struct BackoffLimits {
 
 impl BackoffLimits {
     /// Do the stages follow each other?
+    ///
+    /// ```
+    /// use blitz_primitives::{BackoffLimits, BackoffMode};
+    ///
+    /// let balanced = BackoffMode::Balanced.limits();
+    /// assert!(balanced.are_in_order());
+    /// // More looks before spinning ends than before it is time to park.
+    /// assert!(!BackoffLimits { yields: 10, ..balanced }.are_in_order());
+    /// ```
     #[inline]
     pub const fn are_in_order(&self) -> bool {
         self.spin <= self.multi_spin && self.multi_spin <= self.yields
@@ -84,6 +93,13 @@ impl BackoffLimits {
 
 impl BackoffMode {
     /// All of its limits.
+    ///
+    /// ```
+    /// use blitz_primitives::BackoffMode;
+    ///
+    /// let limits = BackoffMode::PowerSaving.limits();
+    /// assert_eq!((limits.spin, limits.multi_spin, limits.yields), (8, 16, 32));
+    /// ```
     #[inline]
     pub const fn limits(self) -> BackoffLimits {
         BackoffLimits {
@@ -95,6 +111,12 @@ impl BackoffMode {
     }
 
     /// How long a thread of a pool looks for work before it sleeps.
+    ///
+    /// ```
+    /// use blitz_primitives::BackoffMode;
+    ///
+    /// assert!(BackoffMode::PowerSaving.patience() < BackoffMode::LowLatency.patience());
+    /// ```
     #[inline]
     pub const fn patience(self) -> Duration {
         match self {
@@ -106,6 +128,10 @@ impl BackoffMode {
     }
 
     /// Looks that are followed by a single spin hint.
+    ///
+    /// ```
+    /// assert_eq!(blitz_primitives::BackoffMode::Balanced.spin_limit(), 32);
+    /// ```
     #[inline]
     pub const fn spin_limit(self) -> u32 {
         if cfg!(loom) {
@@ -120,6 +146,10 @@ impl BackoffMode {
     }
 
     /// Looks, counted from the first, after which spinning ends and yielding begins.
+    ///
+    /// ```
+    /// assert_eq!(blitz_primitives::BackoffMode::Balanced.multi_spin_limit(), 64);
+    /// ```
     #[inline]
     pub const fn multi_spin_limit(self) -> u32 {
         if cfg!(loom) {
@@ -134,6 +164,10 @@ impl BackoffMode {
     }
 
     /// Looks, counted from the first, after which a thread should park.
+    ///
+    /// ```
+    /// assert_eq!(blitz_primitives::BackoffMode::Balanced.yield_limit(), 128);
+    /// ```
     #[inline]
     pub const fn yield_limit(self) -> u32 {
         if cfg!(loom) {
@@ -187,12 +221,25 @@ pub struct Backoff {
 
 impl Backoff {
     /// Full of energy, in the given mode.
+    ///
+    /// ```
+    /// use blitz_primitives::{Backoff, BackoffMode};
+    ///
+    /// let backoff = Backoff::new(BackoffMode::LowLatency);
+    /// assert!(!backoff.is_exhausted());
+    /// ```
     #[inline]
     pub const fn new(mode: BackoffMode) -> Self {
         Self { mode, looks: 0 }
     }
 
     /// The preset in use.
+    ///
+    /// ```
+    /// use blitz_primitives::{Backoff, BackoffMode};
+    ///
+    /// assert_eq!(Backoff::default().mode(), BackoffMode::Balanced);
+    /// ```
     #[inline]
     pub const fn mode(&self) -> BackoffMode {
         self.mode
@@ -200,6 +247,16 @@ impl Backoff {
 
     /// Call after a fruitless look: spins a little, spins more, or yields, depending on how many
     /// looks came before. Never sleeps; after exhaustion it goes on yielding.
+    ///
+    /// ```
+    /// use blitz_primitives::{Backoff, BackoffMode};
+    ///
+    /// let mut backoff = Backoff::new(BackoffMode::PowerSaving);
+    /// for _look in 0..32 {
+    ///     backoff.pause();
+    /// }
+    /// assert!(backoff.is_exhausted());
+    /// ```
     #[inline]
     pub fn pause(&mut self) {
         if self.looks < self.mode.spin_limit() {
@@ -215,6 +272,13 @@ impl Backoff {
     }
 
     /// Whether it is time to park.
+    ///
+    /// ```
+    /// let mut backoff = blitz_primitives::Backoff::default();
+    /// let looks = std::iter::repeat_with(|| backoff.pause()).take(1_000);
+    /// assert_eq!(looks.count(), 1_000);
+    /// assert!(backoff.is_exhausted()); // long ago: after 128
+    /// ```
     #[inline]
     pub const fn is_exhausted(&self) -> bool {
         self.looks >= self.mode.yield_limit()

@@ -53,6 +53,10 @@ pub struct CoreLatch {
 
 impl CoreLatch {
     /// A latch that is not set.
+    ///
+    /// ```
+    /// assert!(!blitz_primitives::CoreLatch::new().probe());
+    /// ```
     #[inline]
     pub fn new() -> Self {
         Self::with_flaws(Flaws::NONE)
@@ -67,6 +71,22 @@ impl CoreLatch {
     }
 
     /// Is it set? What happened before [`CoreLatch::set`] is visible if so.
+    ///
+    /// ```
+    /// use blitz_primitives::CoreLatch;
+    ///
+    /// let (latch, mut answer) = (CoreLatch::new(), 0);
+    /// std::thread::scope(|threads| {
+    ///     threads.spawn(|| {
+    ///         answer = 42;
+    ///         latch.set()
+    ///     });
+    ///     while !latch.probe() {
+    ///         std::thread::yield_now(); // or something useful
+    ///     }
+    /// });
+    /// assert_eq!(answer, 42);
+    /// ```
     #[inline]
     pub fn probe(&self) -> bool {
         let order = self.flaws.relax(Flaw::RelaxedProbe, Ordering::Acquire);
@@ -74,12 +94,40 @@ impl CoreLatch {
     }
 
     /// The waiter is about to sleep. `false`: it is set already.
+    ///
+    /// ```
+    /// let latch = blitz_primitives::CoreLatch::new();
+    /// assert!(latch.get_sleepy()); // one more look around, and then `fall_asleep`
+    /// latch.wake_up(); // it found something to do
+    /// latch.set();
+    /// assert!(!latch.get_sleepy());
+    /// ```
     #[inline]
     pub fn get_sleepy(&self) -> bool {
         self.step(UNSET, SLEEPY)
     }
 
     /// The waiter sleeps now. `false`: it was set meanwhile. Afterwards the setter owes a wake.
+    ///
+    /// ```
+    /// use blitz_primitives::{CoreLatch, Parker};
+    ///
+    /// let (latch, parker) = (CoreLatch::new(), Parker::new());
+    /// std::thread::scope(|threads| {
+    ///     threads.spawn(|| {
+    ///         if latch.set() {
+    ///             parker.unpark();
+    ///         }
+    ///     });
+    ///     while latch.get_sleepy() {
+    ///         if latch.fall_asleep() {
+    ///             parker.park();
+    ///         }
+    ///         latch.wake_up();
+    ///     }
+    /// });
+    /// assert!(latch.probe());
+    /// ```
     #[inline]
     pub fn fall_asleep(&self) -> bool {
         if self.flaws.has(Flaw::FallAsleepBlindly) {
@@ -90,6 +138,13 @@ impl CoreLatch {
     }
 
     /// The waiter is awake again, for whatever reason. Keeps `SET`.
+    ///
+    /// ```
+    /// let latch = blitz_primitives::CoreLatch::new();
+    /// assert!(latch.get_sleepy() && latch.fall_asleep());
+    /// latch.wake_up();
+    /// assert!(!latch.set()); // nobody sleeps any more
+    /// ```
     #[inline]
     pub fn wake_up(&self) {
         if self.flaws.has(Flaw::WakeUpBlindly) {
@@ -106,6 +161,12 @@ impl CoreLatch {
     ///
     /// The latch may be gone when this returns, if its owner frees it as soon as it is set; so
     /// whatever is needed for the wake has to be read before the call.
+    ///
+    /// ```
+    /// let latch = blitz_primitives::CoreLatch::new();
+    /// assert!(latch.get_sleepy() && latch.fall_asleep());
+    /// assert!(latch.set()); // and now the caller wakes the sleeper
+    /// ```
     #[inline]
     pub fn set(&self) -> bool {
         // Release: the news. Acquire: the sleeper's announcements, so that its wake is not reordered

@@ -75,6 +75,13 @@ impl CountLatch {
     /// # Panics
     ///
     /// If `count` exceeds [`CountLatch::MAX`].
+    ///
+    /// ```
+    /// use blitz_primitives::CountLatch;
+    ///
+    /// assert!(CountLatch::new(0).is_done());
+    /// assert!(!CountLatch::new(1).is_done());
+    /// ```
     #[inline]
     pub fn new(count: u32) -> Self {
         Self::with_flaws(count, Flaws::NONE)
@@ -121,6 +128,13 @@ impl CountLatch {
     /// # Panics
     ///
     /// If the count is zero already.
+    ///
+    /// ```
+    /// let latch = blitz_primitives::CountLatch::new(2);
+    /// latch.count_down();
+    /// latch.count_down();
+    /// latch.wait(); // returns at once
+    /// ```
     #[inline]
     pub fn count_down(&self) {
         // SAFETY: the caller's borrow keeps the latch alive.
@@ -137,6 +151,24 @@ impl CountLatch {
     /// # Panics
     ///
     /// If the count is zero already and the latch is alive nevertheless.
+    ///
+    /// ```
+    /// use blitz_primitives::CountLatch;
+    ///
+    /// struct Part(*const CountLatch);
+    /// // SAFETY: a latch may be used from any thread.
+    /// unsafe impl Send for Part {}
+    ///
+    /// let worker = {
+    ///     let latch = CountLatch::new(1);
+    ///     let part = Part(&latch);
+    ///     // SAFETY: the latch lives until the count is zero, because we wait for that.
+    ///     let worker = std::thread::spawn(move || unsafe { CountLatch::count_down_raw({ part }.0) });
+    ///     latch.wait();
+    ///     worker // the latch is gone here, perhaps before the other thread leaves `count_down_raw`
+    /// };
+    /// worker.join().unwrap();
+    /// ```
     #[inline]
     pub unsafe fn count_down_raw(this: *const Self) {
         // SAFETY: alive until the subtraction below, which accounts for our own event.
@@ -178,18 +210,49 @@ impl CountLatch {
     }
 
     /// The number of events that are still to come.
+    ///
+    /// ```
+    /// let latch = blitz_primitives::CountLatch::new(3);
+    /// latch.count_down();
+    /// assert_eq!(latch.count(), 2);
+    /// ```
     #[inline]
     pub fn count(&self) -> u32 {
         self.word.load(Ordering::Acquire) & COUNT
     }
 
     /// Whether the count is zero. If so, everything before each `count_down` is visible.
+    ///
+    /// ```
+    /// let latch = blitz_primitives::CountLatch::new(1);
+    /// assert!(!latch.is_done());
+    /// latch.count_down();
+    /// assert!(latch.is_done());
+    /// ```
     #[inline]
     pub fn is_done(&self) -> bool {
         self.count() == 0
     }
 
     /// Blocks until the count is zero. Spins first ([`SpinWait`]), then sleeps.
+    ///
+    /// ```
+    /// use blitz_primitives::CountLatch;
+    /// use std::sync::atomic::{AtomicU32, Ordering};
+    ///
+    /// let (latch, sum) = (CountLatch::new(4), AtomicU32::new(0));
+    /// std::thread::scope(|threads| {
+    ///     for part in 1..=4 {
+    ///         let (latch, sum) = (&latch, &sum);
+    ///         threads.spawn(move || {
+    ///             sum.fetch_add(part, Ordering::Relaxed);
+    ///             latch.count_down();
+    ///         });
+    ///     }
+    ///     latch.wait();
+    ///     assert_eq!(sum.load(Ordering::Relaxed), 10);
+    /// });
+    /// ```
     pub fn wait(&self) {
         let mut spin = SpinWait::new();
         while !self.is_done() {

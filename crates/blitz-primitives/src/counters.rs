@@ -23,23 +23,54 @@ const ONE_EVENT: u64 = 1 << 32;
 const FIELD: u64 = 0xFFFF;
 
 /// A consistent reading of all three counters.
+///
+/// ```
+/// use blitz_primitives::AtomicCounters;
+///
+/// let counters = AtomicCounters::new();
+/// counters.add_inactive();
+/// counters.add_inactive();
+/// let announced = counters.announce_sleepy();
+/// assert!(counters.try_add_sleeping(announced, 0));
+///
+/// // Two threads have no work. One of them sleeps, the other one looks.
+/// let now = counters.load();
+/// assert_eq!((now.inactive(), now.sleeping(), now.searching()), (2, 1, 1));
+/// assert_eq!(now.events(), announced); // no job has been posted since
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Counters(u64);
 
 impl Counters {
     /// Threads registered as asleep.
+    ///
+    /// ```
+    /// assert_eq!(blitz_primitives::AtomicCounters::new().load().sleeping(), 0);
+    /// ```
     #[inline]
     pub fn sleeping(self) -> usize {
         (self.0 & FIELD) as usize
     }
 
     /// Threads without work, asleep or not.
+    ///
+    /// ```
+    /// let counters = blitz_primitives::AtomicCounters::new();
+    /// counters.add_inactive();
+    /// assert_eq!(counters.load().inactive(), 1);
+    /// ```
     #[inline]
     pub fn inactive(self) -> usize {
         (self.0 >> 16 & FIELD) as usize
     }
 
     /// Threads that are awake and looking for work.
+    ///
+    /// ```
+    /// let counters = blitz_primitives::AtomicCounters::new();
+    /// counters.add_inactive();
+    /// assert_eq!(counters.load().searching(), 1); // without work, and awake
+    /// ```
     #[inline]
     pub fn searching(self) -> usize {
         // Saturating, because a thread that is woken has been taken out of `sleeping` before it has
@@ -48,6 +79,12 @@ impl Counters {
     }
 
     /// The jobs event counter.
+    ///
+    /// ```
+    /// let counters = blitz_primitives::AtomicCounters::new();
+    /// let before = counters.load().events();
+    /// assert_eq!(counters.announce_sleepy(), before + 1);
+    /// ```
     #[inline]
     pub fn events(self) -> u32 {
         (self.0 >> 32) as u32
@@ -87,6 +124,11 @@ pub struct AtomicCounters {
 
 impl AtomicCounters {
     /// All zero.
+    ///
+    /// ```
+    /// let now = blitz_primitives::AtomicCounters::new().load();
+    /// assert_eq!((now.inactive(), now.sleeping(), now.events()), (0, 0, 0));
+    /// ```
     #[inline]
     pub fn new() -> Self {
         AtomicCounters {
@@ -95,12 +137,26 @@ impl AtomicCounters {
     }
 
     /// A consistent reading.
+    ///
+    /// ```
+    /// let counters = blitz_primitives::AtomicCounters::new();
+    /// counters.add_inactive();
+    /// let then = counters.load();
+    /// counters.sub_inactive();
+    /// assert_eq!(then.inactive(), 1); // as it was
+    /// ```
     #[inline]
     pub fn load(&self) -> Counters {
         Counters(self.word.load(Ordering::SeqCst))
     }
 
     /// A thread runs out of work.
+    ///
+    /// ```
+    /// let counters = blitz_primitives::AtomicCounters::new();
+    /// counters.add_inactive();
+    /// assert_eq!(counters.load().inactive(), 1);
+    /// ```
     #[inline]
     pub fn add_inactive(&self) {
         self.word.fetch_add(ONE_INACTIVE, Ordering::SeqCst);
@@ -108,6 +164,14 @@ impl AtomicCounters {
 
     /// A thread has work again. Returns the counters without it, as they were at that moment: of several threads that leave
     /// at the same time, exactly one is the last.
+    ///
+    /// ```
+    /// let counters = blitz_primitives::AtomicCounters::new();
+    /// counters.add_inactive();
+    /// counters.add_inactive();
+    /// assert_eq!(counters.sub_inactive().searching(), 1);
+    /// assert_eq!(counters.sub_inactive().searching(), 0); // the last one that looked
+    /// ```
     #[inline]
     pub fn sub_inactive(&self) -> Counters {
         let before = Counters(self.word.fetch_sub(ONE_INACTIVE, Ordering::SeqCst));
@@ -116,6 +180,13 @@ impl AtomicCounters {
     }
 
     /// A thread gets sleepy: makes the event counter odd. Returns the counter to compare later.
+    ///
+    /// ```
+    /// let counters = blitz_primitives::AtomicCounters::new();
+    /// let announced = counters.announce_sleepy();
+    /// assert_eq!(announced % 2, 1);
+    /// assert_eq!(counters.announce_sleepy(), announced); // somebody else is sleepy already
+    /// ```
     #[inline]
     pub fn announce_sleepy(&self) -> u32 {
         self.flip(false).events()
@@ -123,6 +194,13 @@ impl AtomicCounters {
 
     /// A job has been posted: makes the event counter even, so that sleepy threads look again.
     /// Costs one load while nobody is sleepy. Returns the counters as they are then.
+    ///
+    /// ```
+    /// let counters = blitz_primitives::AtomicCounters::new();
+    /// let announced = counters.announce_sleepy();
+    /// assert_eq!(counters.post_event().events(), announced + 1);
+    /// assert_eq!(counters.post_event().events(), announced + 1); // nobody is sleepy any more
+    /// ```
     #[inline]
     pub fn post_event(&self) -> Counters {
         let now = self.load();
@@ -153,6 +231,14 @@ impl AtomicCounters {
 
     /// A thread registers as asleep, unless a job has been posted since it announced itself with
     /// `announced`, or fewer than `least` threads (itself included) are searching.
+    ///
+    /// ```
+    /// let counters = blitz_primitives::AtomicCounters::new();
+    /// counters.add_inactive();
+    /// let announced = counters.announce_sleepy();
+    /// assert!(!counters.try_add_sleeping(announced, 2)); // two threads are to go on looking
+    /// assert!(counters.try_add_sleeping(announced, 1));
+    /// ```
     #[inline]
     pub fn try_add_sleeping(&self, announced: u32, least: usize) -> bool {
         let mut now = self.load();
@@ -171,6 +257,14 @@ impl AtomicCounters {
     }
 
     /// Whoever ends a thread's sleep takes it out of the count.
+    ///
+    /// ```
+    /// let counters = blitz_primitives::AtomicCounters::new();
+    /// let announced = counters.announce_sleepy();
+    /// assert!(counters.try_add_sleeping(announced, 0));
+    /// counters.sub_sleeping(); // by whoever wakes it
+    /// assert_eq!(counters.load().sleeping(), 0);
+    /// ```
     #[inline]
     pub fn sub_sleeping(&self) {
         let before = Counters(self.word.fetch_sub(ONE_SLEEPING, Ordering::SeqCst));

@@ -77,6 +77,13 @@ impl Default for DequeChannel {
 
 impl DequeChannel {
     /// 256 items per worker, 4096 in the global queue, and [`FullPolicy::Refuse`] beyond that.
+    ///
+    /// ```
+    /// use blitz_primitives::DequeChannel;
+    ///
+    /// let (workers, _sender) = DequeChannel::new().build::<usize>(4);
+    /// assert_eq!(workers.len(), 4);
+    /// ```
     pub const fn new() -> Self {
         Self {
             local_capacity: 256,
@@ -86,12 +93,29 @@ impl DequeChannel {
     }
 
     /// How many items a worker keeps to itself, at least two; rounded up to a power of two.
+    ///
+    /// ```
+    /// use blitz_primitives::DequeChannel;
+    ///
+    /// let (workers, sender) = DequeChannel::new().local_capacity(2).build::<usize>(1);
+    /// (0..3).for_each(|item| workers[0].send(item).unwrap());
+    /// // The third had no room: the oldest went to the global queue.
+    /// assert_eq!((workers[0].local_len(), sender.global_len()), (2, 1));
+    /// ```
     pub const fn local_capacity(mut self, items: usize) -> Self {
         self.local_capacity = items;
         self
     }
 
     /// How many items the global queue holds, at least two; rounded up to a power of two.
+    ///
+    /// ```
+    /// use blitz_primitives::DequeChannel;
+    ///
+    /// let (_workers, sender) = DequeChannel::new().global_capacity(2).build::<usize>(1);
+    /// assert!(sender.send(1).is_ok() && sender.send(2).is_ok());
+    /// assert!(sender.send(3).is_err());
+    /// ```
     pub const fn global_capacity(mut self, items: usize) -> Self {
         self.global_capacity = items;
         self
@@ -101,6 +125,14 @@ impl DequeChannel {
     ///
     /// With [`FullPolicy::Block`] somebody has to go on receiving: if all workers block in a send,
     /// nobody is left to make room. Workers can use [`Worker::try_send`] to be safe.
+    ///
+    /// ```
+    /// use blitz_primitives::{DequeChannel, FullPolicy};
+    ///
+    /// let unbounded = DequeChannel::new().global_capacity(2).when_full(FullPolicy::Grow);
+    /// let (_workers, sender) = unbounded.build::<usize>(1);
+    /// assert!((0..1000).all(|item| sender.send(item).is_ok()));
+    /// ```
     pub const fn when_full(mut self, policy: FullPolicy) -> Self {
         self.when_full = policy;
         self
@@ -110,6 +142,21 @@ impl DequeChannel {
     ///
     /// Items are words ([`Word`]); put larger ones in a box. All memory of the deques and the
     /// global queue is allocated here.
+    ///
+    /// ```
+    /// use blitz_primitives::DequeChannel;
+    ///
+    /// let (workers, sender) = DequeChannel::new().build::<usize>(2);
+    /// (1..=100).for_each(|item| sender.send(item).unwrap());
+    /// let sum: usize = std::thread::scope(|threads| {
+    ///     let parts: Vec<_> = workers
+    ///         .into_iter()
+    ///         .map(|worker| threads.spawn(move || std::iter::from_fn(|| worker.recv()).sum::<usize>()))
+    ///         .collect();
+    ///     parts.into_iter().map(|part| part.join().unwrap()).sum()
+    /// });
+    /// assert_eq!(sum, 5050);
+    /// ```
     pub fn build<T: Word>(&self, workers: usize) -> (Vec<Worker<T>>, Sender<T>) {
         self.build_with_flaws(workers, Flaws::NONE)
     }
@@ -158,6 +205,17 @@ struct Shared<T: Word> {
 /// One worker's end: sends to itself, receives from everywhere.
 ///
 /// Like the [`Owner`] of a deque it can be moved to another thread but not shared.
+///
+/// ```
+/// use blitz_primitives::DequeChannel;
+///
+/// let (workers, _sender) = DequeChannel::new().build::<usize>(1);
+/// let worker = &workers[0];
+/// worker.send(1).unwrap();
+/// worker.send(2).unwrap();
+/// assert_eq!((worker.index(), worker.local_len()), (0, 2));
+/// assert_eq!(worker.recv(), Some(2)); // the newest
+/// ```
 pub struct Worker<T: Word> {
     index: usize,
     local: Owner<T>,
@@ -169,11 +227,22 @@ pub struct Worker<T: Word> {
 
 impl<T: Word> Worker<T> {
     /// This worker's number, from zero.
+    ///
+    /// ```
+    /// let (workers, _sender) = blitz_primitives::DequeChannel::new().build::<usize>(2);
+    /// assert_eq!(workers[1].index(), 1);
+    /// ```
     pub fn index(&self) -> usize {
         self.index
     }
 
     /// The number of items in this worker's own deque.
+    ///
+    /// ```
+    /// let (workers, _sender) = blitz_primitives::DequeChannel::new().build::<usize>(1);
+    /// workers[0].send(5).unwrap();
+    /// assert_eq!(workers[0].local_len(), 1);
+    /// ```
     pub fn local_len(&self) -> usize {
         self.local.len()
     }
@@ -210,6 +279,16 @@ impl<T: Word> Worker<T> {
     /// # Errors
     ///
     /// [`Full`], with the item, if the deque and the global queue are full.
+    ///
+    /// ```
+    /// use blitz_primitives::{DequeChannel, Full, FullPolicy};
+    ///
+    /// let blocking = DequeChannel::new().local_capacity(2).global_capacity(2).when_full(FullPolicy::Block);
+    /// let (workers, _sender) = blocking.build::<usize>(1);
+    /// (0..4).for_each(|item| workers[0].try_send(item).unwrap());
+    /// // `send` would wait for another thread to receive something.
+    /// assert_eq!(workers[0].try_send(4), Err(Full(4)));
+    /// ```
     #[inline]
     pub fn try_send(&self, item: T) -> Result<(), Full<T>> {
         if self.local.len() < self.local_capacity || self.shed(FullPolicy::Refuse) {
@@ -300,6 +379,12 @@ impl<T: Word> Worker<T> {
     }
 
     /// A handle for threads that are not workers.
+    ///
+    /// ```
+    /// let (workers, _sender) = blitz_primitives::DequeChannel::new().build::<usize>(1);
+    /// workers[0].sender().send(5).unwrap();
+    /// assert_eq!(workers[0].recv(), Some(5));
+    /// ```
     pub fn sender(&self) -> Sender<T> {
         Sender {
             shared: self.shared.clone(),
@@ -317,6 +402,15 @@ impl<T: Word> fmt::Debug for Worker<T> {
 }
 
 /// The end for threads that are not workers: sends to the global queue. Clone it freely.
+///
+/// ```
+/// use blitz_primitives::DequeChannel;
+///
+/// let (workers, sender) = DequeChannel::new().build::<Box<String>>(1);
+/// let another = sender.clone();
+/// std::thread::spawn(move || another.send(Box::new("hello".to_string()))).join().unwrap().unwrap();
+/// assert_eq!(*workers[0].recv().unwrap(), "hello");
+/// ```
 pub struct Sender<T: Word> {
     shared: Arc<Shared<T>>,
 }
@@ -335,6 +429,13 @@ impl<T: Word> Sender<T> {
     /// # Errors
     ///
     /// [`Full`], with the item, if the policy is [`FullPolicy::Refuse`] and there is no room.
+    ///
+    /// ```
+    /// let (workers, sender) = blitz_primitives::DequeChannel::new().build::<usize>(1);
+    /// sender.send(1).unwrap();
+    /// sender.send(2).unwrap();
+    /// assert_eq!(workers[0].recv(), Some(1)); // the oldest
+    /// ```
     pub fn send(&self, item: T) -> Result<(), Full<T>> {
         self.shared.global.push(item)
     }
@@ -344,11 +445,25 @@ impl<T: Word> Sender<T> {
     /// # Errors
     ///
     /// [`Full`], with the item, if there is no room.
+    ///
+    /// ```
+    /// use blitz_primitives::{DequeChannel, Full};
+    ///
+    /// let (_workers, sender) = DequeChannel::new().global_capacity(2).build::<usize>(1);
+    /// assert!(sender.try_send(1).is_ok() && sender.try_send(2).is_ok());
+    /// assert_eq!(sender.try_send(3), Err(Full(3)));
+    /// ```
     pub fn try_send(&self, item: T) -> Result<(), Full<T>> {
         self.shared.global.try_push(item)
     }
 
     /// The number of items in the global queue at some moment during the call.
+    ///
+    /// ```
+    /// let (_workers, sender) = blitz_primitives::DequeChannel::new().build::<usize>(1);
+    /// sender.send(1).unwrap();
+    /// assert_eq!(sender.global_len(), 1);
+    /// ```
     pub fn global_len(&self) -> usize {
         self.shared.global.len()
     }

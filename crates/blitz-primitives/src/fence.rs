@@ -29,6 +29,12 @@
 use crate::sync::{Ordering, fence};
 
 /// How the two fences are implemented in this process.
+///
+/// ```
+/// use blitz_primitives::fence::{Mode, light_is_free, mode};
+///
+/// assert_eq!(mode() == Mode::Membarrier, light_is_free());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// Both sides execute a full hardware fence.
@@ -150,6 +156,27 @@ pub fn mode() -> Mode {
 
 /// The owner's side: orders the caller's earlier stores before its later loads, as seen by a thread
 /// that executes [`heavy`]. A compiler fence under [`Mode::Membarrier`].
+///
+/// ```
+/// use blitz_primitives::fence;
+/// use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+///
+/// // Each of two threads says something and then looks what the other one said. With these fences, one of them at least sees it.
+/// fence::mode(); // decides what the fences are
+/// let (often, seldom) = (AtomicBool::new(false), AtomicBool::new(false));
+/// let (a, b) = std::thread::scope(|threads| {
+///     let frequent = threads.spawn(|| {
+///         often.store(true, Relaxed);
+///         fence::light();
+///         seldom.load(Relaxed)
+///     });
+///     seldom.store(true, Relaxed);
+///     let is_ordered = fence::heavy();
+///     let b = often.load(Relaxed) || !is_ordered;
+///     (frequent.join().unwrap(), b)
+/// });
+/// assert!(a || b);
+/// ```
 #[cfg(not(loom))]
 #[inline(always)]
 pub fn light() {
@@ -161,6 +188,21 @@ pub fn light() {
 
 /// [`light`] for callers who have found out otherwise that [`light_is_free`]. If it is not, this orders
 /// nothing.
+///
+/// ```
+/// use blitz_primitives::fence;
+/// use std::sync::atomic::{self, AtomicU32, Ordering};
+///
+/// let (mine, others) = (AtomicU32::new(0), AtomicU32::new(7));
+/// if fence::light_is_free() {
+///     mine.store(1, Ordering::Relaxed);
+///     fence::light_if_free();
+/// } else {
+///     mine.swap(1, Ordering::SeqCst); // cheaper than a store and a fence on some CPUs
+///     atomic::fence(Ordering::SeqCst);
+/// }
+/// assert_eq!(others.load(Ordering::Relaxed), 7);
+/// ```
 #[cfg(not(loom))]
 #[inline(always)]
 pub fn light_if_free() {
@@ -168,6 +210,14 @@ pub fn light_if_free() {
 }
 
 /// Does [`light`] execute no instruction? Fixed before the first pool starts.
+///
+/// ```
+/// use blitz_primitives::fence;
+///
+/// // Decided with the first call of `mode`.
+/// let mode = fence::mode();
+/// assert_eq!(fence::light_is_free(), mode == fence::Mode::Membarrier);
+/// ```
 #[cfg(not(loom))]
 #[inline(always)]
 pub fn light_is_free() -> bool {
@@ -180,6 +230,12 @@ pub fn light_is_free() -> bool {
 ///
 /// `false`: it does neither, because the kernel refuses. That can happen in a process that gives up `membarrier` after the first pool has
 /// started (seccomp). Light fences execute nothing by then, so the caller has to do without what it wanted to know.
+///
+/// ```
+/// if blitz_primitives::fence::heavy() {
+///     // What is loaded here is as new as the last store before a light fence that came first.
+/// }
+/// ```
 #[cfg(not(loom))]
 #[must_use = "without the fence nothing is ordered"]
 pub fn heavy() -> bool {

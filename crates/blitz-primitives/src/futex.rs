@@ -105,12 +105,49 @@ pub fn wait_at_most(word: &AtomicU32, expected: u32, limit: Duration) {
 }
 
 /// Wakes one thread that blocks on `word`, if there is one: see [`wait`]. One system call, in any case.
+///
+/// ```
+/// use blitz_primitives::futex;
+/// use std::sync::atomic::{AtomicU32, Ordering};
+///
+/// // A gate for one thread at a time.
+/// let tickets = AtomicU32::new(0);
+/// std::thread::scope(|threads| {
+///     let waiter = threads.spawn(|| {
+///         while tickets.load(Ordering::Acquire) == 0 {
+///             futex::wait(&tickets, 0);
+///         }
+///         tickets.fetch_sub(1, Ordering::Relaxed)
+///     });
+///     tickets.fetch_add(1, Ordering::Release);
+///     futex::wake_one(&tickets);
+///     assert_eq!(waiter.join().unwrap(), 1);
+/// });
+/// ```
 #[inline]
 pub fn wake_one(word: *const AtomicU32) {
     system::wake_one(word);
 }
 
 /// Wakes every thread that blocks on `word`.
+///
+/// ```
+/// use blitz_primitives::futex;
+/// use std::sync::atomic::{AtomicU32, Ordering};
+///
+/// let is_open = AtomicU32::new(0);
+/// std::thread::scope(|threads| {
+///     for _ in 0..3 {
+///         threads.spawn(|| {
+///             while is_open.load(Ordering::Acquire) == 0 {
+///                 futex::wait(&is_open, 0);
+///             }
+///         });
+///     }
+///     is_open.store(1, Ordering::Release);
+///     futex::wake_all(&is_open);
+/// });
+/// ```
 #[inline]
 pub fn wake_all(word: *const AtomicU32) {
     system::wake_all(word);

@@ -56,6 +56,15 @@ use crate::sync::{AtomicU32, AtomicUsize, Mutex, Ordering, fence};
 pub const DEFAULT_CAPACITY: usize = if cfg!(loom) { 2 } else { 4096 };
 
 /// What [`Injector::push`] does when the ring is full.
+///
+/// ```
+/// use blitz_primitives::{FullPolicy, Injector};
+///
+/// let growing = Injector::with_capacity(2, FullPolicy::Grow);
+/// let refusing = Injector::with_capacity(2, FullPolicy::Refuse);
+/// let fits = |queue: &Injector<u32>| (0..10).filter(|&item| queue.push(item).is_ok()).count();
+/// assert_eq!((fits(&growing), fits(&refusing)), (10, 2));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum FullPolicy {
     /// Take the element anyway: the queue is unbounded. Pushes that find the ring full, and all
@@ -84,6 +93,12 @@ pub struct Full<T>(pub T);
 
 impl<T> Full<T> {
     /// The element that did not fit.
+    ///
+    /// ```
+    /// use blitz_primitives::Full;
+    ///
+    /// assert_eq!(Full("too much").into_inner(), "too much");
+    /// ```
     pub fn into_inner(self) -> T {
         self.0
     }
@@ -161,6 +176,11 @@ impl<T> Default for Injector<T> {
 
 impl<T> Injector<T> {
     /// An unbounded queue: [`DEFAULT_CAPACITY`] cells, and [`FullPolicy::Grow`] beyond that.
+    ///
+    /// ```
+    /// let queue = blitz_primitives::Injector::new();
+    /// assert!((0..10_000).all(|item| queue.push(item).is_ok()));
+    /// ```
     pub fn new() -> Self {
         Self::with_capacity(DEFAULT_CAPACITY, FullPolicy::Grow)
     }
@@ -195,11 +215,23 @@ impl<T> Injector<T> {
     }
 
     /// The number of elements that fit into the ring.
+    ///
+    /// ```
+    /// use blitz_primitives::{FullPolicy, Injector};
+    ///
+    /// assert_eq!(Injector::<u8>::with_capacity(5, FullPolicy::Grow).capacity(), 8);
+    /// ```
     pub fn capacity(&self) -> usize {
         self.ring.capacity()
     }
 
     /// What `push` does when the ring is full.
+    ///
+    /// ```
+    /// use blitz_primitives::{FullPolicy, Injector};
+    ///
+    /// assert_eq!(Injector::<u8>::new().policy(), FullPolicy::Grow);
+    /// ```
     pub fn policy(&self) -> FullPolicy {
         self.policy
     }
@@ -212,6 +244,18 @@ impl<T> Injector<T> {
     ///
     /// [`Full`] if the ring is full and the policy is [`FullPolicy::Refuse`]. Never with the other
     /// policies.
+    ///
+    /// ```
+    /// use blitz_primitives::{FullPolicy, Injector};
+    ///
+    /// let queue = Injector::with_capacity(2, FullPolicy::Block);
+    /// let sum: u32 = std::thread::scope(|threads| {
+    ///     threads.spawn(|| (1..=100).for_each(|item| queue.push(item).unwrap())); // waits for room
+    ///     let items = std::iter::repeat_with(|| queue.pop()).flatten();
+    ///     items.take(100).sum()
+    /// });
+    /// assert_eq!(sum, 5050);
+    /// ```
     #[inline]
     pub fn push(&self, element: T) -> Result<(), Full<T>> {
         match self.try_push(element) {
@@ -401,6 +445,12 @@ impl<T> Injector<T> {
     }
 
     /// The number of elements. A snapshot: exact only while nobody pushes or pops.
+    ///
+    /// ```
+    /// let queue = blitz_primitives::Injector::new();
+    /// queue.push('a').unwrap();
+    /// assert_eq!(queue.len(), 1);
+    /// ```
     pub fn len(&self) -> usize {
         let spilled = self.spilled.load(Ordering::Acquire);
         self.ring.len() + spilled

@@ -46,8 +46,20 @@
 //! | [`SyncPtr`] | results, which many threads write to places of their own |
 //!
 //! Each protocol is checked by models that run this code under [loom](https://docs.rs/loom), as it is and with faults that they must find.
+//! `ARCHITECTURE.md` in the repository says which models there are, and what is outside of them.
 //!
-//! With the feature `web_spin_lock`, the own thread of a web page with threads, which must not block, spins instead. Elsewhere the feature changes nothing.
+//! # Features
+//!
+//! | feature | what it adds |
+//! |---|---|
+//! | `web_spin_lock` | in a web page with threads, the page's own thread, which must not block, spins instead, and time is the browser's. Elsewhere it changes nothing |
+//!
+//! # Platforms
+//!
+//! Linux, Windows, macOS, the BSDs, Android, iOS and WebAssembly: [what is tested how](https://github.com/blitz-rt/blitz/blob/main/docs/guide/platforms.md). CPUs without 64-bit atomics are served by `portable-atomic`. [`fence`] and [`futex`] say what
+//! they use on which system. Rust 1.85 or later.
+//!
+//! The modules `clock`, `flaw`, `model` and `sync` are hidden: they are for the other crates of Blitz, and may change in any release.
 
 // What all of them stand on: atomics and locks, the time, and how models are run.
 #[doc(hidden)]

@@ -83,6 +83,15 @@ impl Default for OnceLatch {
 
 impl OnceLatch {
     /// A latch that is not set.
+    ///
+    /// ```
+    /// use blitz_primitives::OnceLatch;
+    ///
+    /// static STARTED: OnceLatch = OnceLatch::new();
+    ///
+    /// std::thread::spawn(|| STARTED.set());
+    /// STARTED.wait();
+    /// ```
     #[cfg(not(loom))]
     #[inline]
     pub const fn new() -> Self {
@@ -125,6 +134,13 @@ impl OnceLatch {
     ///
     /// One atomic swap, plus one system call if somebody sleeps. If a waiter may free the latch as
     /// soon as it is set, use [`set_raw`](Self::set_raw).
+    ///
+    /// ```
+    /// let latch = blitz_primitives::OnceLatch::new();
+    /// latch.set();
+    /// latch.set(); // changes nothing
+    /// assert!(latch.probe());
+    /// ```
     #[inline]
     pub fn set(&self) {
         // SAFETY: the caller's borrow keeps the latch alive during the call and beyond.
@@ -199,6 +215,20 @@ impl OnceLatch {
     ///
     /// Spins first ([`SpinWait`]), then sleeps until `set` wakes it. Everything before `set` is visible
     /// afterwards. Returns at once if the latch is set already.
+    ///
+    /// ```
+    /// use blitz_primitives::OnceLatch;
+    ///
+    /// let (latch, mut list) = (OnceLatch::new(), vec![]);
+    /// std::thread::scope(|threads| {
+    ///     threads.spawn(|| {
+    ///         list.push("written before `set`");
+    ///         latch.set();
+    ///     });
+    ///     latch.wait();
+    /// });
+    /// assert_eq!(list.len(), 1);
+    /// ```
     pub fn wait(&self) {
         let mut spin = SpinWait::new();
         while !self.probe() {

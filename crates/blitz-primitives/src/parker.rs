@@ -49,6 +49,12 @@ pub struct Parker {
 
 impl Parker {
     /// Without a token.
+    ///
+    /// ```
+    /// let parker = blitz_primitives::Parker::new();
+    /// parker.unpark();
+    /// parker.park(); // the token is there already
+    /// ```
     #[inline]
     pub fn new() -> Self {
         Self::with_flaws(Flaws::NONE)
@@ -65,6 +71,25 @@ impl Parker {
     /// Blocks until there is a token, and takes it. One thread at a time.
     ///
     /// What happened before the [`Parker::unpark`] whose token it takes is visible afterwards. Costs two swaps if there is a token, otherwise a system call.
+    ///
+    /// ```
+    /// use blitz_primitives::Parker;
+    /// use std::sync::atomic::{AtomicUsize, Ordering};
+    ///
+    /// let (parker, arrived) = (Parker::new(), AtomicUsize::new(0));
+    /// std::thread::scope(|threads| {
+    ///     for _ in 0..3 {
+    ///         threads.spawn(|| {
+    ///             arrived.fetch_add(1, Ordering::Relaxed);
+    ///             parker.unpark();
+    ///         });
+    ///     }
+    ///     // Two tokens that are left one after the other may be taken as one: look, and park again.
+    ///     while arrived.load(Ordering::Relaxed) < 3 {
+    ///         parker.park();
+    ///     }
+    /// });
+    /// ```
     pub fn park(&self) {
         self.park_in(|state| futex::wait(state, PARKED));
     }
@@ -142,6 +167,13 @@ impl Parker {
     /// Leaves a token and wakes the parked thread, if there is one: a swap, and a system call if so. A second token does not count.
     ///
     /// The parker must live until this returns.
+    ///
+    /// ```
+    /// let parker = blitz_primitives::Parker::new();
+    /// parker.unpark();
+    /// parker.unpark(); // there is one token at most
+    /// parker.park();
+    /// ```
     #[inline]
     pub fn unpark(&self) {
         if self.flaws.has(Flaw::WakeBeforeToken) {

@@ -27,6 +27,12 @@ pub struct XorShift64Star {
 impl XorShift64Star {
     /// A generator that always yields the same sequence for the same seed. A seed of zero, from
     /// which the shifts could not escape, is replaced by a constant.
+    ///
+    /// ```
+    /// use blitz_primitives::XorShift64Star;
+    ///
+    /// assert_eq!(XorShift64Star::new(7).next_u64(), XorShift64Star::new(7).next_u64());
+    /// ```
     #[inline]
     pub const fn new(seed: u64) -> Self {
         Self {
@@ -48,6 +54,12 @@ impl XorShift64Star {
     }
 
     /// The next 64 bits.
+    ///
+    /// ```
+    /// let mut rng = blitz_primitives::XorShift64Star::new(7);
+    /// let (first, second) = (rng.next_u64(), rng.next_u64());
+    /// assert_ne!(first, second);
+    /// ```
     #[inline]
     pub const fn next_u64(&mut self) -> u64 {
         let mut x = self.state;
@@ -64,6 +76,13 @@ impl XorShift64Star {
     /// # Panics
     ///
     /// If `limit` is zero.
+    ///
+    /// ```
+    /// let mut rng = blitz_primitives::XorShift64Star::new(7);
+    /// let mut seen = [0; 6];
+    /// (0..6000).for_each(|_| seen[rng.below(6)] += 1);
+    /// assert!(seen.iter().all(|&times| times > 800));
+    /// ```
     #[inline]
     pub const fn below(&mut self, limit: usize) -> usize {
         assert!(limit > 0, "there is no number below zero");

@@ -34,12 +34,37 @@ pub struct SpinWait {
 
 impl SpinWait {
     /// Starts at the shortest pause.
+    ///
+    /// ```
+    /// assert!(!blitz_primitives::SpinWait::new().would_yield());
+    /// ```
     #[inline]
     pub const fn new() -> Self {
         Self { round: 0 }
     }
 
     /// Pauses for `2^round` spin hints in the first ten rounds, yields the processor after that.
+    ///
+    /// ```
+    /// use blitz_primitives::{Parker, SpinWait};
+    /// use std::sync::atomic::{AtomicBool, Ordering};
+    ///
+    /// let (ready, parker) = (AtomicBool::new(false), Parker::new());
+    /// std::thread::scope(|threads| {
+    ///     threads.spawn(|| {
+    ///         ready.store(true, Ordering::Release);
+    ///         parker.unpark();
+    ///     });
+    ///     let mut wait = SpinWait::new();
+    ///     while !ready.load(Ordering::Acquire) {
+    ///         if wait.would_yield() {
+    ///             parker.park(); // it takes longer than we thought
+    ///         } else {
+    ///             wait.spin();
+    ///         }
+    ///     }
+    /// });
+    /// ```
     #[inline]
     pub fn spin(&mut self) {
         if self.would_yield() {

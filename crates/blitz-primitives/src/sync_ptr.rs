@@ -56,6 +56,16 @@ impl<T> Copy for SyncPtr<'_, T> {}
 
 impl<'a, T> SyncPtr<'a, T> {
     /// Borrows a slice for disjoint access.
+    ///
+    /// ```
+    /// use blitz_primitives::SyncPtr;
+    ///
+    /// let mut room = [0; 4];
+    /// let pointer = SyncPtr::new(&mut room);
+    /// // SAFETY: in bounds, and there is one thread.
+    /// unsafe { pointer.write_at(3, 7) };
+    /// assert_eq!(room, [0, 0, 0, 7]);
+    /// ```
     pub const fn new(slice: &'a mut [T]) -> Self {
         Self {
             start: slice.as_mut_ptr(),
@@ -71,6 +81,19 @@ impl<'a, T> SyncPtr<'a, T> {
     /// For all of `'a`, `start` points to `len` elements in one allocation, valid for reads and writes
     /// (initialised only where they are read), and nobody accesses them except through this pointer
     /// and its copies.
+    ///
+    /// ```
+    /// use blitz_primitives::SyncPtr;
+    ///
+    /// let mut numbers = Vec::with_capacity(3);
+    /// // SAFETY: the vector has room for three elements, and nobody else touches it.
+    /// unsafe {
+    ///     let room = SyncPtr::from_raw_parts(numbers.as_mut_ptr(), 3);
+    ///     (0..3).for_each(|index| room.write_at(index, index * 10));
+    ///     numbers.set_len(3);
+    /// }
+    /// assert_eq!(numbers, [0, 10, 20]);
+    /// ```
     pub const unsafe fn from_raw_parts(start: *mut T, len: usize) -> Self {
         Self {
             start,
@@ -80,16 +103,30 @@ impl<'a, T> SyncPtr<'a, T> {
     }
 
     /// The number of elements.
+    ///
+    /// ```
+    /// assert_eq!(blitz_primitives::SyncPtr::new(&mut [1, 2, 3]).len(), 3);
+    /// ```
     pub const fn len(&self) -> usize {
         self.len
     }
 
     /// Whether there are no elements.
+    ///
+    /// ```
+    /// assert!(blitz_primitives::SyncPtr::<u8>::new(&mut []).is_empty());
+    /// ```
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
     /// The address of the first element.
+    ///
+    /// ```
+    /// let mut numbers = [1, 2];
+    /// let first = numbers.as_mut_ptr();
+    /// assert_eq!(blitz_primitives::SyncPtr::new(&mut numbers).as_ptr(), first);
+    /// ```
     pub const fn as_ptr(&self) -> *mut T {
         self.start
     }
@@ -99,6 +136,16 @@ impl<'a, T> SyncPtr<'a, T> {
     /// # Safety
     ///
     /// `index` is at most the length.
+    ///
+    /// ```
+    /// use blitz_primitives::SyncPtr;
+    ///
+    /// let mut numbers = [1, 2, 3];
+    /// let all = SyncPtr::new(&mut numbers);
+    /// // SAFETY: in bounds, and there is one thread.
+    /// unsafe { *all.ptr_at(1) += 10 };
+    /// assert_eq!(numbers, [1, 12, 3]);
+    /// ```
     #[inline(always)]
     pub const unsafe fn ptr_at(&self, index: usize) -> *mut T {
         debug_assert!(index <= self.len, "index out of bounds");
@@ -111,6 +158,20 @@ impl<'a, T> SyncPtr<'a, T> {
     /// # Safety
     ///
     /// `index` is below the length, and no other thread accesses that element at the same time.
+    ///
+    /// ```
+    /// use blitz_primitives::SyncPtr;
+    ///
+    /// let mut evens = [0; 4];
+    /// let output = SyncPtr::new(&mut evens);
+    /// std::thread::scope(|threads| {
+    ///     for index in 0..4 {
+    ///         // SAFETY: each thread writes to an element of its own.
+    ///         threads.spawn(move || unsafe { output.write_at(index, 2 * index) });
+    ///     }
+    /// });
+    /// assert_eq!(evens, [0, 2, 4, 6]);
+    /// ```
     #[inline(always)]
     pub const unsafe fn write_at(&self, index: usize, value: T) {
         debug_assert!(index < self.len, "index out of bounds");
@@ -178,6 +239,19 @@ impl<'a, T> SyncPtr<'a, T> {
     ///
     /// `offset + source.len()` is at most the length, `source` does not overlap these elements, and
     /// no other thread accesses them at the same time.
+    ///
+    /// ```
+    /// use blitz_primitives::SyncPtr;
+    ///
+    /// let mut text = *b"......";
+    /// let output = SyncPtr::new(&mut text);
+    /// // SAFETY: in bounds, and the two places do not overlap.
+    /// unsafe {
+    ///     output.copy_at(0, b"abc");
+    ///     output.copy_at(3, b"def");
+    /// }
+    /// assert_eq!(&text, b"abcdef");
+    /// ```
     #[inline(always)]
     pub const unsafe fn copy_at(&self, offset: usize, source: &[T])
     where

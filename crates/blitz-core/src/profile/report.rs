@@ -7,6 +7,13 @@ use std::fmt;
 use std::time::Duration;
 
 /// Work and span of a computation. See the [module's documentation](mod@crate::profile).
+///
+/// ```
+/// let (_, profile) = blitz_core::profile(|| blitz_core::join(|| "left", || "right"));
+/// assert!(profile.work() >= profile.span());
+/// assert_eq!(profile.forks(), 1);
+/// println!("{profile}"); // a table, with what more cores would bring
+/// ```
 #[derive(Clone, Debug)]
 pub struct Profile {
     work_ns: f64,
@@ -22,6 +29,15 @@ pub struct Profile {
 }
 
 /// The longest strand: the piece of sequential code that is most worth cutting.
+///
+/// ```
+/// let (_, profile) = blitz_core::profile(|| {
+///     blitz_core::profile::label("sum", || std::hint::black_box((0..100_000_u64).sum::<u64>()))
+/// });
+/// let longest = profile.longest().unwrap();
+/// println!("{:?} in a row: {}, {:?}", longest.time, longest.origin, longest.label);
+/// assert!(longest.time <= profile.work());
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Longest {
@@ -63,61 +79,125 @@ impl Profile {
     }
 
     /// The recorded shape of the computation, if it was [recorded](crate::profile::record): a text that `blitz simulate` and `blitz profile` read.
+    ///
+    /// ```
+    /// let (_, plain) = blitz_core::profile(|| ());
+    /// assert!(plain.recording().is_none());
+    /// let (_, recorded) = blitz_core::profile::record(|| ());
+    /// assert!(recorded.recording().is_some());
+    /// ```
     pub fn recording(&self) -> Option<&str> {
         self.recording.as_deref()
     }
 
     /// What one core would have to do: the time of all strands.
+    ///
+    /// ```
+    /// let (_, profile) = blitz_core::profile(|| (0..10_000_u64).map(std::hint::black_box).sum::<u64>());
+    /// assert!(profile.work() > std::time::Duration::ZERO);
+    /// ```
     pub fn work(&self) -> Duration {
         duration(self.work_ns)
     }
 
     /// What no number of cores can get below: the time of the longest path.
+    ///
+    /// ```
+    /// let (_, profile) = blitz_core::profile(|| blitz_core::join(|| 1, || 2));
+    /// assert!(profile.span() <= profile.work());
+    /// ```
     pub fn span(&self) -> Duration {
         duration(self.span_ns)
     }
 
     /// The span if every fork and spawn on the way were stolen, at the price of a steal.
+    ///
+    /// ```
+    /// let (_, profile) = blitz_core::profile(|| blitz_core::join(|| 1, || 2));
+    /// assert!(profile.burdened_span() >= profile.span());
+    /// ```
     pub fn burdened_span(&self) -> Duration {
         duration(self.burdened_ns)
     }
 
     /// How long the computation took here, the profiler included.
+    ///
+    /// ```
+    /// let (_, profile) = blitz_core::profile(|| (0..10_000_u64).map(std::hint::black_box).sum::<u64>());
+    /// assert!(profile.elapsed() > std::time::Duration::ZERO);
+    /// ```
     pub fn elapsed(&self) -> Duration {
         duration(self.elapsed_ns)
     }
 
     /// How many threads the pool has here.
+    ///
+    /// ```
+    /// let (_, profile) = blitz_core::profile(|| ());
+    /// assert_eq!(profile.threads(), blitz_core::current_num_threads());
+    /// ```
     pub fn threads(&self) -> usize {
         self.threads
     }
 
     /// How many strands there were.
+    ///
+    /// ```
+    /// let (_, profile) = blitz_core::profile(|| blitz_core::join(|| 1, || 2));
+    /// assert!(profile.strands() >= 2); // the two halves
+    /// ```
     pub fn strands(&self) -> u64 {
         self.strands
     }
 
     /// How many forks and spawns there were.
+    ///
+    /// ```
+    /// let (_, profile) = blitz_core::profile(|| {
+    ///     blitz_core::join(|| blitz_core::join(|| 1, || 2), || 3)
+    /// });
+    /// assert_eq!(profile.forks(), 2);
+    /// ```
     pub fn forks(&self) -> u64 {
         self.forks
     }
 
     /// How many of them ran on another thread than their origin.
+    ///
+    /// ```
+    /// let (_, profile) = blitz_core::profile(|| blitz_core::join(|| 1, || 2));
+    /// assert!(profile.steals() <= profile.forks());
+    /// ```
     pub fn steals(&self) -> u64 {
         self.steals
     }
 
     /// The longest strand, if any took time.
+    ///
+    /// ```
+    /// let (_, profile) = blitz_core::profile(|| (0..10_000_u64).map(std::hint::black_box).sum::<u64>());
+    /// assert!(profile.longest().unwrap().time <= profile.span());
+    /// ```
     pub fn longest(&self) -> Option<&Longest> {
         self.longest.as_ref()
     }
 
     /// Work divided by span: how many cores the computation could keep busy, at most and on average.
+    ///
+    /// ```
+    /// let (_, profile) = blitz_core::profile(|| ());
+    /// assert!(profile.parallelism() >= 1.0);
+    /// ```
     pub fn parallelism(&self) -> f64 {
         ratio(self.work_ns, self.span_ns)
     }
 
     /// The speed-up that `cores` cores can have at most: neither the work nor the span can be cheated.
+    ///
+    /// ```
+    /// let (_, profile) = blitz_core::profile(|| blitz_core::join(|| 1, || 2));
+    /// assert!(profile.speedup_limit(64) <= profile.parallelism().max(1.0));
+    /// ```
     pub fn speedup_limit(&self, cores: usize) -> f64 {
         (cores as f64).min(self.parallelism()).max(1.0)
     }
@@ -125,6 +205,13 @@ impl Profile {
     /// The speed-up that a greedy scheduler has on `cores` cores at least, if a steal costs what was assumed.
     ///
     /// A greedy scheduler takes at most work / cores + span · (1 - 1 / cores); here with the burdened span.
+    ///
+    /// ```
+    /// let (_, profile) = blitz_core::profile(|| blitz_core::join(|| 1, || 2));
+    /// for cores in [2, 8, 64] {
+    ///     assert!(profile.speedup_expected(cores) <= profile.speedup_limit(cores));
+    /// }
+    /// ```
     pub fn speedup_expected(&self, cores: usize) -> f64 {
         let cores = cores.max(1) as f64;
         let time = self.work_ns / cores + self.burdened_ns * (1.0 - 1.0 / cores);
@@ -134,6 +221,11 @@ impl Profile {
     /// The speed-up that was measured here: work divided by elapsed time.
     ///
     /// The profiler's own time is part of the elapsed time, so with many small strands the real one is higher.
+    ///
+    /// ```
+    /// let (_, profile) = blitz_core::profile(|| (0..10_000_u64).map(std::hint::black_box).sum::<u64>());
+    /// assert!(profile.speedup_measured() > 0.0);
+    /// ```
     pub fn speedup_measured(&self) -> f64 {
         ratio(self.work_ns, self.elapsed_ns)
     }

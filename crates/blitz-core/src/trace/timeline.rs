@@ -23,6 +23,14 @@ macro_rules! indexed {
 
 indexed! {
     /// What happens on a thread.
+    ///
+    /// ```
+    /// use blitz_core::trace::Kind;
+    ///
+    /// let (_, trace) = blitz_core::trace(|| blitz_core::scope(|scope| scope.spawn(|_| ())));
+    /// let runs: usize = trace.threads().iter().map(|thread| thread.count(Kind::Run)).sum();
+    /// assert!(runs >= 1); // of the scope's task
+    /// ```
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[non_exhaustive]
     pub enum Kind {
@@ -49,6 +57,16 @@ indexed! {
 
 indexed! {
     /// Where in an event's life.
+    ///
+    /// ```
+    /// use blitz_core::trace::Phase;
+    ///
+    /// let (_, trace) = blitz_core::trace(|| blitz_core::scope(|scope| scope.spawn(|_| ())));
+    /// for thread in trace.threads() {
+    ///     let count = |phase| thread.events().iter().filter(|event| event.phase == phase).count();
+    ///     assert_eq!(count(Phase::Begin), count(Phase::End));
+    /// }
+    /// ```
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Phase {
         /// It begins.
@@ -62,6 +80,10 @@ indexed! {
 
 impl Kind {
     /// Its name in tables, JSON and pictures.
+    ///
+    /// ```
+    /// assert_eq!(blitz_core::trace::Kind::Steal.name(), "steal");
+    /// ```
     pub fn name(self) -> &'static str {
         match self {
             Kind::Run => "run",
@@ -78,6 +100,14 @@ impl Kind {
 }
 
 /// Something that happened.
+///
+/// ```
+/// let (_, trace) = blitz_core::trace(|| blitz_core::scope(|scope| scope.spawn(|_| ())));
+/// for event in trace.threads().iter().flat_map(|thread| thread.events()) {
+///     println!("after {:?}: {:?} of {:?}", event.at, event.phase, event.kind);
+///     assert!(event.at <= trace.elapsed());
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Event {
@@ -92,6 +122,16 @@ pub struct Event {
 }
 
 /// The events of one thread. Every end has its beginning before it, every beginning its end after it.
+///
+/// ```
+/// use blitz_core::trace::Kind;
+///
+/// let (_, trace) = blitz_core::trace(|| blitz_core::scope(|scope| scope.spawn(|_| ())));
+/// for thread in trace.threads() {
+///     println!("{}: asleep for {:?}, {} thefts", thread.name(), thread.time_in(Kind::Sleep), thread.count(Kind::Steal));
+///     assert!(thread.time_in(Kind::Sleep) <= trace.elapsed());
+/// }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Timeline {
     name: String,
@@ -101,27 +141,57 @@ pub struct Timeline {
 
 impl Timeline {
     /// The thread's name.
+    ///
+    /// ```
+    /// let (_, trace) = blitz_core::trace(|| blitz_core::scope(|scope| scope.spawn(|_| ())));
+    /// assert!(trace.threads().iter().all(|thread| !thread.name().is_empty()));
+    /// ```
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// In the order in which they happened.
+    ///
+    /// ```
+    /// let (_, trace) = blitz_core::trace(|| blitz_core::scope(|scope| scope.spawn(|_| ())));
+    /// assert!(trace.threads().iter().all(|thread| thread.events().is_sorted_by_key(|event| event.at)));
+    /// ```
     pub fn events(&self) -> &[Event] {
         &self.events
     }
 
     /// How many events were overwritten by newer ones.
+    ///
+    /// ```
+    /// let (_, trace) = blitz_core::trace(|| blitz_core::join(|| 1, || 2));
+    /// assert!(trace.threads().iter().all(|thread| thread.lost() == 0)); // it was short
+    /// ```
     pub fn lost(&self) -> u64 {
         self.lost
     }
 
     /// How often something happened, or began.
+    ///
+    /// ```
+    /// use blitz_core::trace::Kind;
+    ///
+    /// let (_, trace) = blitz_core::trace(|| blitz_core::join(|| 1, || 2));
+    /// let thefts: usize = trace.threads().iter().map(|thread| thread.count(Kind::Steal)).sum();
+    /// println!("{thefts} thefts");
+    /// ```
     pub fn count(&self, kind: Kind) -> usize {
         let of_kind = self.events.iter().filter(|event| event.kind == kind);
         of_kind.filter(|event| event.phase != Phase::End).count()
     }
 
     /// The time spent in something, what is nested in it included.
+    ///
+    /// ```
+    /// use blitz_core::trace::Kind;
+    ///
+    /// let (_, trace) = blitz_core::trace(|| blitz_core::join(|| 1, || 2));
+    /// assert!(trace.threads().iter().all(|thread| thread.time_in(Kind::Run) <= trace.elapsed()));
+    /// ```
     pub fn time_in(&self, kind: Kind) -> Duration {
         let (mut depth, mut since, mut total) = (0_u32, Duration::ZERO, Duration::ZERO);
         for event in self.events.iter().filter(|event| event.kind == kind) {
@@ -174,6 +244,12 @@ impl Timeline {
 }
 
 /// What the threads of all pools did during a computation. See [`trace`](crate::trace()).
+///
+/// ```
+/// let (_, trace) = blitz_core::trace(|| blitz_core::scope(|scope| scope.spawn(|_| ())));
+/// println!("{trace}"); // a table: who did what for how long
+/// assert!(!trace.threads().is_empty());
+/// ```
 #[derive(Clone, Debug)]
 pub struct Trace {
     threads: Vec<Timeline>,
@@ -212,21 +288,47 @@ impl Trace {
     }
 
     /// The threads that had something to tell, by name.
+    ///
+    /// ```
+    /// let (_, trace) = blitz_core::trace(|| blitz_core::scope(|scope| scope.spawn(|_| ())));
+    /// let names: Vec<&str> = trace.threads().iter().map(|thread| thread.name()).collect();
+    /// assert!(names.is_sorted());
+    /// ```
     pub fn threads(&self) -> &[Timeline] {
         &self.threads
     }
 
     /// How long the computation took.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let (_, trace) = blitz_core::trace(|| std::thread::sleep(Duration::from_millis(2)));
+    /// assert!(trace.elapsed() >= Duration::from_millis(2));
+    /// ```
     pub fn elapsed(&self) -> Duration {
         self.elapsed
     }
 
     /// The trace in the format of Chrome and Perfetto: open it at ui.perfetto.dev or chrome://tracing.
+    ///
+    /// ```
+    /// let (_, trace) = blitz_core::trace(|| blitz_core::join(|| 1, || 2));
+    /// let path = std::env::temp_dir().join("blitz-trace-example.json");
+    /// std::fs::write(&path, trace.to_chrome_json())?; // open it at ui.perfetto.dev
+    /// # std::fs::remove_file(path)?;
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn to_chrome_json(&self) -> String {
         chrome::json(self)
     }
 
     /// The trace as a picture: a lane per thread.
+    ///
+    /// ```
+    /// let (_, trace) = blitz_core::trace(|| blitz_core::join(|| 1, || 2));
+    /// assert!(trace.to_svg().starts_with("<svg"));
+    /// ```
     pub fn to_svg(&self) -> String {
         svg::picture(self)
     }

@@ -38,17 +38,37 @@ impl Interest {
     }
 
     /// Whether it includes errors.
+    ///
+    /// ```
+    /// use blitz_io::io::Interest;
+    ///
+    /// let errors_only = Interest::ERROR;
+    /// assert!(errors_only.is_error() && !errors_only.is_readable());
+    /// ```
     pub const fn is_error(self) -> bool {
         self.0 & Self::ERROR.0 != 0
     }
 
     /// Whether it includes urgent data.
+    ///
+    /// ```
+    /// use blitz_io::io::Interest;
+    ///
+    /// assert!(Interest::PRIORITY.is_priority() && !Interest::READABLE.is_priority());
+    /// ```
     #[cfg(any(target_os = "linux", target_os = "android"))]
     pub const fn is_priority(self) -> bool {
         self.0 & Self::PRIORITY.0 != 0
     }
 
     /// Both.
+    ///
+    /// ```
+    /// use blitz_io::io::Interest;
+    ///
+    /// const BOTH: Interest = Interest::READABLE.add(Interest::WRITABLE); // `|` is not for constants
+    /// assert!(BOTH.is_readable() && BOTH.is_writable());
+    /// ```
     #[must_use = "it returns the sum and leaves this one as it is"]
     pub const fn add(self, other: Interest) -> Interest {
         Interest(self.0 | other.0)

@@ -19,6 +19,17 @@ use std::ops::{BitAnd, BitOr, BitOrAssign, Sub};
 /// assert!(known.is_readable() && !known.is_error());
 /// assert_eq!(known - Ready::READABLE, Ready::WRITABLE);
 /// ```
+///
+/// ```
+/// use blitz_io::io::Ready;
+///
+/// // A peer that has hung up: what it has sent can still be read.
+/// let known = Ready::READABLE | Ready::READ_CLOSED | Ready::WRITE_CLOSED;
+/// assert!(!known.is_empty() && known.is_read_closed() && known.is_write_closed());
+/// assert!(!known.is_writable() || known.is_write_closed());
+/// # #[cfg(target_os = "linux")]
+/// assert!(!known.is_priority()); // no urgent data
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ready(u8);
 

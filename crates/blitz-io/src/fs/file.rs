@@ -60,30 +60,73 @@ impl File {
     ///
     /// # Panics
     /// Outside of a runtime.
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// # let folder = std::env::temp_dir().join(format!("blitz-io-file-open-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// use blitz_io::{fs::File, io::AsyncReadExt};
+    ///
+    /// # std::fs::write(folder.join("greeting"), "hello")?;
+    /// let mut file = File::open(folder.join("greeting")).await?;
+    /// let mut text = String::new();
+    /// file.read_to_string(&mut text).await?;
+    /// assert_eq!(text, "hello");
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     pub async fn open(path: impl AsRef<Path>) -> io::Result<Self> {
         OpenOptions::new().read(true).open(path).await
     }
 
-    /// Opens a file for writing; makes it if it is missing, empties it if it is not.
+    /// Opens a file for writing; makes it if it is missing, empties it if it is not. If the future is dropped half-way, it is done or not done.
     ///
     /// # Errors
     /// Those of [`std::fs::File::create`].
     ///
     /// # Panics
     /// Outside of a runtime.
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// # let folder = std::env::temp_dir().join(format!("blitz-io-file-create-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// use blitz_io::{fs::File, io::AsyncWriteExt};
+    ///
+    /// let mut file = File::create(folder.join("new")).await?;
+    /// file.write_all(b"hello").await?;
+    /// file.flush().await?; // waits until it is written: dropping the file does not
+    /// assert_eq!(std::fs::read(folder.join("new"))?, b"hello");
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     pub async fn create(path: impl AsRef<Path>) -> io::Result<Self> {
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(true);
         options.open(path).await
     }
 
-    /// Makes a file, for reading and writing.
+    /// Makes a file, for reading and writing. If the future is dropped half-way, it is done or not done.
     ///
     /// # Errors
     /// Those of [`std::fs::File::create_new`]: also if it is there already.
     ///
     /// # Panics
     /// Outside of a runtime.
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// # let folder = std::env::temp_dir().join(format!("blitz-io-file-create-new-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// use blitz_io::fs::File;
+    /// use std::io::ErrorKind;
+    ///
+    /// File::create_new(folder.join("once")).await?;
+    /// let again = File::create_new(folder.join("once")).await;
+    /// assert_eq!(again.unwrap_err().kind(), ErrorKind::AlreadyExists);
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     pub async fn create_new<P: AsRef<Path>>(path: P) -> io::Result<Self> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create_new(true);
@@ -91,11 +134,37 @@ impl File {
     }
 
     /// To open a file in other ways.
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// # let folder = std::env::temp_dir().join(format!("blitz-io-file-options-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// use blitz_io::{fs::File, io::AsyncWriteExt};
+    ///
+    /// let mut log = File::options().append(true).create(true).open(folder.join("log")).await?;
+    /// log.write_all(b"started\n").await?;
+    /// log.flush().await?;
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     pub fn options() -> OpenOptions {
         OpenOptions::new()
     }
 
     /// Takes over a file of the standard library. Needs no runtime.
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// # let folder = std::env::temp_dir().join(format!("blitz-io-file-from-std-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// use blitz_io::{fs::File, io::AsyncWriteExt};
+    ///
+    /// let mut file = File::from_std(std::fs::File::create(folder.join("new"))?);
+    /// file.write_all(b"hello").await?;
+    /// file.flush().await?;
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     pub fn from_std(file: std::fs::File) -> Self {
         File {
             io: Buffered::new(file),
@@ -104,6 +173,20 @@ impl File {
     }
 
     /// Gives the file back, after what is under way. An error of a write that nobody has been told of is lost: flush before.
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// # let folder = std::env::temp_dir().join(format!("blitz-io-file-into-std-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// use blitz_io::{fs::File, io::AsyncWriteExt};
+    ///
+    /// let mut file = File::create(folder.join("new")).await?;
+    /// file.write_all(b"hello").await?;
+    /// let file: std::fs::File = file.into_std().await; // after the write
+    /// assert_eq!(file.metadata()?.len(), 5);
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     pub async fn into_std(self) -> std::fs::File {
         self.settled().await;
         let mut file = self.io.file;
@@ -124,6 +207,18 @@ impl File {
     ///
     /// # Errors
     /// Gives this one back if something is under way, or a cancelled read has left bytes for the next one.
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// # let folder = std::env::temp_dir().join(format!("blitz-io-file-try-into-std-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// use blitz_io::fs::File;
+    ///
+    /// let file = File::create(folder.join("new")).await?;
+    /// let file: std::fs::File = file.try_into_std().unwrap(); // nothing is under way
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     pub fn try_into_std(mut self) -> Result<std::fs::File, Self> {
         if !self.io.is_settled() {
             return Err(self);
@@ -137,28 +232,67 @@ impl File {
         }
     }
 
-    /// Writes everything, and waits until the disk has it.
+    /// Writes everything, and waits until the disk has it. If the future is dropped half-way, it is done or not done.
     ///
     /// # Errors
     /// That of an earlier write, or of [`std::fs::File::sync_all`].
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// # let folder = std::env::temp_dir().join(format!("blitz-io-file-sync-all-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// use blitz_io::{fs::File, io::AsyncWriteExt};
+    ///
+    /// let mut file = File::create(folder.join("accounts")).await?;
+    /// file.write_all(b"100").await?;
+    /// file.sync_all().await?; // still there after a power failure
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     pub async fn sync_all(&self) -> io::Result<()> {
         self.written().await?;
         self.with_file(std::fs::File::sync_all).await
     }
 
-    /// As [`sync_all`](Self::sync_all), without what is known about the file but its length.
+    /// As [`sync_all`](Self::sync_all), without what is known about the file but its length. If the future is dropped half-way, it is done or not done.
     ///
     /// # Errors
     /// That of an earlier write, or of [`std::fs::File::sync_data`].
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// # let folder = std::env::temp_dir().join(format!("blitz-io-file-sync-data-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// use blitz_io::{fs::File, io::AsyncWriteExt};
+    ///
+    /// let mut journal = File::create(folder.join("journal")).await?;
+    /// for line in ["one\n", "two\n"] {
+    ///     journal.write_all(line.as_bytes()).await?;
+    ///     journal.sync_data().await?;
+    /// }
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     pub async fn sync_data(&self) -> io::Result<()> {
         self.written().await?;
         self.with_file(std::fs::File::sync_data).await
     }
 
-    /// Cuts the file off, or extends it by zeros, after what has been written so far.
+    /// Cuts the file off, or extends it by zeros, after what has been written so far. If the future is dropped half-way, it is done or not done.
     ///
     /// # Errors
     /// Those of [`std::fs::File::set_len`].
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// # let folder = std::env::temp_dir().join(format!("blitz-io-file-set-len-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// let file = blitz_io::fs::File::create(folder.join("new")).await?;
+    /// file.set_len(1024).await?;
+    /// assert_eq!(std::fs::read(folder.join("new"))?, [0; 1024]);
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     pub async fn set_len(&self, length: u64) -> io::Result<()> {
         let result = poll_fn(|cx| self.io.poll_call(cx, Call::SetLen(length))).await;
         result.map(drop)
@@ -168,34 +302,87 @@ impl File {
     ///
     /// # Errors
     /// Those of [`std::fs::File::metadata`].
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// # let folder = std::env::temp_dir().join(format!("blitz-io-file-metadata-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// # std::fs::write(folder.join("greeting"), "hello")?;
+    /// let file = blitz_io::fs::File::open(folder.join("greeting")).await?;
+    /// assert_eq!(file.metadata().await?.len(), 5);
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     pub async fn metadata(&self) -> io::Result<Metadata> {
         poll_fn(|cx| self.io.poll_idle(cx)).await;
         self.with_file(std::fs::File::metadata).await
     }
 
-    /// Changes who may do what with the file.
+    /// Changes who may do what with the file. If the future is dropped half-way, it is done or not done.
     ///
     /// # Errors
     /// Those of [`std::fs::File::set_permissions`].
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// # let folder = std::env::temp_dir().join(format!("blitz-io-file-set-permissions-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// let file = blitz_io::fs::File::create(folder.join("new")).await?;
+    /// let mut permissions = file.metadata().await?.permissions();
+    /// permissions.set_readonly(true);
+    /// file.set_permissions(permissions).await?;
+    /// assert!(file.metadata().await?.permissions().readonly());
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     pub async fn set_permissions(&self, permissions: Permissions) -> io::Result<()> {
         self.with_file(move |file| file.set_permissions(permissions))
             .await
     }
 
     /// Changes when the file was read and written last, as far as `times` says. Call [`flush`](crate::io::AsyncWriteExt::flush) before: a write that a thread has not come
-    /// to yet would change it again.
+    /// to yet would change it again. If the future is dropped half-way, it is done or not done.
     ///
     /// # Errors
     /// Those of [`std::fs::File::set_times`].
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// # let folder = std::env::temp_dir().join(format!("blitz-io-file-set-times-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// use blitz_io::fs::{File, FileTimes};
+    /// use std::time::{Duration, SystemTime};
+    ///
+    /// let then = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+    /// let file = File::create(folder.join("old")).await?;
+    /// file.set_times(FileTimes::new().set_modified(then)).await?;
+    /// assert_eq!(file.metadata().await?.modified()?, then);
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     pub async fn set_times(&self, times: FileTimes) -> io::Result<()> {
         self.with_file(move |file| file.set_times(times.into_std()))
             .await
     }
 
-    /// Changes when the file was written last; see [`set_times`](Self::set_times).
+    /// Changes when the file was written last; see [`set_times`](Self::set_times). If the future is dropped half-way, it is done or not done.
     ///
     /// # Errors
     /// Those of [`std::fs::File::set_modified`].
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// # let folder = std::env::temp_dir().join(format!("blitz-io-file-set-modified-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// use std::time::{Duration, SystemTime};
+    ///
+    /// let then = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+    /// let file = blitz_io::fs::File::create(folder.join("old")).await?;
+    /// file.set_modified(then).await?;
+    /// assert_eq!(file.metadata().await?.modified()?, then);
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     pub async fn set_modified(&self, time: SystemTime) -> io::Result<()> {
         self.set_times(FileTimes::new().set_modified(time)).await
     }
@@ -204,6 +391,23 @@ impl File {
     ///
     /// # Errors
     /// Those of [`std::fs::File::try_clone`].
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// # let folder = std::env::temp_dir().join(format!("blitz-io-file-try-clone-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// use blitz_io::{fs::File, io::AsyncWriteExt};
+    ///
+    /// let mut file = File::create(folder.join("new")).await?;
+    /// let mut same = file.try_clone().await?;
+    /// file.write_all(b"one ").await?;
+    /// file.flush().await?;
+    /// same.write_all(b"two").await?; // goes on where the other one has got to
+    /// same.flush().await?;
+    /// assert_eq!(std::fs::read(folder.join("new"))?, b"one two");
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     pub async fn try_clone(&self) -> io::Result<Self> {
         self.settled().await;
         let file = self.with_file(std::fs::File::try_clone).await?;
@@ -219,6 +423,17 @@ impl File {
     ///
     /// # Panics
     /// If it is 0.
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// # let folder = std::env::temp_dir().join(format!("blitz-io-file-set-max-buf-size-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// let mut file = blitz_io::fs::File::create(folder.join("new")).await?;
+    /// file.set_max_buf_size(64 << 10); // less memory, more calls
+    /// assert_eq!(file.max_buf_size(), 64 << 10);
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     #[track_caller]
     pub fn set_max_buf_size(&mut self, max_buf_size: usize) {
         assert!(max_buf_size > 0, "`max_buf_size` must be greater than 0");
@@ -226,6 +441,16 @@ impl File {
     }
 
     /// See [`set_max_buf_size`](Self::set_max_buf_size).
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// # let folder = std::env::temp_dir().join(format!("blitz-io-file-max-buf-size-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// let file = blitz_io::fs::File::create(folder.join("new")).await?;
+    /// assert_eq!(file.max_buf_size(), 2 << 20);
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     pub fn max_buf_size(&self) -> usize {
         self.io.limit()
     }

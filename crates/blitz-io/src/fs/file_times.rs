@@ -29,11 +29,40 @@ pub struct FileTimes {
 
 impl FileTimes {
     /// Changes nothing.
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// # let folder = std::env::temp_dir().join(format!("blitz-io-file-times-new-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// use blitz_io::fs::{File, FileTimes};
+    ///
+    /// let file = File::create(folder.join("new")).await?;
+    /// let before = file.metadata().await?.modified()?;
+    /// file.set_times(FileTimes::new()).await?;
+    /// assert_eq!(file.metadata().await?.modified()?, before);
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     pub fn new() -> Self {
         Self::default()
     }
 
     /// When it was read last.
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// # let folder = std::env::temp_dir().join(format!("blitz-io-file-times-set-accessed-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// use blitz_io::fs::{File, FileTimes};
+    /// use std::time::{Duration, SystemTime};
+    ///
+    /// let then = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+    /// let file = File::create(folder.join("new")).await?;
+    /// file.set_times(FileTimes::new().set_accessed(then)).await?;
+    /// assert_eq!(file.metadata().await?.accessed()?, then);
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     pub fn set_accessed(self, time: SystemTime) -> Self {
         FileTimes {
             accessed: Some(time),
@@ -42,6 +71,14 @@ impl FileTimes {
     }
 
     /// When it was written last.
+    ///
+    /// ```
+    /// use blitz_io::fs::FileTimes;
+    /// use std::time::SystemTime;
+    ///
+    /// let touched_now = FileTimes::new().set_modified(SystemTime::now());
+    /// # let _ = touched_now;
+    /// ```
     pub fn set_modified(self, time: SystemTime) -> Self {
         FileTimes {
             modified: Some(time),

@@ -44,6 +44,23 @@ pub async fn read_dir(path: impl AsRef<Path>) -> io::Result<ReadDir> {
 }
 
 /// See [`read_dir`]. Also a [`Stream`].
+///
+/// ```
+/// # blitz_io::Runtime::new().unwrap().block_on(async {
+/// # let folder = std::env::temp_dir().join(format!("blitz-io-read-dir--ead-ir-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder)?;
+/// # std::fs::write(folder.join("a"), "hello")?;
+/// # std::fs::write(folder.join("b"), "hello")?;
+/// let mut entries = blitz_io::fs::read_dir(&folder).await?;
+/// let mut names = vec![];
+/// while let Some(entry) = entries.next_entry().await? {
+///     names.push(entry.file_name());
+/// }
+/// names.sort();
+/// assert_eq!(names, ["a", "b"]);
+/// # std::fs::remove_dir_all(&folder)?;
+/// # std::io::Result::Ok(()) }).unwrap();
+/// ```
 #[must_use = "reads nothing unless asked for entries"]
 pub struct ReadDir {
     batch: Batch,
@@ -74,11 +91,35 @@ impl ReadDir {
     ///
     /// # Errors
     /// If an entry cannot be read; the next call tries the one after it.
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// # let folder = std::env::temp_dir().join(format!("blitz-io-read-dir-next-entry-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// let mut entries = blitz_io::fs::read_dir(&folder).await?;
+    /// assert!(entries.next_entry().await?.is_none()); // there is nothing in it
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     pub async fn next_entry(&mut self) -> io::Result<Option<DirEntry>> {
         poll_fn(|cx| self.poll_next_entry(cx)).await
     }
 
     /// As [`next_entry`](Self::next_entry).
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// # let folder = std::env::temp_dir().join(format!("blitz-io-read-dir-poll-next-entry-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// use std::future::poll_fn;
+    ///
+    /// # std::fs::write(folder.join("a"), "hello")?;
+    /// let mut entries = blitz_io::fs::read_dir(&folder).await?;
+    /// let entry = poll_fn(|cx| entries.poll_next_entry(cx)).await?;
+    /// assert_eq!(entry.unwrap().file_name(), "a");
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     pub fn poll_next_entry(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Option<DirEntry>>> {
         loop {
             if let Some(entry) = self.batch.entries.pop_front() {
@@ -114,6 +155,20 @@ impl std::fmt::Debug for ReadDir {
 }
 
 /// An entry of a directory.
+///
+/// ```
+/// # blitz_io::Runtime::new().unwrap().block_on(async {
+/// # let folder = std::env::temp_dir().join(format!("blitz-io-read-dir--ir-ntry-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder)?;
+/// # std::fs::write(folder.join("a.txt"), "hello")?;
+/// let mut entries = blitz_io::fs::read_dir(&folder).await?;
+/// let entry = entries.next_entry().await?.unwrap();
+/// assert_eq!(entry.path(), folder.join("a.txt"));
+/// assert!(entry.file_type().await?.is_file());
+/// assert_eq!(entry.metadata().await?.len(), 5);
+/// # std::fs::remove_dir_all(&folder)?;
+/// # std::io::Result::Ok(()) }).unwrap();
+/// ```
 #[derive(Debug)]
 pub struct DirEntry {
     entry: Arc<std::fs::DirEntry>,
@@ -132,11 +187,33 @@ impl DirEntry {
     }
 
     /// The directory's path and the entry's name.
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// # let folder = std::env::temp_dir().join(format!("blitz-io-read-dir-path-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// # std::fs::write(folder.join("a"), "hello")?;
+    /// let entry = blitz_io::fs::read_dir(&folder).await?.next_entry().await?.unwrap();
+    /// assert_eq!(std::fs::read(entry.path())?, b"hello");
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     pub fn path(&self) -> PathBuf {
         self.entry.path()
     }
 
     /// The name in the directory.
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// # let folder = std::env::temp_dir().join(format!("blitz-io-read-dir-file-name-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// # std::fs::write(folder.join("a"), "hello")?;
+    /// let entry = blitz_io::fs::read_dir(&folder).await?.next_entry().await?.unwrap();
+    /// assert_eq!(entry.file_name(), "a");
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     pub fn file_name(&self) -> OsString {
         self.entry.file_name()
     }
@@ -145,6 +222,17 @@ impl DirEntry {
     ///
     /// # Errors
     /// If it is gone.
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// # let folder = std::env::temp_dir().join(format!("blitz-io-read-dir-file-type-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// # std::fs::create_dir(folder.join("inner"))?;
+    /// let entry = blitz_io::fs::read_dir(&folder).await?.next_entry().await?.unwrap();
+    /// assert!(entry.file_type().await?.is_dir());
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     pub async fn file_type(&self) -> io::Result<FileType> {
         match self.file_type {
             Some(file_type) => Ok(file_type),
@@ -156,6 +244,17 @@ impl DirEntry {
     ///
     /// # Errors
     /// If it is gone.
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// # let folder = std::env::temp_dir().join(format!("blitz-io-read-dir-metadata-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// # std::fs::write(folder.join("a"), "hello")?;
+    /// let entry = blitz_io::fs::read_dir(&folder).await?.next_entry().await?.unwrap();
+    /// assert_eq!(entry.metadata().await?.len(), 5);
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     pub async fn metadata(&self) -> io::Result<Metadata> {
         self.on_a_thread(std::fs::DirEntry::metadata).await
     }
@@ -169,6 +268,19 @@ impl DirEntry {
     }
 
     /// The number of the file in its file system.
+    ///
+    /// ```
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// # let folder = std::env::temp_dir().join(format!("blitz-io-read-dir-ino-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// use std::os::unix::fs::MetadataExt;
+    ///
+    /// # std::fs::write(folder.join("a"), "hello")?;
+    /// let entry = blitz_io::fs::read_dir(&folder).await?.next_entry().await?.unwrap();
+    /// assert_eq!(entry.ino(), entry.metadata().await?.ino());
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     #[cfg(unix)]
     pub fn ino(&self) -> u64 {
         std::os::unix::fs::DirEntryExt::ino(&*self.entry)

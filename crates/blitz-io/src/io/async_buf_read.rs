@@ -8,6 +8,23 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 /// A reader with a buffer inside. Its methods for users are those of [`AsyncBufReadExt`](super::AsyncBufReadExt).
+///
+/// ```
+/// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+/// use blitz_io::io::AsyncBufRead;
+/// use std::future::poll_fn;
+/// use std::pin::Pin;
+///
+/// let mut reader = &b"one two"[..];
+/// let word = poll_fn(|cx| {
+///     let buffer = Pin::new(&mut reader).poll_fill_buf(cx);
+///     buffer.map_ok(|bytes| bytes[..3].to_vec())
+/// })
+/// .await?;
+/// Pin::new(&mut reader).consume(4); // with the space
+/// assert_eq!((&word[..], reader), (&b"one"[..], &b"two"[..]));
+/// # std::io::Result::Ok(()) }).unwrap();
+/// ```
 pub trait AsyncBufRead: AsyncRead {
     /// What is in the buffer, which is filled if it is empty. Nothing is the end. To be followed by [`consume`](Self::consume).
     ///

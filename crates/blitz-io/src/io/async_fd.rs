@@ -53,6 +53,19 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// # Panics
     /// If the thread is in no runtime.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use blitz_io::io::unix::AsyncFd;
+    /// use std::os::unix::net::UnixStream;
+    ///
+    /// let (stream, _other) = UnixStream::pair()?;
+    /// stream.set_nonblocking(true)?;
+    /// // SAFETY: the descriptor is the stream's, and stays open as long as that is there.
+    /// let stream = unsafe { AsyncFd::register(stream) }?;
+    /// stream.writable().await?.retain_ready();
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     #[track_caller]
     pub unsafe fn register(inner: T) -> Result<Self, AsyncFdRegisterError<T>> {
         Self::registered(inner, Interest::READABLE | Interest::WRITABLE)
@@ -68,6 +81,20 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// # Panics
     /// If the thread is in no runtime.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use blitz_io::io::Interest;
+    /// use blitz_io::io::unix::AsyncFd;
+    /// use std::os::unix::net::UnixStream;
+    ///
+    /// let (reader, _writer) = UnixStream::pair()?;
+    /// reader.set_nonblocking(true)?;
+    /// // SAFETY: the descriptor is the stream's, and stays open as long as that is there.
+    /// let reader = unsafe { AsyncFd::register_with_interest(reader, Interest::READABLE) }?;
+    /// # drop(reader);
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     #[track_caller]
     pub unsafe fn register_with_interest(
         inner: T,
@@ -90,6 +117,18 @@ impl<T: AsRawFd> AsyncFd<T> {
     }
 
     /// What is registered.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// # use blitz_io::io::unix::AsyncFd;
+    /// # use std::os::unix::net::UnixStream;
+    /// # let (stream, _other) = UnixStream::pair()?;
+    /// let mut stream = AsyncFd::new(stream)?;
+    /// assert!(stream.get_ref().local_addr()?.is_unnamed());
+    /// stream.get_mut().set_nonblocking(true)?;
+    /// let stream: UnixStream = stream.into_inner(); // out of the runtime
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     pub fn get_ref(&self) -> &T {
         self.inner.as_ref().expect("still registered")
     }
@@ -127,6 +166,22 @@ impl<T: AsRawFd> AsyncFd<T> {
     }
 
     /// As [`readable`](Self::readable). Of several tasks only the last one that called this is woken.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// # use blitz_io::io::unix::AsyncFd;
+    /// # use std::io::Write;
+    /// # use std::os::unix::net::UnixStream;
+    /// use std::future::poll_fn;
+    ///
+    /// # let (stream, mut other) = UnixStream::pair()?;
+    /// # stream.set_nonblocking(true)?;
+    /// let mut stream = AsyncFd::new(stream)?;
+    /// other.write_all(b"hello")?;
+    /// poll_fn(|cx| stream.poll_read_ready(cx).map_ok(drop)).await?;
+    /// poll_fn(|cx| stream.poll_read_ready_mut(cx).map_ok(drop)).await?;
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     pub fn poll_read_ready<'a>(
         &'a self,
         cx: &mut Context<'_>,
@@ -147,6 +202,20 @@ impl<T: AsRawFd> AsyncFd<T> {
     }
 
     /// As [`writable`](Self::writable). Of several tasks only the last one that called this is woken.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// # use blitz_io::io::unix::AsyncFd;
+    /// # use std::os::unix::net::UnixStream;
+    /// use std::future::poll_fn;
+    ///
+    /// # let (stream, _other) = UnixStream::pair()?;
+    /// # stream.set_nonblocking(true)?;
+    /// let mut stream = AsyncFd::new(stream)?;
+    /// poll_fn(|cx| stream.poll_write_ready(cx).map_ok(drop)).await?;
+    /// poll_fn(|cx| stream.poll_write_ready_mut(cx).map_ok(drop)).await?;
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     pub fn poll_write_ready<'a>(
         &'a self,
         cx: &mut Context<'_>,
@@ -170,12 +239,27 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// # Errors
     /// Only if the runtime has been shut down.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// # use blitz_io::io::unix::AsyncFd;
+    /// # use std::os::unix::net::UnixStream;
+    /// use blitz_io::io::Interest;
+    ///
+    /// # let (stream, _other) = UnixStream::pair()?;
+    /// # stream.set_nonblocking(true)?;
+    /// let mut stream = AsyncFd::new(stream)?;
+    /// let both = Interest::READABLE | Interest::WRITABLE;
+    /// assert!(stream.ready(both).await?.ready().is_writable());
+    /// assert!(!stream.ready_mut(both).await?.ready().is_readable()); // nothing has come
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     pub async fn ready(&self, interest: Interest) -> io::Result<AsyncFdReadyGuard<'_, T>> {
         let seen = self.registration.ready(interest).await?;
         Ok(self.guard(seen, interest))
     }
 
-    /// As [`ready`](Self::ready), for one who may change what is registered.
+    /// As [`ready`](Self::ready), for one who may change what is registered. Cancel-safe.
     ///
     /// # Errors
     /// Only if the runtime has been shut down.
@@ -187,15 +271,36 @@ impl<T: AsRawFd> AsyncFd<T> {
         Ok(self.guard_mut(seen, interest))
     }
 
-    /// Waits until it is worth reading.
+    /// Waits until it is worth reading. Cancel-safe.
     ///
     /// # Errors
     /// Only if the runtime has been shut down.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// # use blitz_io::io::unix::AsyncFd;
+    /// # use std::os::unix::net::UnixStream;
+    /// use std::io::{Read, Write};
+    ///
+    /// # let (stream, mut other) = UnixStream::pair()?;
+    /// # stream.set_nonblocking(true)?;
+    /// let mut stream = AsyncFd::new(stream)?;
+    /// other.write_all(b"hello")?;
+    /// let mut buffer = [0; 8];
+    /// let length = loop {
+    ///     let mut guard = stream.readable_mut().await?;
+    ///     if let Ok(result) = guard.try_io(|stream| stream.get_mut().read(&mut buffer)) {
+    ///         break result?;
+    ///     } // it was not: wait again
+    /// };
+    /// assert_eq!(&buffer[..length], b"hello");
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     pub async fn readable(&self) -> io::Result<AsyncFdReadyGuard<'_, T>> {
         self.ready(Interest::READABLE).await
     }
 
-    /// Waits until it is worth reading.
+    /// Waits until it is worth reading. Cancel-safe.
     ///
     /// # Errors
     /// Only if the runtime has been shut down.
@@ -203,15 +308,30 @@ impl<T: AsRawFd> AsyncFd<T> {
         self.ready_mut(Interest::READABLE).await
     }
 
-    /// Waits until it is worth writing.
+    /// Waits until it is worth writing. Cancel-safe.
     ///
     /// # Errors
     /// Only if the runtime has been shut down.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// # use blitz_io::io::unix::AsyncFd;
+    /// # use std::os::unix::net::UnixStream;
+    /// use std::io::{Read, Write};
+    ///
+    /// # let (stream, mut other) = UnixStream::pair()?;
+    /// # stream.set_nonblocking(true)?;
+    /// let mut stream = AsyncFd::new(stream)?;
+    /// let mut guard = stream.writable_mut().await?;
+    /// let written = guard.try_io(|stream| stream.get_mut().write(b"hello"));
+    /// assert_eq!(written.unwrap()?, 5);
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     pub async fn writable(&self) -> io::Result<AsyncFdReadyGuard<'_, T>> {
         self.ready(Interest::WRITABLE).await
     }
 
-    /// Waits until it is worth writing.
+    /// Waits until it is worth writing. Cancel-safe.
     ///
     /// # Errors
     /// Only if the runtime has been shut down.
@@ -219,10 +339,27 @@ impl<T: AsRawFd> AsyncFd<T> {
         self.ready_mut(Interest::WRITABLE).await
     }
 
-    /// Calls `f` whenever it is worth trying, until it says something else than [`WouldBlock`](io::ErrorKind::WouldBlock).
+    /// Calls `f` whenever it is worth trying, until it says something else than [`WouldBlock`](io::ErrorKind::WouldBlock). Cancel-safe.
     ///
     /// # Errors
     /// Those of `f`, and if the runtime has been shut down.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// # use blitz_io::io::unix::AsyncFd;
+    /// # use std::os::unix::net::UnixStream;
+    /// use blitz_io::io::Interest;
+    /// use std::io::{Read, Write};
+    ///
+    /// # let (stream, mut other) = UnixStream::pair()?;
+    /// # stream.set_nonblocking(true)?;
+    /// let mut stream = AsyncFd::new(stream)?;
+    /// other.write_all(b"hello")?;
+    /// let mut buffer = [0; 8];
+    /// let length = stream.async_io_mut(Interest::READABLE, |stream| stream.read(&mut buffer)).await?;
+    /// assert_eq!(&buffer[..length], b"hello");
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     pub async fn async_io<R>(
         &self,
         interest: Interest,
@@ -232,7 +369,7 @@ impl<T: AsRawFd> AsyncFd<T> {
         self.registration.async_io(interest, || f(inner)).await
     }
 
-    /// As [`async_io`](Self::async_io), for one who may change what is registered.
+    /// As [`async_io`](Self::async_io), for one who may change what is registered. Cancel-safe.
     ///
     /// # Errors
     /// Those of `f`, and if the runtime has been shut down.
@@ -249,6 +386,23 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// # Errors
     /// Those of `f`; [`WouldBlock`](io::ErrorKind::WouldBlock) if it was not tried.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// # use blitz_io::io::unix::AsyncFd;
+    /// # use std::os::unix::net::UnixStream;
+    /// use blitz_io::io::Interest;
+    /// use std::io::{ErrorKind, Read};
+    ///
+    /// # let (stream, _other) = UnixStream::pair()?;
+    /// # stream.set_nonblocking(true)?;
+    /// let mut stream = AsyncFd::new(stream)?;
+    /// let nothing = stream.try_io_mut(Interest::READABLE, |stream| stream.read(&mut [0; 8]));
+    /// assert_eq!(nothing.unwrap_err().kind(), ErrorKind::WouldBlock);
+    /// let nothing = stream.try_io(Interest::READABLE, |mut stream| stream.read(&mut [0; 8]));
+    /// assert!(nothing.is_err());
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     pub fn try_io<R>(
         &self,
         interest: Interest,
@@ -433,6 +587,34 @@ macro_rules! guard {
 }
 
 /// An [`AsyncFd`] that is worth trying. To be told if it was not: see [`try_io`](Self::try_io).
+///
+/// ```
+/// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+/// # use blitz_io::io::unix::AsyncFd;
+/// # use std::os::unix::net::UnixStream;
+/// use blitz_io::io::Ready;
+/// use std::io::{Read, Write};
+///
+/// # let (stream, mut other) = UnixStream::pair()?;
+/// # stream.set_nonblocking(true)?;
+/// let stream = AsyncFd::new(stream)?;
+/// other.write_all(b"hello")?;
+/// let mut guard = stream.readable().await?;
+/// let mut buffer = [0; 8];
+/// let length = guard.try_io(|stream| stream.get_ref().read(&mut buffer)).unwrap()?;
+/// assert_eq!(&buffer[..length], b"hello");
+///
+/// // By hand: what is known, what is not true any more, and what it is about.
+/// assert!(guard.ready().is_readable());
+/// let again = guard.get_inner().read(&mut buffer);
+/// assert!(again.is_err()); // it would block ...
+/// guard.clear_ready(); // ... so the next `readable` waits
+/// assert!(!guard.ready().is_readable());
+/// guard.clear_ready_matching(Ready::READABLE | Ready::READ_CLOSED); // or a part of it
+/// guard.retain_ready(); // does nothing, and says so
+/// assert!(guard.get_ref().get_ref().peer_addr()?.is_unnamed());
+/// # std::io::Result::Ok(()) }).unwrap();
+/// ```
 #[must_use = "say whether it was ready: `try_io`, `clear_ready` or `retain_ready`"]
 pub struct AsyncFdReadyGuard<'a, T: AsRawFd> {
     async_fd: &'a AsyncFd<T>,
@@ -466,6 +648,34 @@ impl<'a, Inner: AsRawFd> AsyncFdReadyGuard<'a, Inner> {
 }
 
 /// As [`AsyncFdReadyGuard`], for one who may change what is registered.
+///
+/// ```
+/// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+/// # use blitz_io::io::unix::AsyncFd;
+/// # use std::os::unix::net::UnixStream;
+/// use blitz_io::io::Ready;
+/// use std::io::{Read, Write};
+///
+/// # let (stream, mut other) = UnixStream::pair()?;
+/// # stream.set_nonblocking(true)?;
+/// let mut stream = AsyncFd::new(stream)?;
+/// other.write_all(b"hello")?;
+/// let mut guard = stream.readable_mut().await?;
+/// let mut buffer = [0; 8];
+/// let length = guard.try_io(|stream| stream.get_mut().read(&mut buffer)).unwrap()?;
+/// assert_eq!(&buffer[..length], b"hello");
+///
+/// // By hand: what is known, what is not true any more, and what it is about.
+/// assert!(guard.ready().is_readable());
+/// assert!(guard.get_inner_mut().read(&mut buffer).is_err()); // it would block ...
+/// guard.clear_ready_matching(Ready::READABLE); // ... so the next `readable` waits
+/// guard.clear_ready(); // or all of it
+/// assert!(guard.get_inner().peer_addr()?.is_unnamed());
+/// assert!(guard.get_ref().get_ref().take_error()?.is_none());
+/// guard.get_mut().get_mut().set_nonblocking(true)?;
+/// guard.retain_ready();
+/// # std::io::Result::Ok(()) }).unwrap();
+/// ```
 #[must_use = "say whether it was ready: `try_io`, `clear_ready` or `retain_ready`"]
 pub struct AsyncFdReadyMutGuard<'a, T: AsRawFd> {
     async_fd: &'a mut AsyncFd<T>,
@@ -509,10 +719,39 @@ impl<Inner: AsRawFd> AsyncFdReadyMutGuard<'_, Inner> {
 }
 
 /// What was tried would block.
+///
+/// ```
+/// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+/// # use blitz_io::io::unix::AsyncFd;
+/// # use std::os::unix::net::UnixStream;
+/// use std::io::{ErrorKind, Read};
+///
+/// # let (stream, _other) = UnixStream::pair()?;
+/// # stream.set_nonblocking(true)?;
+/// let stream = AsyncFd::new(stream)?;
+/// let mut guard = stream.writable().await?;
+/// // There is nothing to read.
+/// let error = guard.try_io(|stream| stream.get_ref().read(&mut [0; 8])).unwrap_err();
+/// println!("{error:?}: wait again");
+/// # std::io::Result::Ok(()) }).unwrap();
+/// ```
 #[derive(Debug)]
 pub struct TryIoError(());
 
 /// The kernel cannot wait for something; it is given back.
+///
+/// ```
+/// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+/// use blitz_io::io::unix::AsyncFd;
+///
+/// // The system does not wait for files: they are always ready.
+/// let file = std::fs::File::open("Cargo.toml").unwrap();
+/// # #[cfg(target_os = "linux")] {
+/// let (file, error) = AsyncFd::try_new(file).unwrap_err().into_parts();
+/// println!("{error}; open it with blitz_io::fs::File: {file:?}");
+/// # }
+/// # });
+/// ```
 pub struct AsyncFdRegisterError<T> {
     inner: T,
     cause: io::Error,

@@ -7,6 +7,34 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 /// Something to read bytes from. Its methods for users are those of [`AsyncReadExt`](super::AsyncReadExt).
+///
+/// ```
+/// use blitz_io::io::{AsyncRead, AsyncReadExt, ReadBuf};
+/// use std::io;
+/// use std::pin::Pin;
+/// use std::task::{Context, Poll};
+///
+/// /// Reads from another one, and counts.
+/// struct Counting<R> {
+///     inner: R,
+///     bytes: usize,
+/// }
+///
+/// impl<R: AsyncRead + Unpin> AsyncRead for Counting<R> {
+///     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+///         let before = buf.filled().len();
+///         let result = Pin::new(&mut self.inner).poll_read(cx, buf);
+///         self.bytes += buf.filled().len() - before;
+///         result
+///     }
+/// }
+///
+/// # blitz_io::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let mut reader = Counting { inner: &b"hello"[..], bytes: 0 };
+/// reader.read_to_string(&mut String::new()).await?;
+/// assert_eq!(reader.bytes, 5);
+/// # io::Result::Ok(()) }).unwrap();
+/// ```
 pub trait AsyncRead {
     /// Appends what there is to the buffer, as much as there is room for.
     ///

@@ -6,6 +6,20 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 /// Something with a position to read or write at. Its methods for users are those of [`AsyncSeekExt`](super::AsyncSeekExt).
+///
+/// ```
+/// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+/// use blitz_io::io::AsyncSeek;
+/// use std::future::poll_fn;
+/// use std::io::{Cursor, SeekFrom};
+/// use std::pin::Pin;
+///
+/// let mut text = Cursor::new("hello");
+/// Pin::new(&mut text).start_seek(SeekFrom::End(-2))?;
+/// let position = poll_fn(|cx| Pin::new(&mut text).poll_complete(cx)).await?;
+/// assert_eq!(position, 3);
+/// # std::io::Result::Ok(()) }).unwrap();
+/// ```
 pub trait AsyncSeek {
     /// Begins to go to another place. To be followed by [`poll_complete`](Self::poll_complete).
     ///

@@ -6,6 +6,36 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 /// Something to write bytes to. Its methods for users are those of [`AsyncWriteExt`](super::AsyncWriteExt).
+///
+/// ```
+/// use blitz_io::io::{AsyncWrite, AsyncWriteExt};
+/// use std::io;
+/// use std::pin::Pin;
+/// use std::task::{Context, Poll};
+///
+/// /// Writes capitals.
+/// struct Loud<W>(W);
+///
+/// impl<W: AsyncWrite + Unpin> AsyncWrite for Loud<W> {
+///     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+///         Pin::new(&mut self.0).poll_write(cx, &bytes.to_ascii_uppercase())
+///     }
+///
+///     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+///         Pin::new(&mut self.0).poll_flush(cx)
+///     }
+///
+///     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+///         Pin::new(&mut self.0).poll_shutdown(cx)
+///     }
+/// }
+///
+/// # blitz_io::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let mut writer = Loud(Vec::new());
+/// writer.write_all(b"hello").await?;
+/// assert_eq!(writer.0, b"HELLO");
+/// # io::Result::Ok(()) }).unwrap();
+/// ```
 pub trait AsyncWrite {
     /// Writes what there is room for, and says how much that was: zero if it takes nothing any more, or if `buf` is empty.
     ///
@@ -27,6 +57,21 @@ pub trait AsyncWrite {
 
     /// As [`poll_write`](Self::poll_write), from several buffers one after the other. A writer that does not know how takes the first
     /// that is not empty.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use blitz_io::io::AsyncWrite;
+    /// use std::future::poll_fn;
+    /// use std::io::IoSlice;
+    /// use std::pin::Pin;
+    ///
+    /// let mut message = Vec::new();
+    /// assert!(message.is_write_vectored()); // it takes all of them
+    /// let parts = [IoSlice::new(b"head"), IoSlice::new(b"body")];
+    /// let written = poll_fn(|cx| Pin::new(&mut message).poll_write_vectored(cx, &parts)).await?;
+    /// assert_eq!((written, &message[..]), (8, &b"headbody"[..]));
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     fn poll_write_vectored(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,

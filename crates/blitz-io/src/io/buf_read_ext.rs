@@ -28,6 +28,17 @@ pub trait AsyncBufReadExt: AsyncBufRead {
     ///
     /// # Errors
     /// Those of the reader.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use blitz_io::io::AsyncBufReadExt;
+    ///
+    /// let mut reader = &b"key=value"[..];
+    /// let mut key = Vec::new();
+    /// reader.read_until(b'=', &mut key).await?;
+    /// assert_eq!((&key[..], reader), (&b"key="[..], &b"value"[..]));
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     fn read_until<'a>(
         &'a mut self,
         byte: u8,
@@ -52,6 +63,18 @@ pub trait AsyncBufReadExt: AsyncBufRead {
     /// # Errors
     /// [`InvalidData`](std::io::ErrorKind::InvalidData) if it is not UTF-8, and those of the reader. What is not UTF-8 is not appended; what came before
     /// an error of the reader is.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use blitz_io::io::AsyncBufReadExt;
+    ///
+    /// let (mut reader, mut line) = (&b"one\ntwo"[..], String::new());
+    /// assert_eq!(reader.read_line(&mut line).await?, 4);
+    /// assert_eq!(reader.read_line(&mut line).await?, 3); // appends
+    /// assert_eq!(reader.read_line(&mut line).await?, 0);
+    /// assert_eq!(line, "one\ntwo");
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     fn read_line<'a>(&'a mut self, buf: &'a mut String) -> Operation<'a, Self, ReadLine<'a>>
     where
         Self: Unpin,
@@ -61,6 +84,17 @@ pub trait AsyncBufReadExt: AsyncBufRead {
 
     /// The stretches between delimiters; also a `Stream`. As with [`lines`](Self::lines), a delimiter at the very end is not followed by an
     /// empty one.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use blitz_io::io::AsyncBufReadExt;
+    ///
+    /// let mut fields = AsyncBufReadExt::split(&b"Ada,Lovelace"[..], b',');
+    /// assert_eq!(fields.next_segment().await?.as_deref(), Some(&b"Ada"[..]));
+    /// assert_eq!(fields.next_segment().await?.as_deref(), Some(&b"Lovelace"[..]));
+    /// assert_eq!(fields.next_segment().await?, None);
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     fn split(self, byte: u8) -> Split<Self>
     where
         Self: Sized + Unpin,
@@ -72,6 +106,23 @@ pub trait AsyncBufReadExt: AsyncBufRead {
     ///
     /// # Errors
     /// Those of the reader.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use blitz_io::io::AsyncBufReadExt;
+    ///
+    /// let mut reader = &b"   indented"[..];
+    /// loop {
+    ///     let buffer = reader.fill_buf().await?;
+    ///     let spaces = buffer.iter().take_while(|byte| **byte == b' ').count();
+    ///     if spaces == 0 {
+    ///         break;
+    ///     }
+    ///     reader.consume(spaces);
+    /// }
+    /// assert_eq!(reader, b"indented");
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     fn fill_buf(&mut self) -> FillBuf<'_, Self>
     where
         Self: Unpin,
@@ -80,6 +131,17 @@ pub trait AsyncBufReadExt: AsyncBufRead {
     }
 
     /// `amt` bytes of what [`fill_buf`](Self::fill_buf) returned have been used.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use blitz_io::io::AsyncBufReadExt;
+    ///
+    /// let mut reader = &b"hello"[..];
+    /// let first = reader.fill_buf().await?[0];
+    /// reader.consume(1);
+    /// assert_eq!((first, reader), (b'h', &b"ello"[..]));
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     fn consume(&mut self, amt: usize)
     where
         Self: Unpin,
@@ -88,6 +150,17 @@ pub trait AsyncBufReadExt: AsyncBufRead {
     }
 
     /// The lines, without `\n` or `\r\n` at their ends; also a `Stream`.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use blitz_io::io::AsyncBufReadExt;
+    ///
+    /// let mut lines = (&b"one\r\ntwo\n"[..]).lines();
+    /// assert_eq!(lines.next_line().await?.as_deref(), Some("one"));
+    /// assert_eq!(lines.next_line().await?.as_deref(), Some("two"));
+    /// assert_eq!(lines.next_line().await?, None);
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     fn lines(self) -> Lines<Self>
     where
         Self: Sized,

@@ -52,6 +52,20 @@ impl<R: AsyncRead> BufReader<R> {
     ///
     /// # Panics
     /// If that is 0.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use blitz_io::io::{AsyncReadExt, BufReader};
+    ///
+    /// let mut reader = BufReader::with_capacity(4, &b"hello, world"[..]);
+    /// assert_eq!(reader.read_u8().await?, b'h');
+    /// assert_eq!(reader.buffer(), b"ell"); // read ahead
+    /// // What it wraps: without what it has read ahead.
+    /// assert_eq!(*reader.get_ref(), b"o, world");
+    /// assert_eq!(reader.get_mut().read_u8().await?, b'o');
+    /// assert_eq!(reader.into_inner(), b", world");
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     #[track_caller]
     pub fn with_capacity(capacity: usize, reader: R) -> Self {
         assert!(
@@ -85,6 +99,15 @@ impl<R> BufReader<R> {
     }
 
     /// What has been read ahead.
+    ///
+    /// ```
+    /// use blitz_io::io::BufReader;
+    /// use std::pin::pin;
+    ///
+    /// let reader = pin!(BufReader::new(&b"hello"[..]));
+    /// assert!(reader.buffer().is_empty()); // nothing has been asked for
+    /// assert_eq!(*reader.get_pin_mut(), b"hello");
+    /// ```
     pub fn buffer(&self) -> &[u8] {
         &self.buffer[self.start..self.end]
     }

@@ -41,6 +41,20 @@ impl<S: AsyncRead + AsyncWrite> BufStream<S> {
     ///
     /// # Panics
     /// If the reader's is 0.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use blitz_io::io::{self, AsyncWriteExt, BufStream};
+    ///
+    /// let (here, _there) = io::duplex(64);
+    /// let mut stream = BufStream::with_capacity(1024, 256, here);
+    /// stream.write_all(b"hello").await?; // into the buffer
+    /// stream.get_mut().write_all(b"past it").await?;
+    /// println!("{:?}", stream.get_ref());
+    /// let here = stream.into_inner(); // what was in the buffer is lost
+    /// # drop(here);
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     #[track_caller]
     pub fn with_capacity(
         reader_capacity: usize,
@@ -62,6 +76,17 @@ impl<S: AsyncRead + AsyncWrite> BufStream<S> {
     }
 
     /// What it wraps, pinned. Reading or writing there bypasses the buffers.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use blitz_io::io::{self, AsyncWriteExt, BufStream};
+    /// use std::pin::pin;
+    ///
+    /// let (here, _there) = io::duplex(64);
+    /// let stream = pin!(BufStream::new(here));
+    /// stream.get_pin_mut().write_all(b"past the buffer").await?;
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     pub fn get_pin_mut(self: Pin<&mut Self>) -> Pin<&mut S> {
         self.project().stream.get_pin_mut().get_pin_mut()
     }

@@ -55,6 +55,20 @@ impl<W: AsyncWrite> BufWriter<W> {
     }
 
     /// With a buffer of `capacity` bytes. With none it writes everything at once.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use blitz_io::io::{AsyncWriteExt, BufWriter};
+    ///
+    /// let mut writer = BufWriter::with_capacity(16, Vec::new());
+    /// writer.write_all(b"hello").await?;
+    /// assert_eq!(writer.buffer(), b"hello");
+    /// assert!(writer.get_ref().is_empty());
+    /// writer.flush().await?;
+    /// writer.get_mut().push(b'!');
+    /// assert_eq!(writer.into_inner(), b"hello!");
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     pub fn with_capacity(capacity: usize, writer: W) -> Self {
         Self {
             writer,
@@ -83,6 +97,18 @@ impl<W> BufWriter<W> {
     }
 
     /// What has not been written yet.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use blitz_io::io::{AsyncWriteExt, BufWriter};
+    /// use std::pin::pin;
+    ///
+    /// let mut writer = pin!(BufWriter::new(Vec::new()));
+    /// writer.write_all(b"hello").await?;
+    /// assert_eq!(writer.buffer(), b"hello");
+    /// assert!(writer.get_pin_mut().is_empty());
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     pub fn buffer(&self) -> &[u8] {
         &self.buffer[self.written..]
     }

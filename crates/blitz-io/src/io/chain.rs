@@ -8,6 +8,22 @@ use std::task::{Context, Poll, ready};
 
 pin_project! {
     /// Reads the first to its end and then the second. See [`AsyncReadExt::chain`](super::AsyncReadExt::chain).
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use blitz_io::io::AsyncReadExt;
+    ///
+    /// let mut both = (&b"head"[..]).chain(&b"body"[..]);
+    /// let mut first = [0; 2];
+    /// both.read_exact(&mut first).await?;
+    /// assert_eq!(both.get_ref(), (&&b"ad"[..], &&b"body"[..]));
+    /// *both.get_mut().1 = b"!"; // another second one
+    /// let mut rest = String::new();
+    /// both.read_to_string(&mut rest).await?;
+    /// assert_eq!(rest, "ad!");
+    /// assert_eq!(both.into_inner(), (&b""[..], &b""[..]));
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     #[derive(Debug)]
     pub struct Chain<A, B> {
         #[pin]
@@ -38,6 +54,15 @@ impl<A: AsyncRead, B: AsyncRead> Chain<A, B> {
     }
 
     /// Both readers, pinned. What is read there is missing here.
+    ///
+    /// ```
+    /// use blitz_io::io::AsyncReadExt;
+    /// use std::pin::pin;
+    ///
+    /// let both = pin!((&b"head"[..]).chain(&b"body"[..]));
+    /// let (first, _second) = both.get_pin_mut();
+    /// assert_eq!(*first, b"head");
+    /// ```
     pub fn get_pin_mut(self: Pin<&mut Self>) -> (Pin<&mut A>, Pin<&mut B>) {
         let this = self.project();
         (this.first, this.second)

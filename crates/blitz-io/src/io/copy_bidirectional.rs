@@ -12,6 +12,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 /// Copies from `a` to `b` and from `b` to `a` until both have come to their ends, and returns how much went each way.
+/// Not cancel-safe: how far it got is not known then.
 ///
 /// When one ends, the other is told (it is shut down for writing, after what was left is flushed), and the other direction goes on.
 ///
@@ -51,13 +52,28 @@ where
     copy_bidirectional_with_sizes(a, b, BUFFER, BUFFER).await
 }
 
-/// As [`copy_bidirectional`], with buffers of these sizes for the ways from `a` to `b` and back.
+/// As [`copy_bidirectional`], with buffers of these sizes for the ways from `a` to `b` and back. Not cancel-safe: how far it got is not known then.
 ///
 /// # Errors
 /// As [`copy_bidirectional`].
 ///
 /// # Panics
 /// If a size is 0.
+///
+/// ```
+/// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+/// use blitz_io::io::{self, AsyncReadExt, AsyncWriteExt};
+///
+/// let (mut client, mut inner) = io::duplex(16);
+/// let (mut outer, mut server) = io::duplex(16);
+/// client.write_all(b"ping").await?;
+/// client.shutdown().await?;
+/// drop(server.shutdown().await?);
+/// // 64 bytes for what goes out, 1024 for what comes in.
+/// let (sent, received) = io::copy_bidirectional_with_sizes(&mut inner, &mut outer, 64, 1024).await?;
+/// assert_eq!((sent, received), (4, 0));
+/// # std::io::Result::Ok(()) }).unwrap();
+/// ```
 pub async fn copy_bidirectional_with_sizes<A, B>(
     a: &mut A,
     b: &mut B,

@@ -46,6 +46,21 @@ pub fn duplex(max_buf_size: usize) -> (DuplexStream, DuplexStream) {
 }
 
 /// One end of a connection inside of the program. See [`duplex`].
+///
+/// ```
+/// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+/// use blitz_io::io::{self, AsyncReadExt, AsyncWriteExt};
+///
+/// let (mut here, mut there) = io::duplex(64);
+/// here.write_all(b"question").await?;
+/// there.write_all(b"answer").await?;
+/// drop((here.shutdown().await?, there.shutdown().await?));
+/// let (mut question, mut answer) = (String::new(), String::new());
+/// there.read_to_string(&mut question).await?;
+/// here.read_to_string(&mut answer).await?;
+/// assert_eq!((&question[..], &answer[..]), ("question", "answer"));
+/// # std::io::Result::Ok(()) }).unwrap();
+/// ```
 #[derive(Debug)]
 pub struct DuplexStream {
     incoming: Arc<Mutex<SimplexStream>>,

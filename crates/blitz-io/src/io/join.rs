@@ -30,6 +30,20 @@ where
 
 pin_project! {
     /// A reader and a writer as one stream. See [`join`].
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use blitz_io::io::{self, AsyncReadExt, AsyncWriteExt};
+    ///
+    /// let mut stream = io::join(&b"input"[..], Vec::new());
+    /// stream.write_all(b"output").await?;
+    /// assert_eq!((*stream.reader(), &stream.writer()[..]), (&b"input"[..], &b"output"[..]));
+    /// stream.writer_mut().clear();
+    /// assert_eq!(stream.reader_mut().read_u8().await?, b'i');
+    /// let (reader, writer) = stream.into_inner();
+    /// assert_eq!((reader, writer.len()), (&b"nput"[..], 0));
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     #[derive(Debug)]
     pub struct Join<R, W> {
         #[pin]
@@ -70,6 +84,15 @@ where
     }
 
     /// What it reads from, pinned.
+    ///
+    /// ```
+    /// use blitz_io::io;
+    /// use std::pin::pin;
+    ///
+    /// let mut stream = pin!(io::join(&b"input"[..], Vec::new()));
+    /// assert_eq!(*stream.as_mut().reader_pin_mut(), b"input");
+    /// stream.writer_pin_mut().push(b'x');
+    /// ```
     pub fn reader_pin_mut(self: Pin<&mut Self>) -> Pin<&mut R> {
         self.project().reader
     }

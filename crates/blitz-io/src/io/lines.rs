@@ -13,6 +13,32 @@ use std::task::{Context, Poll, ready};
 
 pin_project! {
     /// The stretches between delimiters. See [`AsyncBufReadExt::split`](super::AsyncBufReadExt::split).
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use blitz_io::io::AsyncBufReadExt;
+    ///
+    /// let mut words = AsyncBufReadExt::split(&b"one two  three"[..], b' ');
+    /// let mut lengths = vec![];
+    /// while let Some(word) = words.next_segment().await? {
+    ///     lengths.push(word.len());
+    /// }
+    /// assert_eq!(lengths, [3, 3, 0, 5]);
+    /// assert!(words.get_ref().is_empty());
+    /// *words.get_mut() = b"four"; // there is more
+    /// assert_eq!(words.into_inner(), b"four");
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use blitz_io::io::AsyncBufReadExt;
+    /// use std::pin::pin;
+    ///
+    /// let words = pin!(AsyncBufReadExt::split(&b"one two"[..], b' '));
+    /// assert_eq!(*words.get_pin_mut(), b"one two");
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     #[derive(Debug)]
     pub struct Split<R> {
         #[pin]
@@ -37,6 +63,16 @@ impl<R> Split<R> {
     /// Refuses stretches of more than `bytes`, without the delimiter: no more than that is ever stored.
     ///
     /// A longer one is an [error](io::ErrorKind::InvalidData), again and again: there is no way to go on after it.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use blitz_io::io::AsyncBufReadExt;
+    ///
+    /// let mut words = AsyncBufReadExt::split(&b"short tooooooo long"[..], b' ').max_length(5);
+    /// assert_eq!(words.next_segment().await?.unwrap(), b"short");
+    /// assert!(words.next_segment().await.is_err());
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     #[must_use]
     pub fn max_length(mut self, bytes: usize) -> Self {
         self.max_length = bytes;
@@ -65,6 +101,19 @@ impl<R: AsyncBufRead> Split<R> {
     }
 
     /// As [`next_segment`](Self::next_segment).
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use blitz_io::io::AsyncBufReadExt;
+    /// use std::future::poll_fn;
+    /// use std::pin::pin;
+    ///
+    /// let mut words = pin!(AsyncBufReadExt::split(&b"one two"[..], b' '));
+    /// let first = poll_fn(|cx| words.as_mut().poll_next_segment(cx)).await?;
+    /// assert_eq!(first.unwrap(), b"one");
+    /// # let _ = words.get_pin_mut();
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     pub fn poll_next_segment(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -148,6 +197,18 @@ impl<R> Lines<R> {
     }
 
     /// The reader.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use blitz_io::io::AsyncBufReadExt;
+    ///
+    /// let mut lines = (&b"one\ntwo\nthree"[..]).lines();
+    /// lines.next_line().await?;
+    /// assert_eq!(*lines.get_ref(), b"two\nthree");
+    /// lines.get_mut().consume(4); // skips a line
+    /// assert_eq!(lines.into_inner(), b"three");
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     pub fn get_ref(&self) -> &R {
         self.split.get_ref()
     }
@@ -176,6 +237,18 @@ impl<R: AsyncBufRead> Lines<R> {
     }
 
     /// As [`next_line`](Self::next_line).
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use blitz_io::io::AsyncBufReadExt;
+    /// use std::future::poll_fn;
+    /// use std::pin::pin;
+    ///
+    /// let mut lines = pin!((&b"one\ntwo"[..]).lines());
+    /// let first = poll_fn(|cx| lines.as_mut().poll_next_line(cx)).await?;
+    /// assert_eq!(first.as_deref(), Some("one"));
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     pub fn poll_next_line(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,

@@ -39,6 +39,13 @@ unsafe fn assume_bytes(memory: &mut [MaybeUninit<u8>]) -> &mut [u8] {
 
 impl<'a> ReadBuf<'a> {
     /// Of bytes that are initialised.
+    ///
+    /// ```
+    /// let mut memory = [0; 8];
+    /// let mut buffer = blitz_io::io::ReadBuf::new(&mut memory);
+    /// buffer.put_slice(b"abc");
+    /// assert_eq!((buffer.filled(), buffer.initialized().len()), (&b"abc"[..], 8));
+    /// ```
     #[inline]
     pub fn new(buf: &'a mut [u8]) -> ReadBuf<'a> {
         let initialized = buf.len();
@@ -62,6 +69,13 @@ impl<'a> ReadBuf<'a> {
     }
 
     /// How much it holds when it is full.
+    ///
+    /// ```
+    /// let mut memory = [0; 8];
+    /// let mut buffer = blitz_io::io::ReadBuf::new(&mut memory);
+    /// buffer.put_slice(b"abc");
+    /// assert_eq!((buffer.capacity(), buffer.remaining()), (8, 5));
+    /// ```
     #[inline]
     pub fn capacity(&self) -> usize {
         self.buffer.len()
@@ -76,6 +90,14 @@ impl<'a> ReadBuf<'a> {
     }
 
     /// What has been read.
+    ///
+    /// ```
+    /// let mut memory = [0; 8];
+    /// let mut buffer = blitz_io::io::ReadBuf::new(&mut memory);
+    /// buffer.put_slice(b"abc");
+    /// buffer.filled_mut().make_ascii_uppercase();
+    /// assert_eq!(buffer.filled(), b"ABC");
+    /// ```
     #[inline]
     pub fn filled_mut(&mut self) -> &mut [u8] {
         // SAFETY: what is filled is initialised.
@@ -84,6 +106,17 @@ impl<'a> ReadBuf<'a> {
 
     /// A buffer of the first `n` bytes that are not filled, or of all of them if there are fewer. This one is not told of what is done with
     /// it: see [`assume_init`](Self::assume_init) and [`advance`](Self::advance).
+    ///
+    /// ```
+    /// let mut memory = [0; 8];
+    /// let mut buffer = blitz_io::io::ReadBuf::new(&mut memory);
+    /// // Somebody may fill four bytes and no more.
+    /// let mut part = buffer.take(4);
+    /// part.put_slice(b"abc");
+    /// let filled = part.filled().len();
+    /// buffer.advance(filled);
+    /// assert_eq!(buffer.filled(), b"abc");
+    /// ```
     #[inline]
     pub fn take(&mut self, n: usize) -> ReadBuf<'_> {
         let end = self.filled + self.remaining().min(n);
@@ -104,6 +137,14 @@ impl<'a> ReadBuf<'a> {
     }
 
     /// What is initialised: what has been read and possibly more.
+    ///
+    /// ```
+    /// let mut memory = [7; 4];
+    /// let mut buffer = blitz_io::io::ReadBuf::new(&mut memory);
+    /// buffer.initialized_mut().fill(0);
+    /// buffer.set_filled(4);
+    /// assert_eq!(buffer.filled(), [0; 4]);
+    /// ```
     #[inline]
     pub fn initialized_mut(&mut self) -> &mut [u8] {
         // SAFETY: the range is the initialised one.
@@ -114,6 +155,19 @@ impl<'a> ReadBuf<'a> {
     ///
     /// # Safety
     /// Initialised bytes have to stay so.
+    ///
+    /// ```
+    /// use blitz_io::io::ReadBuf;
+    /// use std::mem::MaybeUninit;
+    ///
+    /// let mut memory = [MaybeUninit::uninit(); 4];
+    /// let mut buffer = ReadBuf::uninit(&mut memory);
+    /// // SAFETY: bytes are written, and none made uninitialised.
+    /// unsafe { buffer.inner_mut().fill(MaybeUninit::new(7)) };
+    /// // SAFETY: all four have just been written.
+    /// unsafe { buffer.assume_init(4) };
+    /// assert_eq!(buffer.initialized(), [7; 4]);
+    /// ```
     #[inline]
     pub unsafe fn inner_mut(&mut self) -> &mut [MaybeUninit<u8>] {
         self.buffer
@@ -123,12 +177,39 @@ impl<'a> ReadBuf<'a> {
     ///
     /// # Safety
     /// Initialised bytes have to stay so.
+    ///
+    /// ```
+    /// use blitz_io::io::ReadBuf;
+    /// use std::mem::MaybeUninit;
+    ///
+    /// let mut memory = [MaybeUninit::uninit(); 4];
+    /// let mut buffer = ReadBuf::uninit(&mut memory);
+    /// // SAFETY: a byte is written, and none made uninitialised.
+    /// unsafe { buffer.unfilled_mut()[0].write(b'x') };
+    /// // SAFETY: it has just been written.
+    /// unsafe { buffer.assume_init(1) };
+    /// buffer.advance(1);
+    /// assert_eq!(buffer.filled(), b"x");
+    /// ```
     #[inline]
     pub unsafe fn unfilled_mut(&mut self) -> &mut [MaybeUninit<u8>] {
         &mut self.buffer[self.filled..]
     }
 
     /// What is not filled, as bytes: those that are not initialised are zeroed, which takes time once.
+    ///
+    /// ```
+    /// use blitz_io::io::ReadBuf;
+    /// use std::io::Read;
+    /// use std::mem::MaybeUninit;
+    ///
+    /// let mut memory = [MaybeUninit::uninit(); 8];
+    /// let mut buffer = ReadBuf::uninit(&mut memory);
+    /// let length = (&b"abc"[..]).read(buffer.initialize_unfilled())?; // a reader that wants bytes
+    /// buffer.advance(length);
+    /// assert_eq!(buffer.filled(), b"abc");
+    /// # std::io::Result::Ok(())
+    /// ```
     #[inline]
     pub fn initialize_unfilled(&mut self) -> &mut [u8] {
         self.initialize_unfilled_to(self.remaining())
@@ -138,6 +219,14 @@ impl<'a> ReadBuf<'a> {
     ///
     /// # Panics
     /// If there are not as many.
+    ///
+    /// ```
+    /// let mut memory = [0; 8];
+    /// let mut buffer = blitz_io::io::ReadBuf::new(&mut memory);
+    /// buffer.initialize_unfilled_to(2).copy_from_slice(b"ab");
+    /// buffer.advance(2);
+    /// assert_eq!(buffer.filled(), b"ab");
+    /// ```
     #[inline]
     #[track_caller]
     pub fn initialize_unfilled_to(&mut self, n: usize) -> &mut [u8] {
@@ -162,6 +251,14 @@ impl<'a> ReadBuf<'a> {
     }
 
     /// Nothing has been read. What is initialised stays so.
+    ///
+    /// ```
+    /// let mut memory = [0; 8];
+    /// let mut buffer = blitz_io::io::ReadBuf::new(&mut memory);
+    /// buffer.put_slice(b"abc");
+    /// buffer.clear();
+    /// assert_eq!((buffer.filled().len(), buffer.remaining()), (0, 8));
+    /// ```
     #[inline]
     pub fn clear(&mut self) {
         self.filled = 0;
@@ -171,6 +268,13 @@ impl<'a> ReadBuf<'a> {
     ///
     /// # Panics
     /// If they are not initialised.
+    ///
+    /// ```
+    /// let mut memory = *b"abcd";
+    /// let mut buffer = blitz_io::io::ReadBuf::new(&mut memory);
+    /// buffer.advance(2);
+    /// assert_eq!(buffer.filled(), b"ab");
+    /// ```
     #[inline]
     #[track_caller]
     pub fn advance(&mut self, n: usize) {
@@ -182,6 +286,14 @@ impl<'a> ReadBuf<'a> {
     ///
     /// # Panics
     /// If they are not initialised.
+    ///
+    /// ```
+    /// let mut memory = *b"abcd";
+    /// let mut buffer = blitz_io::io::ReadBuf::new(&mut memory);
+    /// buffer.set_filled(3);
+    /// buffer.set_filled(1);
+    /// assert_eq!(buffer.filled(), b"a");
+    /// ```
     #[inline]
     #[track_caller]
     pub fn set_filled(&mut self, n: usize) {

@@ -14,6 +14,16 @@ macro_rules! read_numbers {
         ///
         /// # Errors
         /// As [`read_exact`](Self::read_exact).
+        ///
+        /// ```
+        /// use blitz_io::io::AsyncReadExt;
+        ///
+        /// # blitz_io::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+        #[doc = concat!("let number = 7 as ", stringify!($number), ";")]
+        /// let bytes = number.to_be_bytes();
+        #[doc = concat!("assert_eq!((&bytes[..]).", stringify!($big), "().await?, number);")]
+        /// # std::io::Result::Ok(()) }).unwrap();
+        /// ```
         fn $big(&mut self) -> Operation<'_, Self, ReadNumber<$number, Big>>
         where
             Self: Unpin,
@@ -25,6 +35,16 @@ macro_rules! read_numbers {
         ///
         /// # Errors
         /// As [`read_exact`](Self::read_exact).
+        ///
+        /// ```
+        /// use blitz_io::io::AsyncReadExt;
+        ///
+        /// # blitz_io::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+        #[doc = concat!("let number = 7 as ", stringify!($number), ";")]
+        /// let bytes = number.to_le_bytes();
+        #[doc = concat!("assert_eq!((&bytes[..]).", stringify!($little), "().await?, number);")]
+        /// # std::io::Result::Ok(()) }).unwrap();
+        /// ```
         fn $little(&mut self) -> Operation<'_, Self, ReadNumber<$number, Little>>
         where
             Self: Unpin,
@@ -53,6 +73,16 @@ macro_rules! read_numbers {
 /// ```
 pub trait AsyncReadExt: AsyncRead {
     /// A reader of this, and then of `next`.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use blitz_io::io::AsyncReadExt;
+    ///
+    /// let mut text = String::new();
+    /// (&b"hello, "[..]).chain(&b"world"[..]).read_to_string(&mut text).await?;
+    /// assert_eq!(text, "hello, world");
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     fn chain<R>(self, next: R) -> Chain<Self, R>
     where
         Self: Sized,
@@ -65,6 +95,18 @@ pub trait AsyncReadExt: AsyncRead {
     ///
     /// # Errors
     /// Those of the reader.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use blitz_io::io::AsyncReadExt;
+    ///
+    /// let (mut reader, mut buffer) = (&b"hello"[..], [0; 3]);
+    /// assert_eq!(reader.read(&mut buffer).await?, 3);
+    /// assert_eq!(&buffer, b"hel");
+    /// assert_eq!(reader.read(&mut buffer).await?, 2); // what there was
+    /// assert_eq!(reader.read(&mut buffer).await?, 0); // the end
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     fn read<'a>(&'a mut self, buf: &'a mut [u8]) -> Operation<'a, Self, Read<'a>>
     where
         Self: Unpin,
@@ -104,6 +146,19 @@ pub trait AsyncReadExt: AsyncRead {
     /// # Errors
     /// [`UnexpectedEof`](std::io::ErrorKind::UnexpectedEof) if the end comes first, and those of the reader. How much has been read then
     /// is not known.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use blitz_io::io::AsyncReadExt;
+    /// use std::io::ErrorKind;
+    ///
+    /// let (mut reader, mut header) = (&b"PNG!"[..], [0; 3]);
+    /// reader.read_exact(&mut header).await?;
+    /// assert_eq!(&header, b"PNG");
+    /// let error = reader.read_exact(&mut header).await.unwrap_err();
+    /// assert_eq!(error.kind(), ErrorKind::UnexpectedEof);
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     fn read_exact<'a>(&'a mut self, buf: &'a mut [u8]) -> Operation<'a, Self, ReadExact<'a>>
     where
         Self: Unpin,
@@ -132,6 +187,14 @@ pub trait AsyncReadExt: AsyncRead {
     ///
     /// # Errors
     /// As [`read_exact`](Self::read_exact).
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use blitz_io::io::AsyncReadExt;
+    ///
+    /// assert_eq!((&b"\xFF"[..]).read_u8().await?, 255);
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     fn read_u8(&mut self) -> Operation<'_, Self, ReadNumber<u8, Big>>
     where
         Self: Unpin,
@@ -143,6 +206,14 @@ pub trait AsyncReadExt: AsyncRead {
     ///
     /// # Errors
     /// As [`read_exact`](Self::read_exact).
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use blitz_io::io::AsyncReadExt;
+    ///
+    /// assert_eq!((&b"\xFF"[..]).read_i8().await?, -1);
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     fn read_i8(&mut self) -> Operation<'_, Self, ReadNumber<i8, Big>>
     where
         Self: Unpin,
@@ -156,6 +227,17 @@ pub trait AsyncReadExt: AsyncRead {
     ///
     /// # Errors
     /// Those of the reader; what had been read is in `buf`.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use blitz_io::io::AsyncReadExt;
+    ///
+    /// let (mut reader, mut bytes) = (&b"hello"[..], vec![]);
+    /// // A stranger may send no more than a megabyte.
+    /// (&mut reader).take(1 << 20).read_to_end(&mut bytes).await?;
+    /// assert_eq!(bytes, b"hello");
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     fn read_to_end<'a>(&'a mut self, buf: &'a mut Vec<u8>) -> Operation<'a, Self, ReadToEnd<'a>>
     where
         Self: Unpin,
@@ -167,6 +249,18 @@ pub trait AsyncReadExt: AsyncRead {
     ///
     /// # Errors
     /// [`InvalidData`](std::io::ErrorKind::InvalidData) if it is not UTF-8, and those of the reader; `dst` is as before then.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use blitz_io::io::AsyncReadExt;
+    ///
+    /// let mut text = String::new();
+    /// (&b"hello"[..]).read_to_string(&mut text).await?;
+    /// assert_eq!(text, "hello");
+    /// assert!((&b"\xFF"[..]).read_to_string(&mut text).await.is_err()); // no UTF-8
+    /// assert_eq!(text, "hello");
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     fn read_to_string<'a>(
         &'a mut self,
         dst: &'a mut String,

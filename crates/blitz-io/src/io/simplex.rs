@@ -37,6 +37,18 @@ pub fn simplex(max_buf_size: usize) -> (ReadHalf<SimplexStream>, WriteHalf<Simpl
 }
 
 /// A one-way stream inside of the program: what is written to it can be read from it. See [`simplex`].
+///
+/// ```
+/// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+/// use blitz_io::io::{AsyncReadExt, AsyncWriteExt, SimplexStream};
+///
+/// let mut stream = SimplexStream::new_unsplit(64);
+/// stream.write_all(b"hello").await?;
+/// let mut word = [0; 5];
+/// stream.read_exact(&mut word).await?;
+/// assert_eq!(&word, b"hello");
+/// # std::io::Result::Ok(()) }).unwrap();
+/// ```
 #[derive(Debug)]
 pub struct SimplexStream {
     bytes: VecDeque<u8>,

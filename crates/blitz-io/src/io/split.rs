@@ -48,11 +48,41 @@ where
 }
 
 /// The half that reads. See [`split`].
+///
+/// ```
+/// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+/// use blitz_io::io::{self, AsyncReadExt, AsyncWriteExt};
+///
+/// let (mut peer, stream) = io::duplex(64);
+/// let (mut reader, writer) = io::split(stream);
+/// peer.write_all(b"hello").await?;
+/// let mut word = [0; 5];
+/// reader.read_exact(&mut word).await?;
+/// assert!(reader.is_pair_of(&writer));
+/// let stream = reader.unsplit(writer); // one again
+/// # drop(stream);
+/// # std::io::Result::Ok(()) }).unwrap();
+/// ```
 pub struct ReadHalf<T>(Arc<Mutex<T>>);
 
 /// The half that writes. See [`split`].
 ///
 /// Dropping it tells the peer nothing while the other half is there: [`shutdown`](super::AsyncWriteExt::shutdown) does.
+///
+/// ```
+/// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+/// use blitz_io::io::{self, AsyncReadExt, AsyncWriteExt};
+///
+/// let (mut peer, stream) = io::duplex(64);
+/// let (reader, mut writer) = io::split(stream);
+/// writer.write_all(b"hello").await?;
+/// writer.shutdown().await?; // the peer sees the end
+/// let mut text = String::new();
+/// peer.read_to_string(&mut text).await?;
+/// assert_eq!(text, "hello");
+/// assert!(writer.is_pair_of(&reader));
+/// # std::io::Result::Ok(()) }).unwrap();
+/// ```
 pub struct WriteHalf<T>(Arc<Mutex<T>>);
 
 // SAFETY: with a reference to a half nobody gets at the stream, except to ask it, under the lock, whether it can write from several buffers; that is asked through

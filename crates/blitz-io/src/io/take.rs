@@ -8,6 +8,22 @@ use std::task::{Context, Poll, ready};
 
 pin_project! {
     /// Ends after a number of bytes. See [`AsyncReadExt::take`](super::AsyncReadExt::take).
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use blitz_io::io::AsyncReadExt;
+    ///
+    /// let mut part = (&b"hello, world"[..]).take(5);
+    /// let mut text = String::new();
+    /// part.read_to_string(&mut text).await?;
+    /// assert_eq!((&text[..], part.limit()), ("hello", 0));
+    ///
+    /// part.set_limit(3); // three more
+    /// assert_eq!(*part.get_ref(), b", world");
+    /// assert_eq!(part.get_mut().read_u8().await?, b','); // past the limit
+    /// assert_eq!(part.into_inner(), b" world");
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     #[derive(Debug)]
     pub struct Take<R> {
         #[pin]
@@ -22,6 +38,15 @@ impl<R: AsyncRead> Take<R> {
     }
 
     /// How many bytes it may still read.
+    ///
+    /// ```
+    /// use blitz_io::io::AsyncReadExt;
+    /// use std::pin::pin;
+    ///
+    /// let part = pin!((&b"hello, world"[..]).take(5));
+    /// assert_eq!(part.limit(), 5);
+    /// assert_eq!(*part.get_pin_mut(), b"hello, world");
+    /// ```
     pub fn limit(&self) -> u64 {
         self.limit
     }

@@ -16,6 +16,17 @@ macro_rules! write_numbers {
         ///
         /// # Errors
         /// As [`write_all`](Self::write_all).
+        ///
+        /// ```
+        /// use blitz_io::io::AsyncWriteExt;
+        ///
+        /// # blitz_io::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+        /// let mut bytes = Vec::new();
+        #[doc = concat!("let number = 7 as ", stringify!($number), ";")]
+        #[doc = concat!("bytes.", stringify!($big), "(number).await?;")]
+        /// assert_eq!(bytes, number.to_be_bytes());
+        /// # std::io::Result::Ok(()) }).unwrap();
+        /// ```
         fn $big(&mut self, n: $number) -> Operation<'_, Self, WriteNumber<$number>>
         where
             Self: Unpin,
@@ -27,6 +38,17 @@ macro_rules! write_numbers {
         ///
         /// # Errors
         /// As [`write_all`](Self::write_all).
+        ///
+        /// ```
+        /// use blitz_io::io::AsyncWriteExt;
+        ///
+        /// # blitz_io::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+        /// let mut bytes = Vec::new();
+        #[doc = concat!("let number = 7 as ", stringify!($number), ";")]
+        #[doc = concat!("bytes.", stringify!($little), "(number).await?;")]
+        /// assert_eq!(bytes, number.to_le_bytes());
+        /// # std::io::Result::Ok(()) }).unwrap();
+        /// ```
         fn $little(&mut self, n: $number) -> Operation<'_, Self, WriteNumber<$number>>
         where
             Self: Unpin,
@@ -57,6 +79,17 @@ pub trait AsyncWriteExt: AsyncWrite {
     ///
     /// # Errors
     /// Those of the writer.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use blitz_io::io::AsyncWriteExt;
+    /// use std::io::Cursor;
+    ///
+    /// let mut room = [0; 3];
+    /// let written = Cursor::new(&mut room[..]).write(b"hello").await?;
+    /// assert_eq!((written, &room), (3, b"hel"));
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     fn write<'a>(&'a mut self, src: &'a [u8]) -> Operation<'a, Self, Write<'a>>
     where
         Self: Unpin,
@@ -68,6 +101,17 @@ pub trait AsyncWriteExt: AsyncWrite {
     ///
     /// # Errors
     /// Those of the writer.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use blitz_io::io::AsyncWriteExt;
+    /// use std::io::IoSlice;
+    ///
+    /// let mut message = Vec::new();
+    /// message.write_vectored(&[IoSlice::new(b"head"), IoSlice::new(b"body")]).await?;
+    /// assert_eq!(message, b"headbody");
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     fn write_vectored<'a, 'b>(
         &'a mut self,
         bufs: &'a [IoSlice<'b>],
@@ -109,6 +153,16 @@ pub trait AsyncWriteExt: AsyncWrite {
     ///
     /// # Errors
     /// [`WriteZero`](std::io::ErrorKind::WriteZero) if the writer takes nothing any more, and those of the writer.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use blitz_io::io::AsyncWriteExt;
+    ///
+    /// let (mut writer, mut rest) = (Vec::new(), &b"hello"[..]);
+    /// writer.write_all_buf(&mut rest).await?;
+    /// assert!(rest.is_empty()); // all of it has been written
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     fn write_all_buf<'a, B>(
         &'a mut self,
         src: &'a mut B,
@@ -125,6 +179,18 @@ pub trait AsyncWriteExt: AsyncWrite {
     /// # Errors
     /// [`WriteZero`](std::io::ErrorKind::WriteZero) if the writer takes nothing any more, and those of the writer. How much has been written
     /// then is not known.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use blitz_io::io::{self, AsyncReadExt, AsyncWriteExt};
+    ///
+    /// let (mut client, mut server) = io::duplex(64);
+    /// client.write_all(b"hello").await?;
+    /// let mut word = [0; 5];
+    /// server.read_exact(&mut word).await?;
+    /// assert_eq!(&word, b"hello");
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     fn write_all<'a>(&'a mut self, src: &'a [u8]) -> Operation<'a, Self, WriteAll<'a>>
     where
         Self: Unpin,
@@ -149,6 +215,16 @@ pub trait AsyncWriteExt: AsyncWrite {
     ///
     /// # Errors
     /// As [`write_all`](Self::write_all).
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use blitz_io::io::AsyncWriteExt;
+    ///
+    /// let mut bytes = Vec::new();
+    /// bytes.write_u8(255).await?;
+    /// assert_eq!(bytes, [0xFF]);
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     fn write_u8(&mut self, n: u8) -> Operation<'_, Self, WriteNumber<u8>>
     where
         Self: Unpin,
@@ -160,6 +236,16 @@ pub trait AsyncWriteExt: AsyncWrite {
     ///
     /// # Errors
     /// As [`write_all`](Self::write_all).
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use blitz_io::io::AsyncWriteExt;
+    ///
+    /// let mut bytes = Vec::new();
+    /// bytes.write_i8(-1).await?;
+    /// assert_eq!(bytes, [0xFF]);
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     fn write_i8(&mut self, n: i8) -> Operation<'_, Self, WriteNumber<i8>>
     where
         Self: Unpin,
@@ -171,6 +257,18 @@ pub trait AsyncWriteExt: AsyncWrite {
     ///
     /// # Errors
     /// Those of the writer.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use blitz_io::io::{AsyncWriteExt, BufWriter};
+    ///
+    /// let mut writer = BufWriter::new(Vec::new());
+    /// writer.write_all(b"hello").await?;
+    /// assert!(writer.get_ref().is_empty());
+    /// writer.flush().await?;
+    /// assert_eq!(writer.get_ref(), b"hello");
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     fn flush(&mut self) -> Operation<'_, Self, Flush>
     where
         Self: Unpin,
@@ -182,6 +280,19 @@ pub trait AsyncWriteExt: AsyncWrite {
     ///
     /// # Errors
     /// Those of the writer.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use blitz_io::io::{self, AsyncReadExt, AsyncWriteExt};
+    ///
+    /// let (mut client, mut server) = io::duplex(64);
+    /// client.write_all(b"that is all").await?;
+    /// client.shutdown().await?;
+    /// let mut text = String::new();
+    /// server.read_to_string(&mut text).await?; // sees the end
+    /// assert_eq!(text, "that is all");
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     fn shutdown(&mut self) -> Operation<'_, Self, Shutdown>
     where
         Self: Unpin,

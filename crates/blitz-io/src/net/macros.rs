@@ -157,7 +157,7 @@ macro_rules! readiness_methods {
     ) => {
         /// # Readiness
         impl $type {
-            /// Waits until it is worth trying what `interest` says, for any number of tasks, and returns what is known of that.
+            /// Waits until it is worth trying what `interest` says, for any number of tasks, and returns what is known of that. Cancel-safe.
             ///
             /// # Errors
             /// Only if the runtime has been shut down.
@@ -168,7 +168,7 @@ macro_rules! readiness_methods {
                 self.io.ready(interest).await
             }
 
-            /// Waits until it is worth reading. It may turn out that it was not: try, and wait again.
+            /// Waits until it is worth reading. It may turn out that it was not: try, and wait again. Cancel-safe.
             ///
             /// # Errors
             /// Only if the runtime has been shut down.
@@ -176,7 +176,7 @@ macro_rules! readiness_methods {
                 self.ready(crate::io::Interest::READABLE).await.map(drop)
             }
 
-            /// Waits until it is worth writing. It may turn out that it was not: try, and wait again.
+            /// Waits until it is worth writing. It may turn out that it was not: try, and wait again. Cancel-safe.
             ///
             /// # Errors
             /// Only if the runtime has been shut down.
@@ -217,7 +217,7 @@ macro_rules! readiness_methods {
             }
 
             /// As [`try_io`](Self::try_io), again and again until it does not say
-            /// [`WouldBlock`](std::io::ErrorKind::WouldBlock). For any number of tasks.
+            /// [`WouldBlock`](std::io::ErrorKind::WouldBlock). For any number of tasks. Cancel-safe.
             ///
             /// # Errors
             /// Those of `f`, and if the runtime has been shut down.
@@ -427,7 +427,7 @@ macro_rules! pending_error {
 macro_rules! datagram_methods {
     ($type:ty, $address:ty) => {
         impl $type {
-            /// Sends to the address that it is connected to.
+            /// Sends to the address that it is connected to. Cancel-safe.
             ///
             /// # Errors
             /// If it is not connected, or the other side has answered that nobody listens.
@@ -456,7 +456,7 @@ macro_rules! datagram_methods {
                     .try_io(crate::io::Interest::WRITABLE, |socket| socket.send(buf))
             }
 
-            /// Receives a datagram from the address that it is connected to. What does not fit is lost.
+            /// Receives a datagram from the address that it is connected to. What does not fit is lost. Cancel-safe.
             ///
             /// # Errors
             /// If it is not connected, or the other side has answered that nobody listens.
@@ -487,7 +487,7 @@ macro_rules! datagram_methods {
             }
 
             /// As [`recv`](Self::recv), into something that has room, and advances it by as much. A vector should have room for the largest datagram
-            /// before: it grows by a little only.
+            /// before: it grows by a little only. Cancel-safe.
             ///
             /// # Errors
             /// As [`recv`](Self::recv).
@@ -513,7 +513,7 @@ macro_rules! datagram_methods {
                 })
             }
 
-            /// Receives a datagram and says who sent it. What does not fit is lost.
+            /// Receives a datagram and says who sent it. What does not fit is lost. Cancel-safe.
             ///
             /// # Errors
             /// Those of the socket.
@@ -548,7 +548,7 @@ macro_rules! datagram_methods {
                 Ok((length, from.into()))
             }
 
-            /// As [`recv_from`](Self::recv_from), into something that has room; see [`recv_buf`](Self::recv_buf).
+            /// As [`recv_from`](Self::recv_from), into something that has room; see [`recv_buf`](Self::recv_buf). Cancel-safe.
             ///
             /// # Errors
             /// Those of the socket.

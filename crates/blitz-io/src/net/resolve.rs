@@ -11,6 +11,19 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV
 /// What a socket can be bound or connected to: an address, several, or a name with a port (`"localhost:80"`, `("localhost", 80)`).
 ///
 /// It cannot be implemented elsewhere.
+///
+/// ```
+/// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+/// use blitz_io::net::TcpListener;
+/// use std::net::Ipv4Addr;
+///
+/// let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+/// let another = TcpListener::bind("127.0.0.1:0").await?;
+/// // The first that works.
+/// let third = TcpListener::bind(&[listener.local_addr()?, "127.0.0.1:0".parse().unwrap()][..]).await?;
+/// # drop((another, third));
+/// # std::io::Result::Ok(()) }).unwrap();
+/// ```
 pub trait ToSocketAddrs: Query {}
 
 impl<T: Query + ?Sized> ToSocketAddrs for T {}

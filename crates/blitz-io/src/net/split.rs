@@ -5,19 +5,101 @@
 
 /// Defines the halves of a stream with a field `io`.
 macro_rules! halves {
-    ($stream:ident, $address:ty) => {
+    // `$pair` begins the examples: a line that makes a `stream` and its `peer`.
+    ($stream:ident, $address:ty, $pair:literal) => {
         /// The half that reads, borrowed. See
         #[doc = concat!("[`", stringify!($stream), "::split`].")]
+        ///
+        /// ```
+        /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+        #[doc = $pair]
+        /// use blitz_io::io::{AsyncReadExt, AsyncWriteExt, Interest};
+        /// use std::io::{ErrorKind, IoSliceMut};
+        ///
+        /// let (mut reader, _writer) = stream.split();
+        /// peer.write_all(b"hello").await?;
+        /// let mut word = [0; 5];
+        /// reader.read_exact(&mut word).await?;
+        /// assert_eq!(&word, b"hello");
+        /// println!("{:?}, connected to {:?}", reader.local_addr()?, reader.peer_addr()?);
+        ///
+        /// // Without waiting.
+        /// peer.write_all(b"world").await?;
+        /// assert!(reader.ready(Interest::READABLE).await?.is_readable());
+        /// let length = loop {
+        ///     reader.readable().await?;
+        ///     match reader.try_read(&mut word) {
+        ///         Err(error) if error.kind() == ErrorKind::WouldBlock => {} // it was not: wait again
+        ///         result => break result?,
+        ///     }
+        /// };
+        /// assert_eq!(&word[..length], b"world");
+        /// assert!(reader.try_read_buf(&mut Vec::new()).is_err()); // nothing more has come
+        /// assert!(reader.try_read_vectored(&mut [IoSliceMut::new(&mut word)]).is_err());
+        /// # std::io::Result::Ok(()) }).unwrap();
+        /// ```
         #[derive(Debug)]
         pub struct ReadHalf<'a>(&'a $stream);
 
         /// The half that writes, borrowed. See
         #[doc = concat!("[`", stringify!($stream), "::split`].")]
+        ///
+        /// ```
+        /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+        #[doc = $pair]
+        /// use blitz_io::io::{AsyncReadExt, AsyncWriteExt, Interest};
+        /// use std::io::IoSlice;
+        ///
+        /// let (_reader, mut writer) = stream.split();
+        /// writer.write_all(b"hello").await?;
+        /// let mut word = [0; 5];
+        /// peer.read_exact(&mut word).await?;
+        /// assert_eq!(&word, b"hello");
+        /// println!("{:?}, connected to {:?}", writer.local_addr()?, writer.peer_addr()?);
+        ///
+        /// // Without waiting.
+        /// assert!(writer.ready(Interest::WRITABLE).await?.is_writable());
+        /// writer.writable().await?;
+        /// assert_eq!(writer.try_write(b"wor")?, 3);
+        /// assert_eq!(writer.try_write_vectored(&[IoSlice::new(b"l"), IoSlice::new(b"d")])?, 2);
+        /// # std::io::Result::Ok(()) }).unwrap();
+        /// ```
         #[derive(Debug)]
         pub struct WriteHalf<'a>(&'a $stream);
 
         /// The half that reads. See
         #[doc = concat!("[`", stringify!($stream), "::into_split`].")]
+        ///
+        /// ```
+        /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+        #[doc = $pair]
+        /// use blitz_io::io::{AsyncReadExt, AsyncWriteExt, Interest};
+        /// use std::io::{ErrorKind, IoSliceMut};
+        ///
+        /// let (mut reader, writer) = stream.into_split();
+        /// peer.write_all(b"hello").await?;
+        /// let mut word = [0; 5];
+        /// reader.read_exact(&mut word).await?;
+        /// assert_eq!(&word, b"hello");
+        /// println!("{:?}, connected to {:?}", reader.local_addr()?, reader.peer_addr()?);
+        ///
+        /// // Without waiting.
+        /// peer.write_all(b"world").await?;
+        /// assert!(reader.ready(Interest::READABLE).await?.is_readable());
+        /// let length = loop {
+        ///     reader.readable().await?;
+        ///     match reader.try_read(&mut word) {
+        ///         Err(error) if error.kind() == ErrorKind::WouldBlock => {} // it was not: wait again
+        ///         result => break result?,
+        ///     }
+        /// };
+        /// assert_eq!(&word[..length], b"world");
+        /// assert!(reader.try_read_buf(&mut Vec::new()).is_err()); // nothing more has come
+        /// assert!(reader.try_read_vectored(&mut [IoSliceMut::new(&mut word)]).is_err());
+        ///
+        /// assert!(reader.reunite(writer).is_ok()); // one again
+        /// # std::io::Result::Ok(()) }).unwrap();
+        /// ```
         #[derive(Debug)]
         pub struct OwnedReadHalf(Arc<$stream>);
 
@@ -25,6 +107,30 @@ macro_rules! halves {
         #[doc = concat!("[`", stringify!($stream), "::into_split`].")]
         ///
         /// When it is dropped, the peer is told that this was all.
+        ///
+        /// ```
+        /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+        #[doc = $pair]
+        /// use blitz_io::io::{AsyncReadExt, AsyncWriteExt, Interest};
+        /// use std::io::IoSlice;
+        ///
+        /// let (reader, mut writer) = stream.into_split();
+        /// writer.write_all(b"hello").await?;
+        /// let mut word = [0; 5];
+        /// peer.read_exact(&mut word).await?;
+        /// assert_eq!(&word, b"hello");
+        /// println!("{:?}, connected to {:?}", writer.local_addr()?, writer.peer_addr()?);
+        ///
+        /// // Without waiting.
+        /// assert!(writer.ready(Interest::WRITABLE).await?.is_writable());
+        /// writer.writable().await?;
+        /// assert_eq!(writer.try_write(b"wor")?, 3);
+        /// assert_eq!(writer.try_write_vectored(&[IoSlice::new(b"l"), IoSlice::new(b"d")])?, 2);
+        ///
+        /// let stream = writer.reunite(reader); // one again
+        /// assert!(stream.is_ok());
+        /// # std::io::Result::Ok(()) }).unwrap();
+        /// ```
         #[derive(Debug)]
         pub struct OwnedWriteHalf {
             stream: Arc<$stream>,
@@ -77,6 +183,18 @@ macro_rules! halves {
             }
 
             /// Drops it without telling the peer that this was all.
+            ///
+            /// ```
+            /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+            #[doc = $pair]
+            /// use blitz_io::io::AsyncReadExt;
+            ///
+            /// let (reader, writer) = stream.into_split();
+            /// writer.forget(); // the peer goes on waiting ...
+            /// drop(reader); // ... until this is gone, too
+            /// assert_eq!(peer.read(&mut [0; 5]).await?, 0);
+            /// # std::io::Result::Ok(()) }).unwrap();
+            /// ```
             pub fn forget(mut self) {
                 self.shuts = false;
             }
@@ -92,6 +210,18 @@ macro_rules! halves {
         }
 
         /// Two halves that do not belong together.
+        ///
+        /// ```
+        /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+        #[doc = $pair]
+        /// let (reader, _writer) = stream.into_split();
+        /// let (_reader, writer) = peer.into_split();
+        /// let error = reader.reunite(writer).unwrap_err();
+        /// println!("{error}");
+        /// let (reader, writer) = (error.0, error.1); // both are still there
+        /// # drop((reader, writer));
+        /// # std::io::Result::Ok(()) }).unwrap();
+        /// ```
         #[derive(Debug)]
         pub struct ReuniteError(pub OwnedReadHalf, pub OwnedWriteHalf);
 
@@ -105,7 +235,7 @@ macro_rules! halves {
     };
     (@half [$($generics:tt)*] $type:ty, $stream:ident, $address:ty, $this:ident => $whole:expr) => {
         impl<$($generics)*> $type {
-            /// Waits until it is worth trying what `interest` says, and returns what is known of that.
+            /// Waits until it is worth trying what `interest` says, and returns what is known of that. Cancel-safe.
             ///
             /// # Errors
             /// Only if the runtime has been shut down.
@@ -142,7 +272,7 @@ macro_rules! halves {
     };
     (@read [$($generics:tt)*] $type:ty, $this:ident => $whole:expr) => {
         impl<$($generics)*> $type {
-            /// Waits until it is worth reading. It may turn out that it was not: try, and wait again.
+            /// Waits until it is worth reading. It may turn out that it was not: try, and wait again. Cancel-safe.
             ///
             /// # Errors
             /// Only if the runtime has been shut down.
@@ -157,7 +287,7 @@ macro_rules! halves {
     };
     (@write [$($generics:tt)*] $type:ty, $this:ident => $whole:expr) => {
         impl<$($generics)*> $type {
-            /// Waits until it is worth writing. It may turn out that it was not: try, and wait again.
+            /// Waits until it is worth writing. It may turn out that it was not: try, and wait again. Cancel-safe.
             ///
             /// # Errors
             /// Only if the runtime has been shut down.

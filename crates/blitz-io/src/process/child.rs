@@ -100,6 +100,19 @@ impl Child {
     }
 
     /// The number of the process; `None` once it has been waited for, when the number may be another one's.
+    ///
+    /// ```
+    /// # #[cfg(unix)] {
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// use blitz_io::process::Command;
+    ///
+    /// let mut child = Command::new("true").spawn()?;
+    /// assert!(child.id().is_some());
+    /// child.wait().await?;
+    /// assert!(child.id().is_none());
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// # }
+    /// ```
     pub fn id(&self) -> Option<u32> {
         match &self.process.life {
             Life::Unreaped(child, _) => Some(child.id()),
@@ -124,6 +137,18 @@ impl Child {
     ///
     /// # Errors
     /// If the runtime has been shut down and this is not called in another one, or if somebody else has waited for the process.
+    ///
+    /// ```
+    /// # #[cfg(unix)] {
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// use blitz_io::process::Command;
+    ///
+    /// let mut child = Command::new("sh").args(["-c", "exit 3"]).spawn()?;
+    /// assert_eq!(child.wait().await?.code(), Some(3));
+    /// assert_eq!(child.wait().await?.code(), Some(3)); // as often as you like
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// # }
+    /// ```
     pub async fn wait(&mut self) -> io::Result<ExitStatus> {
         drop(self.stdin.take());
         poll_fn(|cx| self.poll_wait(cx)).await
@@ -141,6 +166,19 @@ impl Child {
     ///
     /// # Errors
     /// If somebody else has waited for the process.
+    ///
+    /// ```
+    /// # #[cfg(unix)] {
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// use blitz_io::process::Command;
+    ///
+    /// let mut child = Command::new("cat").stdin(std::process::Stdio::piped()).spawn()?;
+    /// assert!(child.try_wait()?.is_none()); // it waits for input
+    /// child.wait().await?; // which ends here
+    /// assert!(child.try_wait()?.unwrap().success());
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// # }
+    /// ```
     pub fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
         if let Life::Unreaped(child, _) = &mut self.process.life {
             match child.try_wait()? {
@@ -162,14 +200,38 @@ impl Child {
     ///
     /// # Errors
     /// Those of [`std::process::Child::kill`].
+    ///
+    /// ```
+    /// # #[cfg(unix)] {
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// use blitz_io::process::Command;
+    ///
+    /// let mut child = Command::new("sleep").arg("1000").spawn()?;
+    /// child.start_kill()?;
+    /// assert!(!child.wait().await?.success());
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// # }
+    /// ```
     pub fn start_kill(&mut self) -> io::Result<()> {
         self.process.kill()
     }
 
-    /// Kills the process (SIGKILL on Unix), and waits for its end.
+    /// Kills the process (SIGKILL on Unix), and waits for its end. The first poll kills; whoever drops the future after that does not hear of the end.
     ///
     /// # Errors
     /// As [`start_kill`](Self::start_kill) and [`wait`](Self::wait).
+    ///
+    /// ```
+    /// # #[cfg(unix)] {
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// use blitz_io::process::Command;
+    ///
+    /// let mut child = Command::new("sleep").arg("1000").spawn()?;
+    /// child.kill().await?;
+    /// assert!(child.id().is_none()); // it has ended
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// # }
+    /// ```
     pub async fn kill(&mut self) -> io::Result<()> {
         self.start_kill()?;
         self.wait().await.map(drop)
@@ -182,6 +244,20 @@ impl Child {
     ///
     /// # Errors
     /// Those of reading and waiting.
+    ///
+    /// ```
+    /// # #[cfg(unix)] {
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// use blitz_io::process::Command;
+    /// use std::process::Stdio;
+    ///
+    /// let child = Command::new("echo").arg("hello").stdout(Stdio::piped()).spawn()?;
+    /// let output = child.wait_with_output().await?;
+    /// assert!(output.status.success());
+    /// assert_eq!(output.stdout, b"hello\n");
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// # }
+    /// ```
     pub async fn wait_with_output(mut self) -> io::Result<Output> {
         let (stdout, stderr) = (self.stdout.take(), self.stderr.take());
         let (status, stdout, stderr) =

@@ -30,6 +30,23 @@ macro_rules! pipe {
             ///
             /// # Panics
             /// If the thread is in no runtime.
+            ///
+            /// ```
+            /// # #[cfg(unix)] {
+            /// # blitz_io::Runtime::new().unwrap().block_on(async {
+            /// use blitz_io::io::AsyncReadExt;
+            /// use blitz_io::process::ChildStdout;
+            /// use std::process::{Command, Stdio};
+            ///
+            /// let mut child = Command::new("echo").arg("hello").stdout(Stdio::piped()).spawn()?;
+            /// let mut stdout = ChildStdout::from_std(child.stdout.take().unwrap())?;
+            /// let mut text = String::new();
+            /// stdout.read_to_string(&mut text).await?;
+            /// assert_eq!(text, "hello\n");
+            /// child.wait()?;
+            /// # std::io::Result::Ok(()) }).unwrap();
+            /// # }
+            /// ```
             #[track_caller]
             pub fn from_std(pipe: std::process::$name) -> io::Result<Self> {
                 let end = <$end>::from(pipe);
@@ -42,6 +59,23 @@ macro_rules! pipe {
             ///
             /// # Errors
             /// If the kernel does not let go of it.
+            ///
+            /// ```
+            /// # #[cfg(unix)] {
+            /// # blitz_io::Runtime::new().unwrap().block_on(async {
+            /// use blitz_io::process::Command;
+            /// use std::io::Read;
+            /// use std::process::Stdio;
+            ///
+            /// let mut child = Command::new("echo").arg("hello").stdout(Stdio::piped()).spawn()?;
+            /// let descriptor = child.stdout.take().unwrap().into_owned_fd()?;
+            /// let mut text = String::new();
+            /// std::fs::File::from(descriptor).read_to_string(&mut text)?; // blocks
+            /// assert_eq!(text, "hello\n");
+            /// child.wait().await?;
+            /// # std::io::Result::Ok(()) }).unwrap();
+            /// # }
+            /// ```
             pub fn into_owned_fd(self) -> io::Result<OwnedFd> {
                 let end = self.io.into_inner()?;
                 end.set_nonblocking(false)?;
@@ -74,16 +108,68 @@ macro_rules! pipe {
 
 pipe! {
     /// The standard input of a child: to be written to. The child reads to the end when this is dropped.
+    ///
+    /// ```
+    /// # #[cfg(unix)] {
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// use blitz_io::io::{AsyncReadExt, AsyncWriteExt};
+    /// use blitz_io::process::{ChildStdin, ChildStdout, Command};
+    /// use std::process::Stdio;
+    ///
+    /// let mut child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    /// let mut stdin: ChildStdin = child.stdin.take().unwrap();
+    /// let mut stdout: ChildStdout = child.stdout.take().unwrap();
+    /// stdin.write_all(b"hello").await?;
+    /// drop(stdin); // the end, for the child
+    /// let mut text = String::new();
+    /// stdout.read_to_string(&mut text).await?;
+    /// assert_eq!(text, "hello");
+    /// child.wait().await?;
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// # }
+    /// ```
     ChildStdin, Sender, Interest::WRITABLE
 }
 
 pipe! {
     /// The standard output of a child: to be read from.
+    ///
+    /// ```
+    /// # #[cfg(unix)] {
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// use blitz_io::io::{AsyncBufReadExt, BufReader};
+    /// use blitz_io::process::Command;
+    /// use std::process::Stdio;
+    ///
+    /// let mut child = Command::new("sh").args(["-c", "echo one; echo two"]).stdout(Stdio::piped()).spawn()?;
+    /// let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    /// assert_eq!(lines.next_line().await?.as_deref(), Some("one"));
+    /// assert_eq!(lines.next_line().await?.as_deref(), Some("two"));
+    /// child.wait().await?;
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// # }
+    /// ```
     ChildStdout, Receiver, Interest::READABLE
 }
 
 pipe! {
     /// The standard error of a child: to be read from.
+    ///
+    /// ```
+    /// # #[cfg(unix)] {
+    /// # blitz_io::Runtime::new().unwrap().block_on(async {
+    /// use blitz_io::io::AsyncReadExt;
+    /// use blitz_io::process::Command;
+    /// use std::process::Stdio;
+    ///
+    /// let mut child = Command::new("sh").args(["-c", "echo oh >&2"]).stderr(Stdio::piped()).spawn()?;
+    /// let mut complaint = String::new();
+    /// child.stderr.take().unwrap().read_to_string(&mut complaint).await?;
+    /// assert_eq!(complaint, "oh\n");
+    /// child.wait().await?;
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// # }
+    /// ```
     ChildStderr, Receiver, Interest::READABLE
 }
 

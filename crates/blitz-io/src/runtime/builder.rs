@@ -14,16 +14,18 @@ use std::time::Duration;
 
 /// Settings for a [`Runtime`].
 ///
-/// A multi-thread runtime lives on the global pool. One that is asked for a number of workers, for their name or stack size, to call something
-/// when they start, stop or sleep, or to go without relief thread, watcher or stealing, gets a pool of its own, which ends with it. So does one with a seed.
+/// A multi-thread runtime lives on the global pool. It gets a pool of its own, which ends with it, if something is asked for that others on the global pool may not want: a number of workers, their
+/// name or stack size, functions to be called when they start, stop or sleep, a seed, or to go without relief thread, watcher or stealing.
 ///
 /// Sockets and timers are there in any case: [`enable_all`](Builder::enable_all) and its parts need not be called.
 ///
 /// # How many threads
-/// The workers; one relief thread (up to 16, if tasks block them without a word) and one watcher for each pool, when they are needed; and for each runtime at most
-/// [`max_blocking_threads`](Builder::max_blocking_threads), which counts the threads of [`spawn_blocking`](crate::spawn_blocking) and those that a task
-/// has taken with it by blocking in [`block_in_place`](crate::block_in_place) or [`Handle::block_on`](crate::Handle::block_on) while the
-/// workers were busy. What finds no thread waits: closures for a blocking thread, tasks for a worker or for one of those threads to come back. (One blocking thread is
+/// * The workers.
+/// * For each pool, when they are needed: one relief thread (up to 16, if tasks block them without a word), and one watcher.
+/// * For each runtime: at most [`max_blocking_threads`](Builder::max_blocking_threads). These are the threads of [`spawn_blocking`](crate::spawn_blocking), and those that a task has taken with
+///   it: it blocks in [`block_in_place`](crate::block_in_place) or [`Handle::block_on`](crate::Handle::block_on), and the workers were busy.
+///
+/// What finds no thread waits: closures for a blocking thread, tasks for a worker or for one of those threads to come back. (One blocking thread is
 /// there for closures even if tasks have taken all.) So a limit that is too small for tasks that block and wait for *other tasks* lets
 /// them wait for ever.
 ///
@@ -130,16 +132,33 @@ impl Builder {
     }
 
     /// Lets the runtime have sockets and timers, which it has in any case.
+    ///
+    /// ```
+    /// // tokio's programs ask for it; here there is nothing to enable.
+    /// let runtime = blitz_io::Builder::new_current_thread().enable_all().build()?;
+    /// runtime.block_on(async { blitz_io::time::sleep(std::time::Duration::ZERO).await });
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn enable_all(&mut self) -> &mut Self {
         self
     }
 
     /// As [`enable_all`](Builder::enable_all).
+    ///
+    /// ```
+    /// let runtime = blitz_io::Builder::new_current_thread().enable_io().build()?;
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn enable_io(&mut self) -> &mut Self {
         self
     }
 
     /// As [`enable_all`](Builder::enable_all).
+    ///
+    /// ```
+    /// let runtime = blitz_io::Builder::new_current_thread().enable_time().build()?;
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn enable_time(&mut self) -> &mut Self {
         self
     }
@@ -148,6 +167,12 @@ impl Builder {
     ///
     /// # Panics
     /// If it is empty.
+    ///
+    /// ```
+    /// let runtime = blitz_io::Builder::new_current_thread().name("background").build()?;
+    /// assert_eq!(runtime.handle().name(), Some("background"));
+    /// # std::io::Result::Ok(())
+    /// ```
     #[track_caller]
     pub fn name(&mut self, name: impl Into<String>) -> &mut Self {
         let name = name.into();
@@ -157,12 +182,33 @@ impl Builder {
     }
 
     /// The name of all threads.
+    ///
+    /// ```
+    /// let runtime = blitz_io::Builder::new_multi_thread().worker_threads(1).thread_name("server").build()?;
+    /// let name = runtime.spawn(async { std::thread::current().name().map(str::to_owned) });
+    /// assert_eq!(runtime.block_on(name)?.as_deref(), Some("server"));
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn thread_name(&mut self, name: impl Into<String>) -> &mut Self {
         self.thread_name = Some(ThreadName::Fixed(name.into()));
         self
     }
 
     /// What makes a name for each thread when it starts.
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicUsize, Ordering};
+    ///
+    /// static THREADS: AtomicUsize = AtomicUsize::new(0);
+    ///
+    /// let runtime = blitz_io::Builder::new_multi_thread()
+    ///     .worker_threads(1)
+    ///     .thread_name_fn(|| format!("server-{}", THREADS.fetch_add(1, Ordering::Relaxed)))
+    ///     .build()?;
+    /// let name = runtime.spawn(async { std::thread::current().name().map(str::to_owned) });
+    /// assert!(runtime.block_on(name)?.unwrap().starts_with("server-"));
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn thread_name_fn<F>(&mut self, name: F) -> &mut Self
     where
         F: Fn() -> String + Send + Sync + 'static,
@@ -172,6 +218,16 @@ impl Builder {
     }
 
     /// Is called on each thread when it starts: workers, threads for blocking code, and the relief thread.
+    ///
+    /// ```
+    /// let (sender, receiver) = std::sync::mpsc::channel();
+    /// let runtime = blitz_io::Builder::new_multi_thread()
+    ///     .worker_threads(1)
+    ///     .on_thread_start(move || drop(sender.send(std::thread::current().id())))
+    ///     .build()?;
+    /// assert_ne!(receiver.recv(), Ok(std::thread::current().id()));
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn on_thread_start<F>(&mut self, call: F) -> &mut Self
     where
         F: Fn() + Send + Sync + 'static,
@@ -181,6 +237,17 @@ impl Builder {
     }
 
     /// Is called on each thread before it ends.
+    ///
+    /// ```
+    /// let (sender, receiver) = std::sync::mpsc::channel();
+    /// let runtime = blitz_io::Builder::new_multi_thread()
+    ///     .worker_threads(1)
+    ///     .on_thread_stop(move || drop(sender.send("a thread ends")))
+    ///     .build()?;
+    /// drop(runtime);
+    /// assert_eq!(receiver.recv(), Ok("a thread ends"));
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn on_thread_stop<F>(&mut self, call: F) -> &mut Self
     where
         F: Fn() + Send + Sync + 'static,
@@ -190,6 +257,26 @@ impl Builder {
     }
 
     /// Is called on a worker before it goes to sleep. It may wake and spawn tasks.
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicIsize, Ordering};
+    ///
+    /// /// Workers that are awake.
+    /// static AWAKE: AtomicIsize = AtomicIsize::new(2);
+    ///
+    /// let runtime = blitz_io::Builder::new_multi_thread()
+    ///     .worker_threads(2)
+    ///     .on_thread_park(|| {
+    ///         AWAKE.fetch_sub(1, Ordering::SeqCst);
+    ///     })
+    ///     .on_thread_unpark(|| {
+    ///         AWAKE.fetch_add(1, Ordering::SeqCst);
+    ///     })
+    ///     .build()?;
+    /// let awake = runtime.spawn(async { AWAKE.load(Ordering::SeqCst) });
+    /// assert!((1..=2).contains(&runtime.block_on(awake)?));
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn on_thread_park<F>(&mut self, call: F) -> &mut Self
     where
         F: Fn() + Send + Sync + 'static,
@@ -199,6 +286,15 @@ impl Builder {
     }
 
     /// Is called on a worker after it has slept.
+    ///
+    /// ```
+    /// let runtime = blitz_io::Builder::new_multi_thread()
+    ///     .worker_threads(1)
+    ///     .on_thread_unpark(|| println!("there is something to do"))
+    ///     .build()?;
+    /// runtime.block_on(runtime.spawn(async {}))?;
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn on_thread_unpark<F>(&mut self, call: F) -> &mut Self
     where
         F: Fn() + Send + Sync + 'static,
@@ -212,6 +308,12 @@ impl Builder {
     ///
     /// # Panics
     /// If it is 0.
+    ///
+    /// ```
+    /// // For programs that are written for tokio.
+    /// let runtime = blitz_io::Builder::new_current_thread().global_queue_interval(31).build()?;
+    /// # std::io::Result::Ok(())
+    /// ```
     #[track_caller]
     pub fn global_queue_interval(&mut self, tasks: u32) -> &mut Self {
         assert!(tasks > 0, "global_queue_interval must be greater than 0");
@@ -222,6 +324,12 @@ impl Builder {
     ///
     /// # Panics
     /// If it is 0.
+    ///
+    /// ```
+    /// // For programs that are written for tokio.
+    /// let runtime = blitz_io::Builder::new_current_thread().event_interval(61).build()?;
+    /// # std::io::Result::Ok(())
+    /// ```
     #[track_caller]
     pub fn event_interval(&mut self, tasks: u32) -> &mut Self {
         assert!(tasks > 0, "event_interval must be greater than 0");
@@ -232,6 +340,12 @@ impl Builder {
     ///
     /// # Panics
     /// If it is 0.
+    ///
+    /// ```
+    /// // For programs that are written for tokio.
+    /// let runtime = blitz_io::Builder::new_current_thread().max_io_events_per_tick(1024).build()?;
+    /// # std::io::Result::Ok(())
+    /// ```
     #[track_caller]
     pub fn max_io_events_per_tick(&mut self, events: usize) -> &mut Self {
         assert!(events > 0, "max_io_events_per_tick must be non-zero");
@@ -242,6 +356,12 @@ impl Builder {
     ///
     /// # Panics
     /// If it is 0.
+    ///
+    /// ```
+    /// // For programs that are written for tokio.
+    /// let runtime = blitz_io::Builder::new_current_thread().max_io_events_per_busy_tick(64).build()?;
+    /// # std::io::Result::Ok(())
+    /// ```
     #[track_caller]
     pub fn max_io_events_per_busy_tick(&mut self, events: usize) -> &mut Self {
         assert!(events > 0, "max_io_events_per_busy_tick must be non-zero");
@@ -252,6 +372,16 @@ impl Builder {
     ///
     /// It has a price: a thread that has entered the runtime hands its parallel computations over to the workers, which have such a
     /// stack, and waits, instead of taking part. If it holds a lock that all workers wait for, it waits for ever.
+    ///
+    /// ```
+    /// let runtime = blitz_io::Builder::new_multi_thread().worker_threads(1).thread_stack_size(16 << 20).build()?;
+    /// let deep = runtime.spawn(async {
+    ///     let room = [0_u8; 4 << 20];
+    ///     std::hint::black_box(&room).len()
+    /// });
+    /// assert_eq!(runtime.block_on(deep)?, 4 << 20);
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn thread_stack_size(&mut self, bytes: usize) -> &mut Self {
         self.stack_size = Some(bytes);
         self.reserves.stack_size = Some(bytes);
@@ -263,6 +393,15 @@ impl Builder {
     ///
     /// # Panics
     /// If it is 0.
+    ///
+    /// ```
+    /// // One thread at a time: the second closure waits for the first.
+    /// let runtime = blitz_io::Builder::new_current_thread().max_blocking_threads(1).build()?;
+    /// let (first, second) = (runtime.spawn_blocking(|| 1), runtime.spawn_blocking(|| 2));
+    /// let sum = runtime.block_on(async { first.await.unwrap() + second.await.unwrap() });
+    /// assert_eq!(sum, 3);
+    /// # std::io::Result::Ok(())
+    /// ```
     #[track_caller]
     pub fn max_blocking_threads(&mut self, threads: usize) -> &mut Self {
         assert!(
@@ -274,6 +413,13 @@ impl Builder {
     }
 
     /// How long such a thread waits for the next closure before it ends; 10 seconds by default.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let runtime = blitz_io::Builder::new_current_thread().thread_keep_alive(Duration::from_secs(60)).build()?;
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn thread_keep_alive(&mut self, idle: Duration) -> &mut Self {
         self.keep_alive = idle;
         self
@@ -281,6 +427,18 @@ impl Builder {
 
     /// Starts with a clock that stands still, and jumps to the next timer when there is nothing else to do. For tests; only
     /// in current-thread runtimes.
+    ///
+    /// ```
+    /// use blitz_io::time::{Duration, Instant, sleep};
+    ///
+    /// let runtime = blitz_io::Builder::new_current_thread().start_paused(true).build()?;
+    /// runtime.block_on(async {
+    ///     let start = Instant::now();
+    ///     sleep(Duration::from_secs(3600)).await; // takes no time
+    ///     assert!(start.elapsed() >= Duration::from_secs(3600));
+    /// });
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn start_paused(&mut self, paused: bool) -> &mut Self {
         self.paused = paused;
         self
@@ -288,12 +446,26 @@ impl Builder {
 
     /// The seed of the workers' choices. With one thread, a paused clock and no input from outside, the same seed gives the same
     /// order of events.
+    ///
+    /// ```
+    /// // A test that failed with seed 7 fails again.
+    /// let runtime = blitz_io::Builder::new_current_thread().start_paused(true).seed(7).build()?;
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn seed(&mut self, seed: u64) -> &mut Self {
         self.seed = seed;
         self
     }
 
     /// Measures how long polls take, for [`Metrics::poll_times`](super::Metrics). Costs about 20 ns per poll.
+    ///
+    /// ```
+    /// let runtime = blitz_io::Builder::new_current_thread().poll_times(true).build()?;
+    /// runtime.block_on(runtime.spawn(async {}))?;
+    /// let polls: u64 = runtime.metrics().snapshot().poll_times.iter().map(|(_up_to, polls)| polls).sum();
+    /// assert!(polls >= 1);
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn poll_times(&mut self, measure: bool) -> &mut Self {
         self.poll_times = measure;
         self
@@ -302,6 +474,12 @@ impl Builder {
     /// Whether one more thread serves tasks while all workers are in long computations, or block; by default, yes. Without it, tasks wait
     /// for a worker: if all workers block in tasks that wait for other tasks, or for timers, for ever. So this is for measuring what the thread
     /// is worth, not for programs.
+    ///
+    /// ```
+    /// let runtime = blitz_io::Builder::new_multi_thread().worker_threads(1).relief_thread(false).build()?;
+    /// assert_eq!(runtime.block_on(runtime.spawn(async { 42 }))?, 42);
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn relief_thread(&mut self, relief: bool) -> &mut Self {
         self.reserves.relief = relief;
         self
@@ -329,8 +507,10 @@ impl Builder {
         self
     }
 
-    /// Whether workers take each other's tasks; by default, yes. Without it, a task that a task spawns or wakes runs on the same worker, unless there are so many that some go to the
-    /// shared queue, and what is spawned or woken from outside is taken from there by whoever is free: nothing moves between caches, and a worker may be busy while another is idle.
+    /// Whether workers take each other's tasks; by default, yes.
+    ///
+    /// Without it, a task that a task spawns or wakes runs on the same worker, unless there are so many that some go to the shared queue. What is spawned or woken from outside goes there, too, and
+    /// is taken by whoever is free. So nothing moves between caches, and a worker may be busy while another is idle.
     ///
     /// Tasks behind one that blocks its worker, or computes there for long, are taken over all the same, once that is noticed; see [`watcher`](Builder::watcher).
     ///
@@ -364,6 +544,12 @@ impl Builder {
     ///
     /// # Panics
     /// If there is something else than a number above 0 in `TOKIO_WORKER_THREADS`, and that decides.
+    ///
+    /// ```
+    /// let runtime = blitz_io::Builder::new_current_thread().build()?;
+    /// assert_eq!(runtime.block_on(async { 42 }), 42);
+    /// # std::io::Result::Ok(())
+    /// ```
     #[track_caller]
     pub fn build(&mut self) -> io::Result<Runtime> {
         blitz_primitives::host::set(&crate::host::HOST);
@@ -446,6 +632,17 @@ impl Builder {
     ///
     /// # Panics
     /// If it was to be a multi-thread runtime.
+    ///
+    /// ```
+    /// use blitz_io::runtime::{Builder, LocalOptions};
+    /// use std::rc::Rc;
+    ///
+    /// let runtime = Builder::new_current_thread().build_local(LocalOptions::default())?;
+    /// let shared = Rc::new(42); // need not be `Send`
+    /// let task = runtime.spawn_local(async move { *shared });
+    /// assert_eq!(runtime.block_on(task)?, 42);
+    /// # std::io::Result::Ok(())
+    /// ```
     #[track_caller]
     pub fn build_local(&mut self, _options: LocalOptions) -> io::Result<LocalRuntime> {
         assert!(

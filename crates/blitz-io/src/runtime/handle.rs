@@ -15,6 +15,15 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
 /// A way to a runtime that does not keep it running. Cheap to clone.
+///
+/// ```
+/// let runtime = blitz_io::Runtime::new()?;
+/// let handle = runtime.handle().clone();
+/// // From a thread that the runtime knows nothing of.
+/// let answer = std::thread::spawn(move || handle.block_on(handle.spawn(async { 42 })));
+/// assert_eq!(answer.join().unwrap()?, 42);
+/// # std::io::Result::Ok(())
+/// ```
 #[derive(Clone)]
 pub struct Handle {
     pub(super) shared: Arc<Shared>,
@@ -58,6 +67,14 @@ impl Handle {
     ///
     /// # Panics
     /// Inside of a task of the same current-thread runtime: its one thread would wait for itself.
+    ///
+    /// ```
+    /// let runtime = blitz_io::Runtime::new()?;
+    /// let handle = runtime.handle().clone();
+    /// let answer = std::thread::spawn(move || handle.block_on(async { blitz_io::spawn(async { 42 }).await }));
+    /// assert_eq!(answer.join().unwrap()?, 42);
+    /// # std::io::Result::Ok(())
+    /// ```
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         self.shared.assert_of_this_process();
@@ -116,6 +133,13 @@ impl Handle {
     }
 
     /// Runs a closure that blocks; see [`spawn_blocking`](crate::spawn_blocking).
+    ///
+    /// ```
+    /// let runtime = blitz_io::Runtime::new()?;
+    /// let text = runtime.handle().spawn_blocking(|| std::fs::read_to_string("Cargo.toml"));
+    /// assert!(runtime.block_on(text)??.contains("blitz-io"));
+    /// # std::io::Result::Ok(())
+    /// ```
     #[track_caller]
     pub fn spawn_blocking<F, R>(&self, work: F) -> JoinHandle<R>
     where
@@ -131,6 +155,13 @@ impl Handle {
     }
 
     /// Runs a computation; see [`spawn_cpu`](crate::spawn_cpu).
+    ///
+    /// ```
+    /// let runtime = blitz_io::Runtime::new()?;
+    /// let sum = runtime.handle().spawn_cpu(|| (1..=1000_u64).sum::<u64>());
+    /// assert_eq!(runtime.block_on(sum)?, 500_500);
+    /// # std::io::Result::Ok(())
+    /// ```
     #[track_caller]
     pub fn spawn_cpu<T: Send + 'static>(
         &self,
@@ -140,6 +171,14 @@ impl Handle {
     }
 
     /// Runs a computation that nobody waits for; see [`spawn_cpu_detached`](crate::spawn_cpu_detached).
+    ///
+    /// ```
+    /// let runtime = blitz_io::Runtime::new()?;
+    /// let (sender, receiver) = std::sync::mpsc::channel();
+    /// runtime.handle().spawn_cpu_detached(move || sender.send((1..=10).sum::<u32>()).unwrap());
+    /// assert_eq!(receiver.recv(), Ok(55));
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn spawn_cpu_detached(&self, work: impl FnOnce() + Send + 'static) {
         drop(crate::cpu::spawn_cpu_in(
             Place::here(),
@@ -166,11 +205,27 @@ impl Handle {
     }
 
     /// What the runtime has done so far.
+    ///
+    /// ```
+    /// let runtime = blitz_io::Builder::new_current_thread().build()?;
+    /// let task = runtime.spawn(std::future::pending::<()>());
+    /// assert_eq!(runtime.handle().metrics().num_alive_tasks(), 1);
+    /// # drop(task);
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn metrics(&self) -> RuntimeMetrics {
         RuntimeMetrics::of(Arc::clone(&self.shared))
     }
 
     /// Does it have threads of its own, or use the caller's?
+    ///
+    /// ```
+    /// use blitz_io::runtime::RuntimeFlavor;
+    ///
+    /// let runtime = blitz_io::Builder::new_current_thread().build()?;
+    /// assert_eq!(runtime.handle().runtime_flavor(), RuntimeFlavor::CurrentThread);
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn runtime_flavor(&self) -> RuntimeFlavor {
         match self.shared.pool() {
             Some(_) => RuntimeFlavor::MultiThread,
@@ -179,11 +234,24 @@ impl Handle {
     }
 
     /// The runtime's number, which no other one of this process has.
+    ///
+    /// ```
+    /// let one = blitz_io::Builder::new_current_thread().build()?;
+    /// let two = blitz_io::Builder::new_current_thread().build()?;
+    /// assert_ne!(one.handle().id(), two.handle().id());
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn id(&self) -> Id {
         self.shared.identity.id()
     }
 
     /// The name that its [`Builder`](super::Builder::name) gave it.
+    ///
+    /// ```
+    /// let runtime = blitz_io::Builder::new_current_thread().build()?;
+    /// assert_eq!(runtime.handle().name(), None);
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn name(&self) -> Option<&str> {
         self.shared.identity.name()
     }
@@ -218,6 +286,12 @@ impl fmt::Debug for EnterGuard<'_> {
 }
 
 /// The calling code runs in no runtime. See [`Handle::try_current`].
+///
+/// ```
+/// let error = blitz_io::Handle::try_current().unwrap_err();
+/// assert!(error.is_missing_context() && !error.is_thread_local_destroyed());
+/// println!("{error}");
+/// ```
 pub struct TryCurrentError(());
 
 impl TryCurrentError {

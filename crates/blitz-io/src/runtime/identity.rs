@@ -7,6 +7,14 @@ use std::num::NonZeroU64;
 use std::sync::atomic::Ordering;
 
 /// The number of a runtime or of a [`LocalSet`](crate::task::LocalSet). No other one of the process has it, whether it still runs or not.
+///
+/// ```
+/// let runtime = blitz_io::Builder::new_current_thread().build()?;
+/// let id = runtime.handle().id();
+/// assert_eq!(runtime.block_on(async { blitz_io::Handle::current().id() }), id);
+/// println!("runtime {id}");
+/// # std::io::Result::Ok(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Id(NonZeroU64);
 
@@ -41,6 +49,14 @@ impl Identity {
 }
 
 /// What threads a runtime runs its tasks on.
+///
+/// ```
+/// use blitz_io::runtime::RuntimeFlavor;
+///
+/// let runtime = blitz_io::Builder::new_multi_thread().worker_threads(1).build()?;
+/// assert_eq!(runtime.handle().runtime_flavor(), RuntimeFlavor::MultiThread);
+/// # std::io::Result::Ok(())
+/// ```
 #[derive(Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RuntimeFlavor {
@@ -53,6 +69,16 @@ pub enum RuntimeFlavor {
 /// Which of its runtime's workers the calling thread is, if it is one.
 ///
 /// On the global pool, which several runtimes may share, it is the pool's thread.
+///
+/// ```
+/// use blitz_io::runtime::worker_index;
+///
+/// assert_eq!(worker_index(), None);
+/// let runtime = blitz_io::Builder::new_multi_thread().worker_threads(2).build()?;
+/// let index = runtime.block_on(runtime.spawn(async { worker_index() }))?;
+/// println!("ran on worker {index:?}"); // none, if it was the relief thread
+/// # std::io::Result::Ok(())
+/// ```
 pub fn worker_index() -> Option<usize> {
     Scheduler::of_worker(|scheduler| {
         let (_, index) = scheduler.my_core()?;

@@ -13,6 +13,14 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::time::Duration;
 
 /// Settings for a [`LocalRuntime`]. There are none yet.
+///
+/// ```
+/// use blitz_io::runtime::{Builder, LocalOptions};
+///
+/// let runtime = Builder::new_current_thread().build_local(LocalOptions::default())?;
+/// # drop(runtime);
+/// # std::io::Result::Ok(())
+/// ```
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct LocalOptions {
@@ -57,11 +65,29 @@ impl LocalRuntime {
     }
 
     /// The way to it, for other threads, too. What is spawned by it has to be `Send`.
+    ///
+    /// ```
+    /// let runtime = blitz_io::runtime::LocalRuntime::new()?;
+    /// let handle = runtime.handle().clone();
+    /// let task = std::thread::spawn(move || handle.spawn(async { 42 })).join().unwrap();
+    /// assert_eq!(runtime.block_on(task)?, 42);
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn handle(&self) -> &Handle {
         self.runtime.handle()
     }
 
     /// Spawns a task that need not be `Send`. It runs while the runtime is in [`block_on`](Self::block_on).
+    ///
+    /// ```
+    /// use std::rc::Rc;
+    ///
+    /// let runtime = blitz_io::runtime::LocalRuntime::new()?;
+    /// let shared = Rc::new(42);
+    /// let task = runtime.spawn_local(async move { *shared });
+    /// assert_eq!(runtime.block_on(task)?, 42);
+    /// # std::io::Result::Ok(())
+    /// ```
     #[track_caller]
     pub fn spawn_local<F>(&self, future: F) -> JoinHandle<F::Output>
     where
@@ -72,6 +98,13 @@ impl LocalRuntime {
     }
 
     /// As [`Handle::spawn_blocking`].
+    ///
+    /// ```
+    /// let runtime = blitz_io::runtime::LocalRuntime::new()?;
+    /// let task = runtime.spawn_blocking(|| std::fs::read("Cargo.toml"));
+    /// assert!(runtime.block_on(task)?.is_ok());
+    /// # std::io::Result::Ok(())
+    /// ```
     #[track_caller]
     pub fn spawn_blocking<F, R>(&self, work: F) -> JoinHandle<R>
     where
@@ -91,11 +124,27 @@ impl LocalRuntime {
     }
 
     /// As [`Handle::enter`].
+    ///
+    /// ```
+    /// let runtime = blitz_io::runtime::LocalRuntime::new()?;
+    /// let _guard = runtime.enter();
+    /// let task = blitz_io::task::spawn_local(async { 42 });
+    /// assert_eq!(runtime.block_on(task)?, 42);
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn enter(&self) -> EnterGuard<'_> {
         self.runtime.enter()
     }
 
     /// As [`Runtime::shutdown_timeout`].
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let runtime = blitz_io::runtime::LocalRuntime::new()?;
+    /// runtime.shutdown_timeout(Duration::from_secs(1));
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn shutdown_timeout(self, limit: Duration) {
         let LocalRuntime { local, runtime } = self;
         let entered = runtime.enter();
@@ -105,11 +154,23 @@ impl LocalRuntime {
     }
 
     /// As [`Runtime::shutdown_background`].
+    ///
+    /// ```
+    /// let runtime = blitz_io::runtime::LocalRuntime::new()?;
+    /// runtime.shutdown_background();
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn shutdown_background(self) {
         self.shutdown_timeout(Duration::ZERO);
     }
 
     /// As [`Handle::metrics`].
+    ///
+    /// ```
+    /// let runtime = blitz_io::runtime::LocalRuntime::new()?;
+    /// assert_eq!(runtime.metrics().num_workers(), 1);
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn metrics(&self) -> RuntimeMetrics {
         self.runtime.metrics()
     }

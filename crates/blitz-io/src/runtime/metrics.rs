@@ -58,12 +58,27 @@ impl RuntimeMetrics {
     }
 
     /// How many tasks are not through.
+    ///
+    /// ```
+    /// let runtime = blitz_io::Builder::new_current_thread().build()?;
+    /// let task = runtime.spawn(async {});
+    /// assert_eq!(runtime.metrics().num_alive_tasks(), 1);
+    /// runtime.block_on(task)?;
+    /// assert_eq!(runtime.metrics().num_alive_tasks(), 0);
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn num_alive_tasks(&self) -> usize {
         let local = self.shared.local.get().map_or(0, LocalTasks::len);
         self.shared.owned.len() + local
     }
 
     /// How many tasks are in the shared queue.
+    ///
+    /// ```
+    /// let runtime = blitz_io::Builder::new_current_thread().build()?;
+    /// println!("{} tasks wait", runtime.metrics().global_queue_depth());
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn global_queue_depth(&self) -> usize {
         self.shared.injector.len()
     }
@@ -72,6 +87,15 @@ impl RuntimeMetrics {
     ///
     /// # Panics
     /// If there is no such worker.
+    ///
+    /// ```
+    /// let runtime = blitz_io::Builder::new_multi_thread().worker_threads(2).build()?;
+    /// let metrics = runtime.metrics();
+    /// for worker in 0..metrics.num_workers() {
+    ///     println!("{worker} was awake for {:?}", metrics.worker_total_busy_duration(worker));
+    /// }
+    /// # std::io::Result::Ok(())
+    /// ```
     #[track_caller]
     pub fn worker_total_busy_duration(&self, worker: usize) -> Duration {
         Duration::from_nanos(self.worker(worker).counts.busy_ns.load(Ordering::Relaxed))
@@ -81,6 +105,14 @@ impl RuntimeMetrics {
     ///
     /// # Panics
     /// If there is no such worker.
+    ///
+    /// ```
+    /// let runtime = blitz_io::Builder::new_multi_thread().worker_threads(1).build()?;
+    /// let before = runtime.metrics().worker_park_count(0);
+    /// runtime.block_on(runtime.spawn(async {}))?;
+    /// assert!(runtime.metrics().worker_park_count(0) >= before);
+    /// # std::io::Result::Ok(())
+    /// ```
     #[track_caller]
     pub fn worker_park_count(&self, worker: usize) -> u64 {
         self.worker(worker).counts.parked.load(Ordering::Relaxed)
@@ -90,6 +122,13 @@ impl RuntimeMetrics {
     ///
     /// # Panics
     /// If there is no such worker.
+    ///
+    /// ```
+    /// let runtime = blitz_io::Builder::new_multi_thread().worker_threads(1).build()?;
+    /// let sleeps = runtime.metrics().worker_park_unpark_count(0) % 2 == 1;
+    /// println!("the worker {}", if sleeps { "sleeps" } else { "is awake" });
+    /// # std::io::Result::Ok(())
+    /// ```
     #[track_caller]
     pub fn worker_park_unpark_count(&self, worker: usize) -> u64 {
         let counts = &self.worker(worker).counts;
@@ -107,6 +146,14 @@ impl RuntimeMetrics {
     }
 
     /// All numbers at once, and more of them.
+    ///
+    /// ```
+    /// let runtime = blitz_io::Builder::new_current_thread().build()?;
+    /// runtime.block_on(runtime.spawn(async {}))?;
+    /// let metrics = runtime.metrics().snapshot();
+    /// assert_eq!((metrics.spawned, metrics.alive), (1, 0));
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn snapshot(&self) -> Metrics {
         Metrics::of(&self.shared)
     }
@@ -123,6 +170,15 @@ impl fmt::Debug for RuntimeMetrics {
 }
 
 /// Numbers of one worker.
+///
+/// ```
+/// let runtime = blitz_io::Builder::new_multi_thread().worker_threads(2).build()?;
+/// runtime.block_on(runtime.spawn(async {}))?;
+/// for (index, worker) in runtime.metrics().snapshot().workers.iter().enumerate() {
+///     println!("worker {index}: {} polls, {} thefts, {} sleeps", worker.polled, worker.stolen, worker.parked);
+/// }
+/// # std::io::Result::Ok(())
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkerMetrics {

@@ -65,6 +65,12 @@ impl Runtime {
     ///
     /// # Errors
     /// If the operating system refuses a thread or a file descriptor.
+    ///
+    /// ```
+    /// let runtime = blitz_io::Runtime::new()?;
+    /// assert_eq!(runtime.block_on(async { 42 }), 42);
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn new() -> io::Result<Self> {
         Builder::new_multi_thread().build()
     }
@@ -77,11 +83,27 @@ impl Runtime {
     }
 
     /// The runtime's handle.
+    ///
+    /// ```
+    /// let runtime = blitz_io::Runtime::new()?;
+    /// let task = runtime.handle().spawn(async { 42 });
+    /// assert_eq!(runtime.block_on(task)?, 42);
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn handle(&self) -> &Handle {
         &self.handle
     }
 
     /// The pool that the workers are in, if it is the runtime's own: `None` for one on the global pool, and for a current-thread runtime.
+    ///
+    /// ```
+    /// let runtime = blitz_io::Builder::new_multi_thread().worker_threads(2).build()?;
+    /// // A computation on the threads that run the tasks.
+    /// let (a, b) = runtime.pool().unwrap().join(|| 1, || 2);
+    /// assert_eq!(a + b, 3);
+    /// assert!(blitz_io::Runtime::new()?.pool().is_none()); // on the global pool
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn pool(&self) -> Option<&ThreadPool> {
         self.pool.as_ref()
     }
@@ -130,6 +152,18 @@ impl Runtime {
     }
 
     /// As [`Handle::enter`].
+    ///
+    /// ```
+    /// use blitz_io::time::{Duration, sleep};
+    ///
+    /// let runtime = blitz_io::Runtime::new()?;
+    /// let pause = {
+    ///     let _guard = runtime.enter();
+    ///     sleep(Duration::ZERO) // needs to know which runtime's clock
+    /// };
+    /// runtime.block_on(pause);
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn enter(&self) -> EnterGuard<'_> {
         self.handle.enter()
     }
@@ -157,21 +191,61 @@ impl Runtime {
 
     /// Drops every future, and waits for what is running just then, including closures that block, but not longer than `limit`. What
     /// still runs then ends on its own. Closures that still wait for a thread then are cancelled.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let runtime = blitz_io::Builder::new_multi_thread().worker_threads(1).build()?;
+    /// let task = runtime.spawn(std::future::pending::<()>());
+    /// runtime.shutdown_timeout(Duration::from_secs(10)); // the task does not keep it: it does nothing just now
+    /// assert!(task.is_finished());
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn shutdown_timeout(self, limit: Duration) {
         self.shutdown_within(limit);
     }
 
     /// As [`Runtime::shutdown_timeout`], and says whether everything has ended. `false`: something still runs.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use std::sync::mpsc::channel;
+    ///
+    /// let runtime = blitz_io::Builder::new_current_thread().build()?;
+    /// let ((begun, begins), (end, ended)) = (channel(), channel::<()>());
+    /// runtime.spawn_blocking(move || {
+    ///     begun.send(()).unwrap();
+    ///     ended.recv()
+    /// });
+    /// begins.recv().unwrap();
+    /// assert!(!runtime.shutdown_within(Duration::from_millis(1))); // the closure waits for us
+    /// drop(end);
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn shutdown_within(mut self, limit: Duration) -> bool {
         self.end(Some(limit))
     }
 
     /// As [`Runtime::shutdown_timeout`], without waiting. May be called inside of a task.
+    ///
+    /// ```
+    /// let runtime = blitz_io::Runtime::new()?;
+    /// runtime.spawn(std::future::pending::<()>());
+    /// runtime.shutdown_background();
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn shutdown_background(self) {
         self.shutdown_timeout(Duration::ZERO);
     }
 
     /// As [`Handle::metrics`].
+    ///
+    /// ```
+    /// let runtime = blitz_io::Builder::new_multi_thread().worker_threads(3).build()?;
+    /// assert_eq!(runtime.metrics().num_workers(), 3);
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn metrics(&self) -> RuntimeMetrics {
         self.handle.metrics()
     }
@@ -252,6 +326,19 @@ pub(crate) fn has_threads() -> bool {
 pub(crate) const SHUT_DOWN: &str = "A Tokio 1.x context was found, but it is being shutdown.";
 
 /// Does the error say that the runtime of a socket, say, has ended?
+///
+/// ```
+/// use blitz_io::net::UdpSocket;
+/// use blitz_io::runtime::is_rt_shutdown_err;
+///
+/// let runtime = blitz_io::Builder::new_current_thread().build()?;
+/// let socket = runtime.block_on(UdpSocket::bind("127.0.0.1:0"))?;
+/// drop(runtime);
+/// let another = blitz_io::Builder::new_current_thread().build()?;
+/// let error = another.block_on(socket.recv(&mut [0; 16])).unwrap_err();
+/// assert!(is_rt_shutdown_err(&error));
+/// # std::io::Result::Ok(())
+/// ```
 pub fn is_rt_shutdown_err(error: &io::Error) -> bool {
     let is_it = |inner: &(dyn std::error::Error + Send + Sync + 'static)| {
         inner.source().is_none() && inner.to_string() == SHUT_DOWN

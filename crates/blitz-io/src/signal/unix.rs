@@ -19,6 +19,18 @@ use std::task::{Context, Poll, ready};
 ///
 /// assert_eq!(SignalKind::from_raw(15), SignalKind::terminate());
 /// ```
+///
+/// # By name
+/// ```
+/// use blitz_io::signal::unix::SignalKind;
+///
+/// let named = [
+///     SignalKind::alarm(), SignalKind::child(), SignalKind::hangup(), SignalKind::interrupt(), SignalKind::io(), SignalKind::pipe(),
+///     SignalKind::quit(), SignalKind::terminate(), SignalKind::user_defined1(), SignalKind::user_defined2(), SignalKind::window_change(),
+/// ];
+/// assert!(named.iter().all(|kind| kind.as_raw_value() > 0));
+/// assert_eq!(SignalKind::interrupt().as_raw_value(), 2);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SignalKind(c_int);
 
@@ -131,6 +143,17 @@ pub fn signal(kind: SignalKind) -> io::Result<Signal> {
 }
 
 /// Listens to a signal. Also a [`Stream`].
+///
+/// ```
+/// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+/// use blitz_io::signal::unix::{SignalKind, signal};
+///
+/// let mut reload = signal(SignalKind::hangup())?;
+/// # // SAFETY: a signal to this thread, which we listen to.
+/// # unsafe { libc::raise(libc::SIGHUP) };
+/// assert_eq!(reload.recv().await, Some(())); // `kill -HUP` of this process
+/// # std::io::Result::Ok(()) }).unwrap();
+/// ```
 #[must_use = "signals are only heard if somebody listens"]
 pub struct Signal {
     listener: Listener<&'static Bells>,
@@ -142,11 +165,36 @@ impl Signal {
     /// [`signal`] returned): several are then heard as one. May be cancelled.
     ///
     /// `None`: the runtime has been shut down.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use blitz_io::signal::unix::{SignalKind, signal};
+    ///
+    /// let mut events = signal(SignalKind::user_defined1())?;
+    /// # // SAFETY: signals to this thread, which we listen to.
+    /// # unsafe { libc::raise(libc::SIGUSR1) };
+    /// # // SAFETY: as above.
+    /// # unsafe { libc::raise(libc::SIGUSR1) };
+    /// events.recv().await; // once, however often it has come
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     pub async fn recv(&mut self) -> Option<()> {
         poll_fn(|cx| self.poll_recv(cx)).await
     }
 
     /// As [`recv`](Self::recv).
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use blitz_io::signal::unix::{SignalKind, signal};
+    /// use std::future::poll_fn;
+    ///
+    /// let mut events = signal(SignalKind::user_defined2())?;
+    /// # // SAFETY: a signal to this thread, which we listen to.
+    /// # unsafe { libc::raise(libc::SIGUSR2) };
+    /// poll_fn(|cx| events.poll_recv(cx)).await;
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<()>> {
         let unit = ready!(coop::take_unit(cx));
         match self.listener.poll(cx) {

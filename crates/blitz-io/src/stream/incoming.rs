@@ -19,6 +19,19 @@ macro_rules! incoming {
     ($listener:ty, $stream:ty) => {
         impl $listener {
             /// The connections as a stream, which never ends. One task at a time: of several only the last is woken.
+            ///
+            /// ```
+            /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+            /// use blitz_io::net::{TcpListener, TcpStream};
+            /// use blitz_io::stream;
+            ///
+            /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+            /// let client = TcpStream::connect(listener.local_addr()?).await?;
+            /// let mut connections = listener.incoming(); // those of a `UnixListener` likewise
+            /// let server = stream::next(&mut connections).await.unwrap()?;
+            /// assert_eq!(server.peer_addr()?, client.local_addr()?);
+            /// # std::io::Result::Ok(()) }).unwrap();
+            /// ```
             pub fn incoming(&self) -> Incoming<'_, Self> {
                 Incoming { listener: self }
             }

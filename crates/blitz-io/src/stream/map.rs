@@ -28,6 +28,25 @@ use std::task::{Context, Poll};
 /// assert!(rooms.is_empty());
 /// # });
 /// ```
+///
+/// # Looking after it
+/// ```
+/// use blitz_io::io::AsyncBufReadExt;
+/// use blitz_io::stream::StreamMap;
+///
+/// let mut rooms = StreamMap::new();
+/// rooms.insert("kitchen", (&b"tea\n"[..]).lines());
+/// rooms.insert("study", (&b"books\n"[..]).lines());
+/// assert!(rooms.len() == 2 && rooms.contains_key("study"));
+/// assert!(rooms.keys().any(|room| *room == "kitchen"));
+/// for (_room, lines) in rooms.iter_mut() {
+///     *lines.get_mut() = b"new text\n"; // each stream can be changed
+/// }
+/// let kitchen = rooms.remove("kitchen");
+/// assert!(kitchen.is_some() && rooms.remove("cellar").is_none());
+/// rooms.clear();
+/// assert!(rooms.is_empty());
+/// ```
 #[derive(Debug, Clone)]
 pub struct StreamMap<K, S> {
     streams: Vec<(K, S)>,

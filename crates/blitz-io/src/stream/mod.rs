@@ -66,6 +66,20 @@ pub fn next<S: Stream + Unpin + ?Sized>(
 }
 
 /// What can be done with a [`Stream`] that `futures::StreamExt` does not do.
+///
+/// ```
+/// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+/// use blitz_io::io::AsyncBufReadExt;
+/// use blitz_io::stream::{self, StreamExt};
+/// use std::time::Duration;
+///
+/// // No more than ten lines a millisecond, in portions of two.
+/// let lines = (&b"one\ntwo\nthree\n"[..]).lines();
+/// let mut portions = lines.throttle(Duration::from_micros(100)).chunks_timeout(2, Duration::from_secs(60));
+/// assert_eq!(stream::next(&mut portions).await.unwrap().len(), 2);
+/// assert_eq!(stream::next(&mut portions).await.unwrap().len(), 1);
+/// # });
+/// ```
 pub trait StreamExt: Stream {
     /// Says so when an item is a long time coming: after `duration` without one comes an error, once, and then the stream goes on.
     ///
@@ -158,6 +172,21 @@ pub trait StreamExt: Stream {
 
     /// The items of both, as they come. The two take turns to be asked first, so that neither starves the other. It ends when
     /// both have.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use blitz_io::io::AsyncBufReadExt;
+    /// use blitz_io::stream::{self, StreamExt};
+    ///
+    /// let mut both = (&b"one\n"[..]).lines().merge((&b"two\n"[..]).lines());
+    /// let mut words = vec![];
+    /// while let Some(word) = stream::next(&mut both).await {
+    ///     words.push(word.unwrap());
+    /// }
+    /// words.sort();
+    /// assert_eq!(words, ["one", "two"]);
+    /// # });
+    /// ```
     fn merge<S: Stream<Item = Self::Item>>(self, other: S) -> Merge<Self, S>
     where
         Self: Sized,

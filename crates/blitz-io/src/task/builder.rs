@@ -67,6 +67,15 @@ impl<'a> Builder<'a> {
     ///
     /// # Errors
     /// None.
+    ///
+    /// ```
+    /// use blitz_io::task::Builder;
+    ///
+    /// let runtime = blitz_io::Runtime::new()?;
+    /// let task = Builder::new().name("answer").spawn_on(async { 42 }, runtime.handle())?;
+    /// assert_eq!(runtime.block_on(task)?, 42);
+    /// # std::io::Result::Ok(())
+    /// ```
     #[track_caller]
     pub fn spawn_on<F>(self, future: F, handle: &Handle) -> io::Result<JoinHandle<F::Output>>
     where
@@ -80,6 +89,15 @@ impl<'a> Builder<'a> {
     ///
     /// # Errors
     /// None.
+    ///
+    /// ```
+    /// use blitz_io::task::{Builder, LocalSet};
+    ///
+    /// let (runtime, set) = (blitz_io::Runtime::new()?, LocalSet::new());
+    /// let task = Builder::new().name("local").spawn_local_on(async { 42 }, &set)?;
+    /// assert_eq!(set.block_on(&runtime, task)?, 42);
+    /// # std::io::Result::Ok(())
+    /// ```
     #[track_caller]
     pub fn spawn_local_on<F>(self, future: F, set: &LocalSet) -> io::Result<JoinHandle<F::Output>>
     where
@@ -96,6 +114,13 @@ impl<'a> Builder<'a> {
     ///
     /// # Panics
     /// Outside of a runtime.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// let task = blitz_io::task::Builder::new().name("file").spawn_blocking(|| std::fs::read("Cargo.toml"))?;
+    /// assert!(task.await?.is_ok());
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     #[track_caller]
     pub fn spawn_blocking<F, T>(self, work: F) -> io::Result<JoinHandle<T>>
     where

@@ -44,6 +44,15 @@ fn was_stopped(_: &(dyn Any + Send)) -> bool {
 }
 
 /// A task that ended without an output: it was aborted, or it panicked.
+///
+/// ```
+/// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+/// let task = blitz_io::spawn(std::future::pending::<()>());
+/// task.abort();
+/// let error = task.await.unwrap_err();
+/// assert!(error.is_cancelled() && !error.is_panic());
+/// # });
+/// ```
 pub struct JoinError {
     id: Id,
     failure: Failure,
@@ -101,6 +110,14 @@ impl JoinError {
     ///
     /// # Errors
     /// The error itself, if it did not.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// let task = blitz_io::spawn(async { panic!("oh") });
+    /// let payload = task.await.unwrap_err().try_into_panic().unwrap();
+    /// assert_eq!(payload.downcast_ref(), Some(&"oh"));
+    /// # });
+    /// ```
     pub fn try_into_panic(self) -> Result<Box<dyn Any + Send + 'static>, JoinError> {
         match self.failure.panic {
             Some(payload) => Ok(payload
@@ -111,6 +128,15 @@ impl JoinError {
     }
 
     /// The task's name.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// let task = blitz_io::spawn(std::future::pending::<()>());
+    /// let id = task.id();
+    /// task.abort();
+    /// assert_eq!(task.await.unwrap_err().id(), id);
+    /// # });
+    /// ```
     pub fn id(&self) -> Id {
         self.id
     }

@@ -13,6 +13,16 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
 
 /// The way to a task's output. Await it; drop it to let the task run on its own.
+///
+/// ```
+/// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+/// let task = blitz_io::spawn(async { 6 * 7 });
+/// assert_eq!(task.await.unwrap(), 42);
+///
+/// let task = blitz_io::spawn(async { panic!("oh") });
+/// assert!(task.await.unwrap_err().is_panic());
+/// # });
+/// ```
 pub struct JoinHandle<T> {
     task: ManuallyDrop<Task>,
     output: PhantomData<T>,
@@ -98,6 +108,13 @@ impl<T> JoinHandle<T> {
     }
 
     /// The task's name.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// let (one, two) = (blitz_io::spawn(async {}), blitz_io::spawn(async {}));
+    /// assert_ne!(one.id(), two.id());
+    /// # });
+    /// ```
     pub fn id(&self) -> Id {
         self.task.id()
     }
@@ -135,6 +152,17 @@ where
 }
 
 /// Aborts a task from anywhere.
+///
+/// ```
+/// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+/// let task = blitz_io::spawn(std::future::pending::<()>());
+/// let abort = task.abort_handle(); // for somebody who does not want the output
+/// assert!(!abort.is_finished());
+/// assert_eq!(abort.id(), task.id());
+/// abort.abort();
+/// assert!(task.await.unwrap_err().is_cancelled());
+/// # });
+/// ```
 #[derive(Clone)]
 pub struct AbortHandle {
     task: Task,

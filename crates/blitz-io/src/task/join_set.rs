@@ -109,6 +109,16 @@ impl<T> JoinSet<T> {
     }
 
     /// Are all joined?
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// let mut tasks = blitz_io::task::JoinSet::new();
+    /// tasks.spawn(async { 1 });
+    /// assert!(!tasks.is_empty());
+    /// tasks.join_next().await;
+    /// assert!(tasks.is_empty());
+    /// # });
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.handles.is_empty()
     }
@@ -139,6 +149,16 @@ impl<T: 'static> JoinSet<T> {
     }
 
     /// Spawns a task of that runtime into the set.
+    ///
+    /// ```
+    /// use blitz_io::task::JoinSet;
+    ///
+    /// let runtime = blitz_io::Runtime::new()?;
+    /// let mut tasks = JoinSet::new();
+    /// tasks.spawn_on(async { 42 }, runtime.handle());
+    /// assert_eq!(runtime.block_on(tasks.join_all()), [42]);
+    /// # std::io::Result::Ok(())
+    /// ```
     #[track_caller]
     pub fn spawn_on<F>(&mut self, future: F, handle: &Handle) -> AbortHandle
     where
@@ -153,6 +173,22 @@ impl<T: 'static> JoinSet<T> {
     ///
     /// # Panics
     /// Outside of a `LocalSet`.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use blitz_io::task::{JoinSet, LocalSet};
+    /// use std::rc::Rc;
+    ///
+    /// let shared = Rc::new(42);
+    /// let set = LocalSet::new();
+    /// let outputs = set.run_until(async move {
+    ///     let mut tasks = JoinSet::new();
+    ///     tasks.spawn_local(async move { *shared });
+    ///     tasks.join_all().await
+    /// });
+    /// assert_eq!(outputs.await, [42]);
+    /// # });
+    /// ```
     #[track_caller]
     pub fn spawn_local<F>(&mut self, future: F) -> AbortHandle
     where
@@ -163,6 +199,16 @@ impl<T: 'static> JoinSet<T> {
     }
 
     /// Spawns a task that need not be `Send` into this set, and into that [`LocalSet`].
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use blitz_io::task::{JoinSet, LocalSet};
+    ///
+    /// let (set, mut tasks) = (LocalSet::new(), JoinSet::new());
+    /// tasks.spawn_local_on(async { 42 }, &set);
+    /// assert_eq!(set.run_until(tasks.join_all()).await, [42]);
+    /// # });
+    /// ```
     #[track_caller]
     pub fn spawn_local_on<F>(&mut self, future: F, local: &LocalSet) -> AbortHandle
     where
@@ -195,6 +241,16 @@ impl<T: 'static> JoinSet<T> {
     }
 
     /// Runs a closure that blocks on a thread of that runtime, as a task of the set.
+    ///
+    /// ```
+    /// use blitz_io::task::JoinSet;
+    ///
+    /// let runtime = blitz_io::Runtime::new()?;
+    /// let mut tasks = JoinSet::new();
+    /// tasks.spawn_blocking_on(|| std::fs::read("Cargo.toml"), runtime.handle());
+    /// assert!(runtime.block_on(tasks.join_all())[0].is_ok());
+    /// # std::io::Result::Ok(())
+    /// ```
     #[track_caller]
     pub fn spawn_blocking_on<F>(&mut self, work: F, handle: &Handle) -> AbortHandle
     where
@@ -206,6 +262,15 @@ impl<T: 'static> JoinSet<T> {
     }
 
     /// Adds a task that runs already.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// let task = blitz_io::spawn(async { 42 });
+    /// let mut tasks = blitz_io::task::JoinSet::new();
+    /// tasks.insert(task);
+    /// assert_eq!(tasks.join_all().await, [42]);
+    /// # });
+    /// ```
     pub fn insert(&mut self, handle: JoinHandle<T>) -> AbortHandle {
         let abort = handle.abort_handle();
         let entry = self.handles.vacant_entry();
@@ -241,7 +306,15 @@ impl<T: 'static> JoinSet<T> {
         poll_fn(|cx| self.poll_join_next(cx)).await
     }
 
-    /// As [`JoinSet::join_next`], with the task's name.
+    /// As [`JoinSet::join_next`], with the task's name. Cancel-safe.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// let mut tasks = blitz_io::task::JoinSet::new();
+    /// let id = tasks.spawn(async { 42 }).id();
+    /// assert_eq!(tasks.join_next_with_id().await.unwrap().unwrap(), (id, 42));
+    /// # });
+    /// ```
     pub async fn join_next_with_id(&mut self) -> Option<Result<(Id, T), JoinError>> {
         poll_fn(|cx| self.poll_join_next_with_id(cx)).await
     }
@@ -260,6 +333,20 @@ impl<T: 'static> JoinSet<T> {
     }
 
     /// As [`JoinSet::try_join_next`], with the task's name.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// let mut tasks = blitz_io::task::JoinSet::new();
+    /// let id = tasks.spawn(async { 42 }).id();
+    /// let (of, output) = loop {
+    ///     match tasks.try_join_next_with_id() {
+    ///         Some(result) => break result.unwrap(),
+    ///         None => blitz_io::task::yield_now().await,
+    ///     }
+    /// };
+    /// assert_eq!((of, output), (id, 42));
+    /// # });
+    /// ```
     pub fn try_join_next_with_id(&mut self) -> Option<Result<(Id, T), JoinError>> {
         // Whoever waits goes on waiting, and there is nothing to wait for here that a budget would have to limit.
         let key = self.finished.lock().keys.pop_front()?;
@@ -267,11 +354,33 @@ impl<T: 'static> JoinSet<T> {
     }
 
     /// As [`JoinSet::join_next`], for hand-written futures.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use std::future::poll_fn;
+    ///
+    /// let mut tasks = blitz_io::task::JoinSet::new();
+    /// tasks.spawn(async { 42 });
+    /// let output = poll_fn(|cx| tasks.poll_join_next(cx)).await;
+    /// assert_eq!(output.unwrap().unwrap(), 42);
+    /// # });
+    /// ```
     pub fn poll_join_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<T, JoinError>>> {
         self.poll_join_next_with_id(cx).map(without_id)
     }
 
     /// As [`JoinSet::join_next_with_id`], for hand-written futures.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use std::future::poll_fn;
+    ///
+    /// let mut tasks = blitz_io::task::JoinSet::new();
+    /// let id = tasks.spawn(async { 42 }).id();
+    /// let output = poll_fn(|cx| tasks.poll_join_next_with_id(cx)).await;
+    /// assert_eq!(output.unwrap().unwrap(), (id, 42));
+    /// # });
+    /// ```
     pub fn poll_join_next_with_id(
         &mut self,
         cx: &mut Context<'_>,
@@ -321,7 +430,7 @@ impl<T: 'static> JoinSet<T> {
         self.handles.iter().for_each(|(_, handle)| handle.abort());
     }
 
-    /// Aborts all tasks and waits until they are gone.
+    /// Aborts all tasks and waits until they are gone. The first poll asks all of them to end, also if the future is dropped after that.
     ///
     /// ```
     /// # blitz_io::Runtime::new().unwrap().block_on(async {
@@ -337,6 +446,7 @@ impl<T: 'static> JoinSet<T> {
     }
 
     /// Waits for all tasks, and returns their outputs in the order in which they finished.
+    /// If the future is dropped, so is the set, and what still runs is aborted.
     ///
     /// # Panics
     /// If a task panicked, with its panic; also if one was aborted.
@@ -363,6 +473,17 @@ impl<T: 'static> JoinSet<T> {
     }
 
     /// Lets all tasks run on without the set.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// let (sender, receiver) = blitz_io::sync::oneshot::channel();
+    /// let mut tasks = blitz_io::task::JoinSet::new();
+    /// tasks.spawn(async move { sender.send(42) });
+    /// tasks.detach_all();
+    /// drop(tasks); // aborts nothing
+    /// assert_eq!(receiver.await.unwrap(), 42);
+    /// # });
+    /// ```
     pub fn detach_all(&mut self) {
         {
             let mut inner = self.finished.lock();

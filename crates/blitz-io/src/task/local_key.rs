@@ -41,6 +41,21 @@ macro_rules! task_local {
 }
 
 /// A task-local, made by [`task_local!`](crate::task_local).
+///
+/// ```
+/// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+/// blitz_io::task_local! {
+///     static USER: String;
+/// }
+///
+/// async fn greet() -> String {
+///     USER.with(|user| format!("hello, {user}"))
+/// }
+///
+/// let greeting = USER.scope("Ada".to_string(), greet()).await;
+/// assert_eq!(greeting, "hello, Ada");
+/// # });
+/// ```
 pub struct LocalKey<T: 'static> {
     value: &'static thread::LocalKey<RefCell<Option<T>>>,
 }
@@ -52,6 +67,15 @@ impl<T: 'static> LocalKey<T> {
     }
 
     /// Runs `future` with the value set to `value`.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// blitz_io::task_local!(static DEPTH: u32);
+    ///
+    /// let inner = DEPTH.scope(1, async { DEPTH.scope(2, async { DEPTH.get() }).await + DEPTH.get() });
+    /// assert_eq!(inner.await, 3);
+    /// # });
+    /// ```
     pub fn scope<F>(&'static self, value: T, future: F) -> TaskLocalFuture<T, F>
     where
         F: Future,
@@ -68,6 +92,12 @@ impl<T: 'static> LocalKey<T> {
     ///
     /// # Panics
     /// If somebody looks at the value just now, or the thread is about to end.
+    ///
+    /// ```
+    /// blitz_io::task_local!(static DEPTH: u32);
+    ///
+    /// assert_eq!(DEPTH.sync_scope(7, || DEPTH.get()), 7);
+    /// ```
     #[track_caller]
     pub fn sync_scope<F, R>(&'static self, value: T, work: F) -> R
     where
@@ -82,6 +112,13 @@ impl<T: 'static> LocalKey<T> {
     ///
     /// # Panics
     /// Outside of a scope; see [`LocalKey::try_with`].
+    ///
+    /// ```
+    /// blitz_io::task_local!(static NAME: String);
+    ///
+    /// let length = NAME.sync_scope("Ada".into(), || NAME.with(|name| name.len()));
+    /// assert_eq!(length, 3);
+    /// ```
     #[track_caller]
     pub fn with<F, R>(&'static self, look: F) -> R
     where
@@ -99,6 +136,12 @@ impl<T: 'static> LocalKey<T> {
     ///
     /// # Errors
     /// If there is none.
+    ///
+    /// ```
+    /// blitz_io::task_local!(static NAME: String);
+    ///
+    /// assert!(NAME.try_with(|name| name.len()).is_err()); // outside of a scope
+    /// ```
     pub fn try_with<F, R>(&'static self, look: F) -> Result<R, AccessError>
     where
         F: FnOnce(&T) -> R,
@@ -115,6 +158,12 @@ impl<T: Clone + 'static> LocalKey<T> {
     ///
     /// # Panics
     /// Outside of a scope.
+    ///
+    /// ```
+    /// blitz_io::task_local!(static DEPTH: u32);
+    ///
+    /// assert_eq!(DEPTH.sync_scope(7, || DEPTH.get()), 7);
+    /// ```
     #[track_caller]
     pub fn get(&'static self) -> T {
         self.with(T::clone)
@@ -124,6 +173,13 @@ impl<T: Clone + 'static> LocalKey<T> {
     ///
     /// # Errors
     /// If there is none.
+    ///
+    /// ```
+    /// blitz_io::task_local!(static DEPTH: u32);
+    ///
+    /// assert!(DEPTH.try_get().is_err());
+    /// assert_eq!(DEPTH.sync_scope(7, || DEPTH.try_get().unwrap()), 7);
+    /// ```
     pub fn try_get(&'static self) -> Result<T, AccessError> {
         self.try_with(T::clone)
     }
@@ -202,6 +258,16 @@ impl<T> Drop for Swapped<'_, T> {
 
 pin_project! {
     /// See [`LocalKey::scope`].
+    ///
+    /// ```
+    /// use std::pin::pin;
+    ///
+    /// blitz_io::task_local!(static SEEN: Vec<u32>);
+    ///
+    /// let future = SEEN.scope(vec![1, 2], async {});
+    /// // The value is in the future while that does not run.
+    /// assert_eq!(pin!(future).take_value(), Some(vec![1, 2]));
+    /// ```
     #[must_use = "futures do nothing unless polled"]
     pub struct TaskLocalFuture<T, F>
     where

@@ -119,6 +119,13 @@ impl fmt::Debug for LocalEnterGuard {
 
 impl LocalSet {
     /// An empty set.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// let set = blitz_io::task::LocalSet::new();
+    /// assert_eq!(set.run_until(async { 42 }).await, 42);
+    /// # });
+    /// ```
     pub fn new() -> Self {
         LocalSet {
             shared: Arc::new(LocalShared {
@@ -139,11 +146,30 @@ impl LocalSet {
     }
 
     /// The set's number: no other set and no runtime has it.
+    ///
+    /// ```
+    /// use blitz_io::task::LocalSet;
+    ///
+    /// assert_ne!(LocalSet::new().id(), LocalSet::new().id());
+    /// ```
     pub fn id(&self) -> Id {
         self.identity.id()
     }
 
     /// Until the guard is dropped, [`spawn_local`] on this thread spawns into the set.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use blitz_io::task::{LocalSet, spawn_local};
+    ///
+    /// let set = LocalSet::new();
+    /// let task = {
+    ///     let _guard = set.enter();
+    ///     spawn_local(async { 42 })
+    /// };
+    /// assert_eq!(set.run_until(task).await.unwrap(), 42);
+    /// # });
+    /// ```
     pub fn enter(&self) -> LocalEnterGuard {
         let ours = Some(Arc::clone(&self.shared));
         LocalEnterGuard {
@@ -153,6 +179,15 @@ impl LocalSet {
     }
 
     /// Runs a future, and the set's tasks meanwhile, in the runtime.
+    ///
+    /// ```
+    /// use std::rc::Rc;
+    ///
+    /// let (runtime, set) = (blitz_io::Runtime::new()?, blitz_io::task::LocalSet::new());
+    /// let shared = Rc::new(42);
+    /// assert_eq!(set.block_on(&runtime, async move { *shared }), 42);
+    /// # std::io::Result::Ok(())
+    /// ```
     #[track_caller]
     pub fn block_on<F>(&self, runtime: &Runtime, future: F) -> F::Output
     where
@@ -162,6 +197,17 @@ impl LocalSet {
     }
 
     /// Spawns a task into the set. It runs while the set is polled.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use std::rc::Rc;
+    ///
+    /// let set = blitz_io::task::LocalSet::new();
+    /// let shared = Rc::new(42);
+    /// let task = set.spawn_local(async move { *shared });
+    /// assert_eq!(set.run_until(task).await.unwrap(), 42);
+    /// # });
+    /// ```
     #[track_caller]
     pub fn spawn_local<F>(&self, future: F) -> JoinHandle<F::Output>
     where
@@ -181,7 +227,21 @@ impl LocalSet {
         spawn_into(place, &self.shared, future)
     }
 
-    /// Runs the set's tasks until `future` is through, and returns its output.
+    /// Runs the set's tasks until `future` is through, and returns its output. If the future is dropped, the tasks stay in the set.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use blitz_io::task::{LocalSet, spawn_local};
+    /// use std::{cell::Cell, rc::Rc};
+    ///
+    /// let count = Rc::new(Cell::new(0));
+    /// LocalSet::new().run_until(async {
+    ///     let counter = Rc::clone(&count);
+    ///     spawn_local(async move { counter.set(counter.get() + 1) }).await.unwrap();
+    /// }).await;
+    /// assert_eq!(count.get(), 1);
+    /// # });
+    /// ```
     pub async fn run_until<F>(&self, future: F) -> F::Output
     where
         F: Future,
@@ -326,6 +386,16 @@ impl LocalTasks {
 ///
 /// # Panics
 /// Outside of both.
+///
+/// ```
+/// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+/// use std::rc::Rc;
+///
+/// let shared = Rc::new(42);
+/// let task = async { blitz_io::task::spawn_local(async move { *shared }).await };
+/// assert_eq!(blitz_io::task::LocalSet::new().run_until(task).await.unwrap(), 42);
+/// # });
+/// ```
 #[track_caller]
 pub fn spawn_local<F>(future: F) -> JoinHandle<F::Output>
 where

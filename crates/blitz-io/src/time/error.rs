@@ -4,6 +4,15 @@ use std::fmt;
 use std::io;
 
 /// A future was not ready in time.
+///
+/// ```
+/// # blitz_io::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap().block_on(async {
+/// use blitz_io::time::{Duration, timeout};
+///
+/// let error = timeout(Duration::from_secs(1), std::future::pending::<()>()).await.unwrap_err();
+/// assert_eq!(std::io::Error::from(error).kind(), std::io::ErrorKind::TimedOut);
+/// # });
+/// ```
 #[derive(Debug, PartialEq, Eq)]
 pub struct Elapsed(());
 
@@ -28,6 +37,14 @@ impl From<Elapsed> for io::Error {
 }
 
 /// Why a timer cannot be had. No function of this crate returns it: it is for those that pass on what others say.
+///
+/// ```
+/// use blitz_io::time::error::Error;
+///
+/// assert!(Error::shutdown().is_shutdown());
+/// assert!(Error::at_capacity().is_at_capacity());
+/// assert!(Error::invalid().is_invalid());
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Error(Kind);
 

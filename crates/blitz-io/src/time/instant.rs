@@ -21,6 +21,16 @@ pub struct Instant(std::time::Instant);
 
 impl Instant {
     /// Now, according to the clock of the runtime that this thread is in, or else to the system's.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap().block_on(async {
+    /// use blitz_io::time::{Duration, Instant, sleep};
+    ///
+    /// let start = Instant::now();
+    /// sleep(Duration::from_secs(60)).await; // the clock of this test jumps
+    /// assert!(Instant::now() >= start + Duration::from_secs(60));
+    /// # });
+    /// ```
     pub fn now() -> Self {
         if clock::any_virtual() {
             if let Some(driver) = context::try_driver() {
@@ -31,6 +41,13 @@ impl Instant {
     }
 
     /// The same point in time for the standard library.
+    ///
+    /// ```
+    /// use blitz_io::time::Instant;
+    ///
+    /// let now = Instant::now();
+    /// assert_eq!(Instant::from_std(now.into_std()), now);
+    /// ```
     pub fn into_std(self) -> std::time::Instant {
         self.0
     }
@@ -41,11 +58,27 @@ impl Instant {
     }
 
     /// How long ago it was, zero if it is yet to come.
+    ///
+    /// ```
+    /// use blitz_io::time::{Duration, Instant};
+    ///
+    /// assert_eq!((Instant::now() + Duration::from_secs(60)).elapsed(), Duration::ZERO); // still to come
+    /// ```
     pub fn elapsed(&self) -> Duration {
         Self::now().duration_since(*self)
     }
 
     /// How much later it is than `earlier`, zero if it is not.
+    ///
+    /// ```
+    /// use blitz_io::time::{Duration, Instant};
+    ///
+    /// let start = Instant::now();
+    /// let later = start + Duration::from_secs(1);
+    /// assert_eq!(later.duration_since(start), Duration::from_secs(1));
+    /// assert_eq!(start.saturating_duration_since(later), Duration::ZERO);
+    /// assert_eq!(start.checked_duration_since(later), None);
+    /// ```
     pub fn duration_since(&self, earlier: Self) -> Duration {
         self.0.saturating_duration_since(earlier.0)
     }
@@ -61,6 +94,14 @@ impl Instant {
     }
 
     /// The point in time `duration` later, if there is one.
+    ///
+    /// ```
+    /// use blitz_io::time::{Duration, Instant};
+    ///
+    /// let now = Instant::now();
+    /// assert_eq!(now.checked_add(Duration::MAX), None);
+    /// assert_eq!(now.checked_add(Duration::ZERO), now.checked_sub(Duration::ZERO));
+    /// ```
     pub fn checked_add(&self, duration: Duration) -> Option<Self> {
         self.0.checked_add(duration).map(Self)
     }

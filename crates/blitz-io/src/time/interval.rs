@@ -14,13 +14,13 @@ use std::time::Duration;
 /// If `period` is zero, or the thread is in no runtime.
 ///
 /// ```
+/// # blitz_io::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap().block_on(async {
 /// use blitz_io::time::{Duration, interval};
 ///
-/// # async fn example() {
-/// let mut interval = interval(Duration::from_millis(2));
+/// let mut interval = interval(Duration::from_secs(2));
 /// let first = interval.tick().await;
-/// assert_eq!(interval.tick().await, first + Duration::from_millis(2));
-/// # }
+/// assert_eq!(interval.tick().await, first + Duration::from_secs(2));
+/// # });
 /// ```
 #[track_caller]
 pub fn interval(period: Duration) -> Interval {
@@ -31,6 +31,17 @@ pub fn interval(period: Duration) -> Interval {
 ///
 /// # Panics
 /// If `period` is zero, or the thread is in no runtime.
+///
+/// ```
+/// # blitz_io::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap().block_on(async {
+/// use blitz_io::time::{Duration, Instant, interval_at};
+///
+/// let start = Instant::now() + Duration::from_secs(10);
+/// let mut interval = interval_at(start, Duration::from_secs(1));
+/// assert_eq!(interval.tick().await, start);
+/// assert_eq!(interval.tick().await, start + Duration::from_secs(1));
+/// # });
+/// ```
 #[track_caller]
 pub fn interval_at(start: Instant, period: Duration) -> Interval {
     assert!(
@@ -45,6 +56,20 @@ pub fn interval_at(start: Instant, period: Duration) -> Interval {
 }
 
 /// What an [`Interval`] does when somebody comes for a tick after the next one was due already.
+///
+/// ```
+/// # blitz_io::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap().block_on(async {
+/// use blitz_io::time::{Duration, Instant, MissedTickBehavior, interval, sleep};
+///
+/// let second = Duration::from_secs(1);
+/// let mut interval = interval(second);
+/// interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
+/// let start = interval.tick().await;
+/// sleep(second * 5 / 2).await; // too long: two ticks were due
+/// assert_eq!(interval.tick().await, start + second); // late
+/// assert!(interval.tick().await >= start + second * 7 / 2); // a second after that one came
+/// # });
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MissedTickBehavior {
     /// The missed ticks follow at once, one after the other, until it has caught up.
@@ -77,6 +102,19 @@ impl MissedTickBehavior {
 }
 
 /// A series of ticks. See [`interval`].
+///
+/// ```
+/// # blitz_io::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap().block_on(async {
+/// use blitz_io::time::{Duration, MissedTickBehavior, interval};
+///
+/// let mut interval = interval(Duration::from_secs(60));
+/// interval.set_missed_tick_behavior(MissedTickBehavior::Skip);
+/// assert_eq!(interval.missed_tick_behavior(), MissedTickBehavior::Skip);
+/// assert_eq!(interval.period(), Duration::from_secs(60));
+/// let first = interval.tick().await; // at once
+/// assert_eq!(interval.tick().await - first, interval.period());
+/// # });
+/// ```
 #[derive(Debug)]
 pub struct Interval {
     sleep: Pin<Box<Sleep>>,
@@ -102,6 +140,17 @@ impl Interval {
     }
 
     /// As [`tick`](Self::tick).
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap().block_on(async {
+    /// use blitz_io::time::{Duration, interval};
+    /// use std::future::poll_fn;
+    ///
+    /// let mut interval = interval(Duration::from_secs(1));
+    /// let first = poll_fn(|cx| interval.poll_tick(cx)).await;
+    /// assert_eq!(interval.tick().await - first, Duration::from_secs(1));
+    /// # });
+    /// ```
     pub fn poll_tick(&mut self, cx: &mut Context<'_>) -> Poll<Instant> {
         ready!(self.sleep.as_mut().poll(cx));
         let due = self.sleep.deadline();
@@ -111,21 +160,70 @@ impl Interval {
     }
 
     /// The next tick is a period from now.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap().block_on(async {
+    /// use blitz_io::time::{Duration, Instant, interval, sleep};
+    ///
+    /// let mut interval = interval(Duration::from_secs(10));
+    /// interval.tick().await;
+    /// sleep(Duration::from_secs(7)).await;
+    /// let now = Instant::now();
+    /// interval.reset();
+    /// assert_eq!(interval.tick().await - now, Duration::from_secs(10));
+    /// # });
+    /// ```
     pub fn reset(&mut self) {
         self.reset_at(Instant::now().later(self.period));
     }
 
     /// The next tick is now.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap().block_on(async {
+    /// use blitz_io::time::{Duration, Instant, interval};
+    ///
+    /// let mut interval = interval(Duration::from_secs(10));
+    /// interval.tick().await;
+    /// let now = Instant::now();
+    /// interval.reset_immediately();
+    /// assert!(interval.tick().await - now < Duration::from_secs(1));
+    /// # });
+    /// ```
     pub fn reset_immediately(&mut self) {
         self.reset_at(Instant::now());
     }
 
     /// The next tick is after `duration`.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap().block_on(async {
+    /// use blitz_io::time::{Duration, Instant, interval};
+    ///
+    /// let mut interval = interval(Duration::from_secs(10));
+    /// interval.tick().await;
+    /// let now = Instant::now();
+    /// interval.reset_after(Duration::from_secs(3));
+    /// assert_eq!(interval.tick().await - now, Duration::from_secs(3));
+    /// # });
+    /// ```
     pub fn reset_after(&mut self, duration: Duration) {
         self.reset_at(Instant::now().later(duration));
     }
 
     /// The next tick is at `deadline`.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap().block_on(async {
+    /// use blitz_io::time::{Duration, Instant, interval};
+    ///
+    /// let mut interval = interval(Duration::from_secs(10));
+    /// interval.tick().await;
+    /// let noon = Instant::now() + Duration::from_secs(3600);
+    /// interval.reset_at(noon);
+    /// assert_eq!(interval.tick().await, noon);
+    /// # });
+    /// ```
     pub fn reset_at(&mut self, deadline: Instant) {
         self.sleep.as_mut().reset(deadline);
     }

@@ -16,13 +16,13 @@ use std::time::Duration;
 /// If the thread is in no runtime.
 ///
 /// ```
+/// # blitz_io::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap().block_on(async {
 /// use blitz_io::time::{Duration, Instant, sleep};
 ///
-/// # async fn example() {
 /// let start = Instant::now();
-/// sleep(Duration::from_millis(5)).await;
-/// assert!(start.elapsed() >= Duration::from_millis(5));
-/// # }
+/// sleep(Duration::from_secs(1)).await;
+/// assert!(start.elapsed() >= Duration::from_secs(1));
+/// # });
 /// ```
 #[track_caller]
 #[inline(always)] // The whole future is copied otherwise, right after it was written in smaller pieces: that costs more than all the rest.
@@ -62,6 +62,19 @@ pin_project! {
     /// Nothing happens before it is polled. Dropping it, at any time, leaves nothing behind.
     ///
     /// If its runtime has ended, threads and all, and the deadline is not over, polling it panics: it would never be ready.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap().block_on(async {
+    /// use blitz_io::time::{Duration, Instant, sleep};
+    /// use std::pin::pin;
+    ///
+    /// let deadline = Instant::now() + Duration::from_secs(1);
+    /// let mut pause = pin!(sleep(Duration::from_secs(1)));
+    /// assert!(pause.deadline() >= deadline && !pause.is_elapsed());
+    /// pause.as_mut().await;
+    /// assert!(pause.is_elapsed());
+    /// # });
+    /// ```
     #[derive(Debug)]
     #[must_use = "futures do nothing unless polled"]
     pub struct Sleep {
@@ -85,13 +98,15 @@ impl Sleep {
     /// the new one, and need not poll it again before.
     ///
     /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap().block_on(async {
     /// use blitz_io::time::{Duration, Instant, sleep};
     ///
-    /// # async fn example() {
+    /// let start = Instant::now();
     /// let mut quiet = std::pin::pin!(sleep(Duration::from_secs(60)));
-    /// quiet.as_mut().reset(Instant::now() + Duration::from_millis(1));
+    /// quiet.as_mut().reset(start + Duration::from_secs(90));
     /// quiet.await;
-    /// # }
+    /// assert!(start.elapsed() >= Duration::from_secs(90));
+    /// # });
     /// ```
     pub fn reset(self: Pin<&mut Self>, deadline: Instant) {
         self.project().timer.reset(deadline.into_std());

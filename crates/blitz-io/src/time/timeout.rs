@@ -19,13 +19,13 @@ use std::time::Duration;
 /// If the thread is in no runtime.
 ///
 /// ```
+/// # blitz_io::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap().block_on(async {
 /// use blitz_io::time::{Duration, timeout};
 ///
-/// # async fn example() {
 /// let never = std::future::pending::<()>();
-/// assert!(timeout(Duration::from_millis(1), never).await.is_err());
-/// assert_eq!(timeout(Duration::from_millis(1), async { 7 }).await, Ok(7));
-/// # }
+/// assert!(timeout(Duration::from_secs(1), never).await.is_err());
+/// assert_eq!(timeout(Duration::from_secs(1), async { 7 }).await, Ok(7));
+/// # });
 /// ```
 #[track_caller]
 #[inline]
@@ -70,6 +70,18 @@ where
 
 pin_project! {
     /// See [`timeout`].
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap().block_on(async {
+    /// use blitz_io::time::{Duration, sleep, timeout};
+    ///
+    /// let mut limited = timeout(Duration::from_secs(1), Box::pin(sleep(Duration::from_secs(60))));
+    /// // The future inside can be looked at, changed, and let off its limit.
+    /// let deadline = limited.get_ref().deadline();
+    /// limited.get_mut().as_mut().reset(deadline - Duration::from_secs(30));
+    /// limited.into_inner().await; // half a minute
+    /// # });
+    /// ```
     #[derive(Debug)]
     #[must_use = "futures do nothing unless polled"]
     pub struct Timeout<F> {

@@ -21,6 +21,18 @@ use crate::word::Word;
 /// ```
 ///
 /// Dropping the owner leaves its items to the stealers; the last handle to go drops what is left.
+///
+/// ```
+/// let (owner, stealer) = blitz_primitives::deque::<usize>();
+/// let rest = std::thread::spawn(move || {
+///     for item in 1..=10 {
+///         owner.push(item);
+///     }
+///     owner.pop() // the newest: 10
+/// });
+/// assert_eq!(rest.join().unwrap(), Some(10));
+/// assert_eq!(std::iter::from_fn(|| stealer.steal_until_settled()).sum::<usize>(), 45);
+/// ```
 pub struct Owner<T: Word> {
     pub(super) shared: Arc<Shared<T>>,
     /// The current ring, kept beside so that the owner need not read the shared pointer.
@@ -202,21 +214,50 @@ impl<T: Word> Owner<T> {
     }
 
     /// The number of items. Thieves may lower it at any time.
+    ///
+    /// ```
+    /// let (owner, stealer) = blitz_primitives::deque::<usize>();
+    /// owner.push(1);
+    /// owner.push(2);
+    /// stealer.steal_until_settled();
+    /// assert_eq!(owner.len(), 1);
+    /// ```
     pub fn len(&self) -> usize {
         self.shared.len()
     }
 
     /// Whether there is nothing to pop. Only this owner can change `true` to `false`.
+    ///
+    /// ```
+    /// let (owner, _stealer) = blitz_primitives::deque::<usize>();
+    /// assert!(owner.is_empty());
+    /// owner.push(1);
+    /// assert!(!owner.is_empty());
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// The number of items that fit before the ring grows.
+    ///
+    /// ```
+    /// let (owner, _stealer) = blitz_primitives::deque::with_capacity::<usize>(2);
+    /// for item in 0..3 {
+    ///     owner.push(item);
+    /// }
+    /// assert_eq!(owner.capacity(), 4);
+    /// ```
     pub fn capacity(&self) -> usize {
         self.ring().mask + 1
     }
 
     /// Another handle for a thief.
+    ///
+    /// ```
+    /// let (owner, _stealer) = blitz_primitives::deque::<usize>();
+    /// owner.push(7);
+    /// assert_eq!(owner.stealer().steal_until_settled(), Some(7));
+    /// ```
     pub fn stealer(&self) -> Stealer<T> {
         Stealer::new(self.shared.clone())
     }

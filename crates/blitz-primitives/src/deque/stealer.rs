@@ -7,6 +7,21 @@ use crate::sync::{Arc, Ordering, fence, spin_loop, yield_now};
 use crate::word::Word;
 
 /// What an attempt to steal came to.
+///
+/// ```
+/// use blitz_primitives::{Steal, deque};
+///
+/// let (owner, stealer) = deque::<usize>();
+/// owner.push(5);
+/// let item = loop {
+///     match stealer.steal() {
+///         Steal::Success(item) => break Some(item),
+///         Steal::Empty => break None,
+///         Steal::Retry => {} // or try somebody else first
+///     }
+/// };
+/// assert_eq!(item, Some(5));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use = "a stolen item is owned by the result"]
 pub enum Steal<T> {
@@ -34,12 +49,33 @@ impl<T> Steal<T> {
     }
 
     /// Whether the thief lost a race and may try again.
+    ///
+    /// ```
+    /// use blitz_primitives::Steal;
+    ///
+    /// assert!(Steal::<i32>::Retry.is_retry());
+    /// assert!(!Steal::<i32>::Empty.is_retry());
+    /// ```
     pub fn is_retry(&self) -> bool {
         matches!(self, Steal::Retry)
     }
 }
 
 /// The end that steals. Clone it for as many thieves as needed.
+///
+/// ```
+/// let (owner, stealer) = blitz_primitives::deque::<usize>();
+/// for item in 0..100 {
+///     owner.push(item);
+/// }
+/// let stolen: usize = std::thread::scope(|threads| {
+///     let thieves = [stealer.clone(), stealer].map(|stealer| {
+///         threads.spawn(move || std::iter::from_fn(|| stealer.steal_until_settled()).count())
+///     });
+///     thieves.map(|thief| thief.join().unwrap()).iter().sum()
+/// });
+/// assert_eq!(stolen, 100);
+/// ```
 pub struct Stealer<T: Word> {
     shared: Arc<Shared<T>>,
 }
@@ -90,12 +126,26 @@ impl<T: Word> Stealer<T> {
     }
 
     /// The number of items at some moment during the call.
+    ///
+    /// ```
+    /// let (owner, stealer) = blitz_primitives::deque::<usize>();
+    /// owner.push(1);
+    /// assert_eq!(stealer.len(), 1);
+    /// ```
     pub fn len(&self) -> usize {
         self.shared.len()
     }
 
     /// Whether there was nothing to take. An item that was pushed before the call (in the
     /// happens-before sense) and that nobody takes is always seen.
+    ///
+    /// ```
+    /// let (owner, stealer) = blitz_primitives::deque::<usize>();
+    /// owner.push(1);
+    /// assert!(!stealer.is_empty());
+    /// owner.pop();
+    /// assert!(stealer.is_empty());
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -213,6 +213,7 @@ impl<ID, OP> fmt::Debug for Reducer<ID, OP> {
 /// use blitz::iter::Number;
 /// assert_eq!(<u8 as Number>::GREATEST, 255);
 /// assert_eq!(f64::NAN.lesser(1.0), 1.0);
+/// assert_eq!(2_u8.plus(3).times(4).greater(7), 20);
 /// ```
 pub trait Number: Copy + Send + Sync {
     /// The identity of addition.

@@ -125,9 +125,9 @@ const DOT_BLOCK: usize = 4096;
 
 /// The sum of the products of corresponding elements.
 ///
-/// The order of the additions depends on the length alone, so the result is the same to the last bit on any number of
-/// threads, also for floats (but not the one that a plain loop from left to right gets: eight sums run side by side, which
-/// loses less precision, not more).
+/// The order of the additions depends on the length alone. So the result is the same to the last bit on any number of
+/// threads, also for floats. It is not the one that a plain loop from left to right gets: eight sums run side by side, which
+/// loses less precision, not more.
 ///
 /// Work: `O(n)`. Span: `O(log n)` and one block of 4096 elements. Allocates one number per block, if there are several.
 ///

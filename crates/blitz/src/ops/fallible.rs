@@ -7,6 +7,16 @@ use crate::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterato
 use std::ops::Range;
 
 /// What a fallible loop does when a body returns an error.
+///
+/// ```
+/// use blitz::ops::{OnError, try_par_for};
+///
+/// let odd = |mut part: std::ops::Range<usize>| part.find(|i| i % 2 == 1).map_or(Ok(()), Err);
+/// // Always the same error: that of the first part.
+/// assert_eq!(try_par_for(0..1000, OnError::RunAll, odd), Err(1));
+/// // Some error, as soon as there is one.
+/// assert!(try_par_for(0..1000, OnError::StopEarly, odd).is_err());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OnError {
     /// Begin nothing new. Which error is returned, if several bodies fail at about the same time, is not determined; a body that was

@@ -54,8 +54,9 @@ where
     loop_pieces(range).map(map).reduce(identity, combine)
 }
 
-/// As [`par_reduce_chunked`], over pieces of at most `grain` indices got by halving: the same pieces and the same order of
-/// combinations on any number of threads, so that the result is the same to the last bit.
+/// As [`par_reduce_chunked`], over pieces of at most `grain` indices, which are made by halving.
+///
+/// The pieces and the order of combinations are the same on any number of threads. So is the result, to the last bit.
 ///
 /// Work: that of the bodies and `n / grain` forks. Span: `O(log n)` and one piece.
 ///

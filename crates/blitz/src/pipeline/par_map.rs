@@ -22,6 +22,14 @@ const ITEMS_PER_THREAD: usize = 16;
 /// Sequential iterators whose items go through a closure in parallel. See [the module](crate::pipeline) for what to expect.
 ///
 /// It is implemented for every [`Iterator`].
+///
+/// ```
+/// use blitz::prelude::*;
+///
+/// let mut squares = (1..=1000_u64).par_map(|n| n * n);
+/// assert_eq!(squares.next(), Some(1));
+/// assert_eq!(squares.last(), Some(1_000_000));
+/// ```
 pub trait ParallelPipeline: Iterator + Sized {
     /// Replaces each item by `f(item)`, computed ahead by the threads of the pool; results come in the order of the items.
     ///
@@ -111,7 +119,7 @@ pub trait ParallelPipeline: Iterator + Sized {
 
 impl<I: Iterator> ParallelPipeline for I {}
 
-/// Where the helpers of a pipeline run that borrows nothing: in the pool of whoever calls `next`.
+/// Where the helpers of a pipeline run that borrows nothing: in the pool of whoever calls `next`. See [`par_map`](ParallelPipeline::par_map).
 #[derive(Debug, Clone, Copy)]
 pub struct Detached(());
 

@@ -11,6 +11,15 @@ use std::cmp::Ordering;
 /// Parallel methods of shared slices.
 ///
 /// Implemented for `[T]`, and so reachable from everything that derefs to a slice.
+///
+/// ```
+/// use blitz::prelude::*;
+///
+/// let numbers = [1, 2, 3, 4, 5];
+/// let sums: Vec<i32> = numbers.par_chunks(2).map(|pair| pair.iter().sum()).collect();
+/// assert_eq!(sums, [3, 7, 5]);
+/// assert!(numbers.par_windows(2).all(|pair| pair[0] < pair[1]));
+/// ```
 pub trait ParallelSlice<T: Sync> {
     /// The slice itself; all other methods are built on it.
     ///

@@ -17,6 +17,16 @@ use std::cmp::Ordering;
 /// A comparison that contradicts itself never makes a sort panic or lose an element; the order of the result is then
 /// unspecified. Pieces are sorted by the standard library, whose sorts do panic when they notice such a comparison; that
 /// panic is caught, but its message may have been printed. (Where panics abort the process, this one does too.)
+///
+/// ```
+/// use blitz::prelude::*;
+///
+/// let mut words = ["pear", "fig", "apple"];
+/// words.par_sort_unstable();
+/// assert_eq!(words, ["apple", "fig", "pear"]);
+/// words.par_sort_by_key(|word| word.len());
+/// assert_eq!(words, ["fig", "pear", "apple"]);
+/// ```
 pub trait ParallelSliceMut<T: Send> {
     /// The slice itself; all other methods are built on it.
     ///

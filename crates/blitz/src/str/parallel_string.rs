@@ -10,6 +10,15 @@ use super::{
 ///
 /// Implemented for `str`, and so reachable from `String`, `Box<str>` and everything else that derefs to it. A pattern is a
 /// `char`, a slice or array of them, or a closure `Fn(char) -> bool + Sync + Send`.
+///
+/// ```
+/// use blitz::prelude::*;
+///
+/// let text = "one two\nthree";
+/// assert_eq!(text.par_lines().count(), 2);
+/// let longest = text.par_split_whitespace().max_by_key(|word| word.len());
+/// assert_eq!(longest, Some("three"));
+/// ```
 pub trait ParallelString {
     /// The string slice itself; all other methods are built on it.
     ///

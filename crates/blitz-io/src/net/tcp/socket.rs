@@ -9,15 +9,46 @@ use std::time::Duration;
 
 /// A TCP socket that is neither connected nor listening yet.
 ///
-/// ```no_run
+/// ```
+/// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
 /// use blitz_io::net::TcpSocket;
 ///
-/// # async fn example() -> std::io::Result<()> {
 /// let socket = TcpSocket::new_v4()?;
 /// socket.set_reuseaddr(true)?;
-/// socket.bind("127.0.0.1:8080".parse().unwrap())?;
-/// let listener = socket.listen(1024)?;
-/// # Ok(()) }
+/// socket.bind("127.0.0.1:0".parse().unwrap())?;
+/// let listener = socket.listen(16)?; // 16 connections may wait
+///
+/// let socket = TcpSocket::new_v4()?;
+/// socket.set_nodelay(true)?;
+/// let stream = socket.connect(listener.local_addr()?).await?;
+/// assert!(stream.nodelay()?);
+/// # std::io::Result::Ok(()) }).unwrap();
+/// ```
+///
+/// # Options
+/// ```
+/// use blitz_io::net::TcpSocket;
+///
+/// let socket = TcpSocket::new_v4()?;
+/// socket.set_reuseaddr(true)?; // a server that starts again
+/// socket.set_keepalive(true)?; // finds out that a silent peer is gone
+/// socket.set_nodelay(true)?; // small answers at once
+/// assert!(socket.reuseaddr()? && socket.keepalive()? && socket.nodelay()?);
+/// # #[cfg(all(unix, not(any(target_os = "solaris", target_os = "illumos"))))] {
+/// socket.set_reuseport(true)?; // several listeners share the connections
+/// assert!(socket.reuseport()?);
+/// # }
+/// # #[cfg(target_os = "linux")] {
+/// socket.set_tos_v4(0x10)?; // low delay
+/// assert_eq!(socket.tos_v4()?, 0x10);
+/// socket.bind_device(None)?; // `Some(b"eth0")` needs rights
+/// assert_eq!(socket.device()?, None);
+/// if let Ok(socket) = TcpSocket::new_v6() {
+///     socket.set_tclass_v6(0x10)?;
+///     assert_eq!(socket.tclass_v6()?, 0x10);
+/// }
+/// # }
+/// # std::io::Result::Ok(())
 /// ```
 #[derive(Debug)]
 pub struct TcpSocket {
@@ -54,6 +85,12 @@ impl TcpSocket {
     ///
     /// # Errors
     /// If the system has none left.
+    ///
+    /// ```
+    /// let socket = blitz_io::net::TcpSocket::new_v4()?;
+    /// socket.bind("127.0.0.1:0".parse().unwrap())?;
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn new_v4() -> io::Result<Self> {
         Self::new(Domain::IPV4)
     }
@@ -62,6 +99,16 @@ impl TcpSocket {
     ///
     /// # Errors
     /// If the system has none left.
+    ///
+    /// ```
+    /// use blitz_io::net::TcpSocket;
+    ///
+    /// // A machine may have no IPv6.
+    /// match TcpSocket::new_v6() {
+    ///     Ok(socket) => println!("{:?}", socket.bind("[::1]:0".parse().unwrap())),
+    ///     Err(error) => println!("no IPv6: {error}"),
+    /// }
+    /// ```
     pub fn new_v6() -> io::Result<Self> {
         Self::new(Domain::IPV6)
     }
@@ -87,6 +134,13 @@ impl TcpSocket {
     ///
     /// # Errors
     /// If the system does not say.
+    ///
+    /// ```
+    /// let socket = blitz_io::net::TcpSocket::new_v4()?;
+    /// socket.set_send_buffer_size(64 << 10)?;
+    /// assert!(socket.send_buffer_size()? >= 64 << 10); // Linux doubles it
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn send_buffer_size(&self) -> io::Result<u32> {
         self.socket.send_buffer_size().map(|size| size as u32)
     }
@@ -103,6 +157,13 @@ impl TcpSocket {
     ///
     /// # Errors
     /// If the system does not say.
+    ///
+    /// ```
+    /// let socket = blitz_io::net::TcpSocket::new_v4()?;
+    /// socket.set_recv_buffer_size(64 << 10)?;
+    /// assert!(socket.recv_buffer_size()? >= 64 << 10); // Linux doubles it
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn recv_buffer_size(&self) -> io::Result<u32> {
         self.socket.recv_buffer_size().map(|size| size as u32)
     }
@@ -138,6 +199,16 @@ impl TcpSocket {
     ///
     /// # Errors
     /// If the system does not agree.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let socket = blitz_io::net::TcpSocket::new_v4()?;
+    /// assert_eq!(socket.linger()?, None); // closing does not wait
+    /// socket.set_zero_linger()?;
+    /// assert_eq!(socket.linger()?, Some(Duration::ZERO));
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn set_zero_linger(&self) -> io::Result<()> {
         self.socket.set_linger(Some(Duration::ZERO))
     }
@@ -161,6 +232,19 @@ impl TcpSocket {
     }
 
     /// Takes over a socket of the standard library, which is not connected yet in spite of its name, and should be non-blocking.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use blitz_io::net::TcpSocket;
+    ///
+    /// // An option that `TcpSocket` does not know.
+    /// let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None)?;
+    /// socket.set_nonblocking(true)?;
+    /// socket.set_out_of_band_inline(true)?;
+    /// let socket = TcpSocket::from_std_stream(socket.into());
+    /// socket.bind("127.0.0.1:0".parse().unwrap())?;
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     pub fn from_std_stream(std_stream: std::net::TcpStream) -> TcpSocket {
         Self {
             socket: std_stream.into(),
@@ -171,6 +255,13 @@ impl TcpSocket {
     ///
     /// # Errors
     /// If that is in use, or not of this machine.
+    ///
+    /// ```
+    /// let socket = blitz_io::net::TcpSocket::new_v4()?;
+    /// socket.bind("127.0.0.1:0".parse().unwrap())?;
+    /// assert_ne!(socket.local_addr()?.port(), 0);
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn bind(&self, addr: SocketAddr) -> io::Result<()> {
         self.socket.bind(&addr.into())
     }
@@ -187,17 +278,34 @@ impl TcpSocket {
     ///
     /// # Errors
     /// If it cannot be asked.
+    ///
+    /// ```
+    /// let socket = blitz_io::net::TcpSocket::new_v4()?;
+    /// assert!(socket.take_error()?.is_none());
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn take_error(&self) -> io::Result<Option<io::Error>> {
         self.socket.take_error()
     }
 
-    /// Connects it.
+    /// Connects it. If the future is dropped, the attempt is given up.
     ///
     /// # Errors
     /// If the other side does not answer, or does not want to.
     ///
     /// # Panics
     /// If the thread is in no runtime.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use blitz_io::net::{TcpListener, TcpSocket};
+    ///
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let address = listener.local_addr()?;
+    /// let stream = TcpSocket::new_v4()?.connect(address).await?;
+    /// assert_eq!(stream.peer_addr()?, address);
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     pub async fn connect(self, addr: SocketAddr) -> io::Result<TcpStream> {
         match self.socket.connect(&addr.into()) {
             Err(error) if !is_in_progress(&error) => return Err(error),
@@ -214,6 +322,15 @@ impl TcpSocket {
     ///
     /// # Panics
     /// If the thread is in no runtime.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// let socket = blitz_io::net::TcpSocket::new_v4()?;
+    /// socket.bind("127.0.0.1:0".parse().unwrap())?;
+    /// let listener = socket.listen(1024)?;
+    /// assert!(listener.local_addr()?.ip().is_loopback());
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     #[track_caller]
     pub fn listen(self, backlog: u32) -> io::Result<TcpListener> {
         self.socket

@@ -8,15 +8,40 @@ use std::task::{Context, Poll, ready};
 
 /// A Unix socket that accepts connections.
 ///
-/// ```no_run
-/// use blitz_io::io::AsyncWriteExt;
+/// ```
+/// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+/// # let folder = std::env::temp_dir().join(format!("blitz-io-listener--nix-istener-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder)?;
+/// use blitz_io::io::{AsyncReadExt, AsyncWriteExt};
+/// use blitz_io::net::{UnixListener, UnixStream};
+///
+/// let listener = UnixListener::bind(folder.join("socket"))?;
+/// let mut client = UnixStream::connect(folder.join("socket")).await?;
+/// let (mut server, _from) = listener.accept().await?;
+/// server.write_all(b"hello").await?;
+/// drop(server);
+/// let mut greeting = String::new();
+/// client.read_to_string(&mut greeting).await?;
+/// assert_eq!(greeting, "hello");
+/// # std::fs::remove_dir_all(&folder)?;
+/// # std::io::Result::Ok(()) }).unwrap();
+/// ```
+///
+/// # From the standard library, and back
+/// ```
+/// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+/// # let folder = std::env::temp_dir().join(format!("blitz-io-listener--nix-istener-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder)?;
 /// use blitz_io::net::UnixListener;
 ///
-/// # async fn example() -> std::io::Result<()> {
-/// let listener = UnixListener::bind("/run/example.sock")?;
-/// let (mut stream, _) = listener.accept().await?;
-/// stream.write_all(b"hello\n").await?;
-/// # Ok(()) }
+/// let listener = std::os::unix::net::UnixListener::bind(folder.join("socket"))?;
+/// listener.set_nonblocking(true)?;
+/// let listener = UnixListener::from_std(listener)?;
+/// assert!(listener.take_error()?.is_none());
+/// let listener: std::os::unix::net::UnixListener = listener.into_std()?; // still non-blocking
+/// # drop(listener);
+/// # std::fs::remove_dir_all(&folder)?;
+/// # std::io::Result::Ok(()) }).unwrap();
 /// ```
 pub struct UnixListener {
     io: Registered<mio::net::UnixListener>,
@@ -46,6 +71,19 @@ impl UnixListener {
     ///
     /// # Panics
     /// If the thread is in no runtime.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// # let folder = std::env::temp_dir().join(format!("blitz-io-listener-bind-addr-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// use blitz_io::net::UnixListener;
+    ///
+    /// let address = std::os::unix::net::SocketAddr::from_pathname(folder.join("socket"))?;
+    /// let listener = UnixListener::bind_addr(&address.into())?;
+    /// assert_eq!(listener.local_addr()?.as_pathname(), Some(&*folder.join("socket")));
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     #[track_caller]
     pub fn bind_addr(socket_addr: &SocketAddr) -> io::Result<UnixListener> {
         Self::from_mio(mio::net::UnixListener::bind_addr(&socket_addr.0)?)
@@ -62,6 +100,21 @@ impl UnixListener {
     }
 
     /// As [`accept`](Self::accept); of several tasks only the last one that called this is woken.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// # let folder = std::env::temp_dir().join(format!("blitz-io-listener-poll-accept-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// use blitz_io::net::{UnixListener, UnixStream};
+    /// use std::future::poll_fn;
+    ///
+    /// let listener = UnixListener::bind(folder.join("socket"))?;
+    /// let client = UnixStream::connect(folder.join("socket")).await?;
+    /// let (server, _from) = poll_fn(|cx| listener.poll_accept(cx)).await?;
+    /// # drop((client, server));
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     pub fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<(UnixStream, SocketAddr)>> {
         let accepted = self.io.poll_io(Way::Read, cx, |listener| listener.accept());
         let (stream, address) = ready!(accepted)?;

@@ -18,14 +18,44 @@ use self::listener::UnixListener;
 use self::stream::UnixStream;
 
 /// The number of a user.
+///
+/// ```
+/// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+/// use blitz_io::net::{UnixStream, unix::uid_t};
+///
+/// let (here, _there) = UnixStream::pair()?;
+/// let user: uid_t = here.peer_cred()?.uid();
+/// # let _ = user;
+/// # std::io::Result::Ok(()) }).unwrap();
+/// ```
 #[allow(non_camel_case_types)]
 pub type uid_t = u32;
 
 /// The number of a group.
+///
+/// ```
+/// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+/// use blitz_io::net::{UnixStream, unix::gid_t};
+///
+/// let (here, _there) = UnixStream::pair()?;
+/// let group: gid_t = here.peer_cred()?.gid();
+/// # let _ = group;
+/// # std::io::Result::Ok(()) }).unwrap();
+/// ```
 #[allow(non_camel_case_types)]
 pub type gid_t = u32;
 
 /// The number of a process.
+///
+/// ```
+/// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+/// use blitz_io::net::{UnixStream, unix::pid_t};
+///
+/// let (here, _there) = UnixStream::pair()?;
+/// let process: Option<pid_t> = here.peer_cred()?.pid();
+/// # let _ = process;
+/// # std::io::Result::Ok(()) }).unwrap();
+/// ```
 #[allow(non_camel_case_types)]
 pub type pid_t = i32;
 

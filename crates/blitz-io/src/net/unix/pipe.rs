@@ -39,12 +39,25 @@ pub fn pipe() -> io::Result<(Sender, Receiver)> {
 
 /// How a pipe with a name in the file system (a FIFO) is opened.
 ///
-/// ```no_run
-/// use blitz_io::net::unix::pipe;
+/// ```
+/// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+/// # let folder = std::env::temp_dir().join(format!("blitz-io-pipe--pen-ptions-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder)?;
+/// use blitz_io::io::{AsyncReadExt, AsyncWriteExt};
+/// use blitz_io::net::unix::pipe::OpenOptions;
 ///
-/// # async fn example() -> std::io::Result<()> {
-/// let receiver = pipe::OpenOptions::new().open_receiver("/run/example.fifo")?;
-/// # Ok(()) }
+/// # let path = folder.join("fifo");
+/// # let _ = std::process::Command::new("mkfifo").arg(&path).status()?;
+/// // `path` is a FIFO, as `mkfifo` makes them.
+/// let mut receiver = OpenOptions::new().open_receiver(&path)?;
+/// let mut sender = OpenOptions::new().open_sender(&path)?;
+/// sender.write_all(b"hello").await?;
+/// drop(sender);
+/// let mut text = String::new();
+/// receiver.read_to_string(&mut text).await?;
+/// assert_eq!(text, "hello");
+/// # std::fs::remove_dir_all(&folder)?;
+/// # std::io::Result::Ok(()) }).unwrap();
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct OpenOptions {
@@ -61,6 +74,21 @@ impl OpenOptions {
 
     /// Opens both ways, although only one is used. So a receiver does not see an end when the last sender is gone, and a sender can be opened
     /// before there is a receiver.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// # let folder = std::env::temp_dir().join(format!("blitz-io-pipe-read-write-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// use blitz_io::net::unix::pipe::OpenOptions;
+    ///
+    /// # let path = folder.join("fifo");
+    /// # let _ = std::process::Command::new("mkfifo").arg(&path).status()?;
+    /// assert!(OpenOptions::new().open_sender(&path).is_err()); // nobody receives
+    /// # #[cfg(target_os = "linux")]
+    /// OpenOptions::new().read_write(true).open_sender(&path)?;
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     #[cfg(any(target_os = "linux", target_os = "android"))]
     pub fn read_write(&mut self, value: bool) -> &mut Self {
         self.read_write = value;
@@ -68,6 +96,20 @@ impl OpenOptions {
     }
 
     /// Does not look whether it is a pipe. What happens with something else is up to the system.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// # let folder = std::env::temp_dir().join(format!("blitz-io-pipe-unchecked-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// use blitz_io::net::unix::pipe::OpenOptions;
+    ///
+    /// # let path = folder.join("fifo");
+    /// # let _ = std::process::Command::new("mkfifo").arg(&path).status()?;
+    /// let receiver = OpenOptions::new().unchecked(true).open_receiver(&path)?; // a system call less
+    /// # drop(receiver);
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     pub fn unchecked(&mut self, value: bool) -> &mut Self {
         self.unchecked = value;
         self
@@ -94,6 +136,20 @@ impl OpenOptions {
     ///
     /// # Panics
     /// If the thread is in no runtime.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// # let folder = std::env::temp_dir().join(format!("blitz-io-pipe-open-sender-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// use blitz_io::net::unix::pipe::OpenOptions;
+    /// use std::io::ErrorKind;
+    ///
+    /// std::fs::write(folder.join("file"), "hello")?;
+    /// let error = OpenOptions::new().open_sender(folder.join("file")).unwrap_err();
+    /// assert_eq!(error.kind(), ErrorKind::InvalidInput); // no pipe
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     #[track_caller]
     pub fn open_sender<P: AsRef<Path>>(&self, path: P) -> io::Result<Sender> {
         let mut options = File::options();
@@ -222,7 +278,7 @@ macro_rules! end {
                 Self::from_mio(owned_fd.into())
             }
 
-            /// Waits until it is worth trying what `interest` says, and returns what is known of that.
+            /// Waits until it is worth trying what `interest` says, and returns what is known of that. Cancel-safe.
             ///
             /// # Errors
             /// Only if the runtime has been shut down.
@@ -275,16 +331,84 @@ macro_rules! end {
 
 end! {
     /// The end of a pipe that is written to. The other end is at its end when all of these are gone.
+    ///
+    /// # More ways
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use blitz_io::io::Interest;
+    /// use blitz_io::net::unix::pipe::{Sender, pipe};
+    /// use std::fs::File;
+    /// use std::future::poll_fn;
+    /// use std::io::{IoSlice, Write};
+    ///
+    /// let (sender, _receiver) = pipe()?;
+    /// // Without waiting.
+    /// sender.writable().await?;
+    /// assert_eq!(sender.try_write(b"hello, ")?, 7);
+    /// assert_eq!(sender.try_write_vectored(&[IoSlice::new(b"wor"), IoSlice::new(b"ld")])?, 5);
+    /// poll_fn(|cx| sender.poll_write_ready(cx)).await?;
+    /// assert!(sender.ready(Interest::WRITABLE).await?.is_writable());
+    /// // With system calls of one's own.
+    /// sender.try_io(|| File::from(std::os::fd::AsFd::as_fd(&sender).try_clone_to_owned()?).write(b"!"))?;
+    ///
+    /// // Out of the runtime, and in again.
+    /// let descriptor = sender.into_nonblocking_fd()?;
+    /// let sender = Sender::from_owned_fd(descriptor)?;
+    /// let sender = Sender::from_owned_fd_unchecked(sender.into_nonblocking_fd()?)?;
+    /// let sender = Sender::from_file(File::from(sender.into_blocking_fd()?))?;
+    /// let sender = Sender::from_file_unchecked(File::from(sender.into_nonblocking_fd()?))?;
+    /// # drop(sender);
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     Sender, WRITABLE, libc::O_WRONLY, "this file is not open for writing"
 }
 
 end! {
     /// The end of a pipe that is read from.
+    ///
+    /// # More ways
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use blitz_io::io::{AsyncWriteExt, Interest};
+    /// use blitz_io::net::unix::pipe::{Receiver, pipe};
+    /// use std::fs::File;
+    /// use std::future::poll_fn;
+    /// use std::io::{ErrorKind, IoSliceMut, Read};
+    ///
+    /// let (mut sender, receiver) = pipe()?;
+    /// sender.write_all(b"hello").await?;
+    /// poll_fn(|cx| receiver.poll_read_ready(cx)).await?;
+    /// assert!(receiver.ready(Interest::READABLE).await?.is_readable());
+    /// // Without waiting.
+    /// let mut word = [0; 5];
+    /// let length = loop {
+    ///     receiver.readable().await?;
+    ///     match receiver.try_read(&mut word) {
+    ///         Err(error) if error.kind() == ErrorKind::WouldBlock => {} // it was not: wait again
+    ///         result => break result?,
+    ///     }
+    /// };
+    /// assert_eq!(&word[..length], b"hello");
+    /// assert!(receiver.try_read_buf(&mut Vec::new()).is_err()); // nothing more has come
+    /// assert!(receiver.try_read_vectored(&mut [IoSliceMut::new(&mut word)]).is_err());
+    /// // With system calls of one's own.
+    /// let nothing = receiver.try_io(|| File::from(std::os::fd::AsFd::as_fd(&receiver).try_clone_to_owned()?).read(&mut word));
+    /// assert_eq!(nothing.unwrap_err().kind(), ErrorKind::WouldBlock);
+    ///
+    /// // Out of the runtime, and in again.
+    /// let descriptor = receiver.into_nonblocking_fd()?;
+    /// let receiver = Receiver::from_owned_fd(descriptor)?;
+    /// let receiver = Receiver::from_owned_fd_unchecked(receiver.into_nonblocking_fd()?)?;
+    /// let receiver = Receiver::from_file(File::from(receiver.into_blocking_fd()?))?;
+    /// let receiver = Receiver::from_file_unchecked(File::from(receiver.into_nonblocking_fd()?))?;
+    /// # drop(receiver);
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     Receiver, READABLE, libc::O_RDONLY, "this file is not open for reading"
 }
 
 impl Sender {
-    /// Waits until it is worth writing. It may turn out that it was not: try, and wait again.
+    /// Waits until it is worth writing. It may turn out that it was not: try, and wait again. Cancel-safe.
     ///
     /// # Errors
     /// Only if the runtime has been shut down.
@@ -299,7 +423,7 @@ impl Sender {
 }
 
 impl Receiver {
-    /// Waits until it is worth reading. It may turn out that it was not: try, and wait again.
+    /// Waits until it is worth reading. It may turn out that it was not: try, and wait again. Cancel-safe.
     ///
     /// # Errors
     /// Only if the runtime has been shut down.

@@ -8,14 +8,20 @@ use std::path::Path;
 
 /// A Unix socket that is neither connected nor listening yet.
 ///
-/// ```no_run
+/// ```
+/// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+/// # let folder = std::env::temp_dir().join(format!("blitz-io-socket--nix-ocket-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder)?;
 /// use blitz_io::net::UnixSocket;
 ///
-/// # async fn example() -> std::io::Result<()> {
 /// let socket = UnixSocket::new_stream()?;
-/// socket.bind("/run/example.sock")?;
-/// let listener = socket.listen(1024)?;
-/// # Ok(()) }
+/// socket.bind(folder.join("socket"))?;
+/// let listener = socket.listen(16)?; // 16 connections may wait
+///
+/// let client = UnixSocket::new_stream()?.connect(folder.join("socket")).await?;
+/// # drop((client, listener));
+/// # std::fs::remove_dir_all(&folder)?;
+/// # std::io::Result::Ok(()) }).unwrap();
 /// ```
 #[derive(Debug)]
 pub struct UnixSocket {
@@ -27,6 +33,20 @@ impl UnixSocket {
     ///
     /// # Errors
     /// If the system has none left.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// # let folder = std::env::temp_dir().join(format!("blitz-io-socket-new-datagram-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// use blitz_io::net::UnixSocket;
+    ///
+    /// let socket = UnixSocket::new_datagram()?;
+    /// socket.bind(folder.join("socket"))?;
+    /// let socket = socket.datagram()?;
+    /// assert!(socket.local_addr()?.as_pathname().is_some());
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     pub fn new_datagram() -> io::Result<UnixSocket> {
         Self::new(Type::DGRAM)
     }
@@ -83,13 +103,26 @@ impl UnixSocket {
         UnixListener::from_mio(mio::net::UnixListener::from_std(self.socket.into()))
     }
 
-    /// Connects it to the listener at a path.
+    /// Connects it to the listener at a path. If the future is dropped, the attempt is given up.
     ///
     /// # Errors
     /// If it is one for datagrams, or there is no listener that takes the connection.
     ///
     /// # Panics
     /// If the thread is in no runtime.
+    ///
+    /// ```
+    /// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// # let folder = std::env::temp_dir().join(format!("blitz-io-socket-connect-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// use blitz_io::net::{UnixListener, UnixSocket};
+    ///
+    /// let listener = UnixListener::bind(folder.join("socket"))?;
+    /// let stream = UnixSocket::new_stream()?.connect(folder.join("socket")).await?;
+    /// # drop((listener, stream));
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # std::io::Result::Ok(()) }).unwrap();
+    /// ```
     pub async fn connect(self, path: impl AsRef<Path>) -> io::Result<UnixStream> {
         self.expect(Type::STREAM, "connect")?;
         match self.socket.connect(&SockAddr::unix(path)?) {

@@ -6,4 +6,8 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-halves!(UnixStream, SocketAddr);
+halves!(
+    UnixStream,
+    SocketAddr,
+    "# let (mut stream, mut peer) = blitz_io::net::UnixStream::pair()?;"
+);

@@ -5,6 +5,20 @@ use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 
 /// The process at the other end of a [`UnixStream`](crate::net::UnixStream).
+///
+/// ```
+/// # blitz_io::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+/// use blitz_io::net::UnixStream;
+///
+/// let (here, _there) = UnixStream::pair()?;
+/// let peer = here.peer_cred()?;
+/// // It is this process itself.
+/// assert_eq!(peer.uid(), unsafe { libc::getuid() });
+/// assert_eq!(peer.gid(), unsafe { libc::getgid() });
+/// # #[cfg(target_os = "linux")]
+/// assert_eq!(peer.pid(), Some(std::process::id() as i32));
+/// # std::io::Result::Ok(()) }).unwrap();
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct UCred {
     pid: Option<pid_t>,

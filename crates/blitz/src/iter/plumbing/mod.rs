@@ -114,6 +114,27 @@ pub trait Producer: Send + Sized {
     fn into_iter(self) -> Self::IntoIter;
 
     /// No piece should be shorter than this. A cut that would make one is not made.
+    ///
+    /// ```
+    /// use blitz::iter::plumbing::Producer;
+    ///
+    /// /// Lines of an image, which are not worth cutting into less than four.
+    /// struct Lines(Vec<Vec<u8>>);
+    ///
+    /// impl Producer for Lines {
+    ///     type Item = Vec<u8>;
+    ///     type IntoIter = std::vec::IntoIter<Vec<u8>>;
+    ///     fn into_iter(self) -> Self::IntoIter { self.0.into_iter() }
+    ///     fn split_at(mut self, index: usize) -> (Self, Self) {
+    ///         let right = self.0.split_off(index);
+    ///         (self, Lines(right))
+    ///     }
+    ///     fn min_len(&self) -> usize { 4 }
+    /// }
+    ///
+    /// let lines = Lines(vec![vec![0; 100]; 8]);
+    /// assert_eq!((lines.min_len(), lines.max_len()), (4, usize::MAX));
+    /// ```
     fn min_len(&self) -> usize {
         1
     }
@@ -142,6 +163,22 @@ pub trait Producer: Send + Sized {
     /// Feeds every item to `folder`, stopping early when it is full.
     ///
     /// Override it when the sequential iterator would be slower than a direct loop.
+    ///
+    /// ```
+    /// use blitz::iter::plumbing::{Folder, Producer};
+    ///
+    /// struct Zeros(usize);
+    ///
+    /// impl Producer for Zeros {
+    ///     type Item = u8;
+    ///     type IntoIter = std::vec::IntoIter<u8>;
+    ///     fn into_iter(self) -> Self::IntoIter { vec![0; self.0].into_iter() }
+    ///     fn split_at(self, index: usize) -> (Self, Self) { (Zeros(index), Zeros(self.0 - index)) }
+    ///     // Without a vector.
+    ///     fn fold_with<F: Folder<u8>>(self, folder: F) -> F { folder.consume_iter(std::iter::repeat_n(0, self.0)) }
+    /// }
+    /// # let _ = Zeros(3).split_at(1);
+    /// ```
     #[inline]
     fn fold_with<F>(self, folder: F) -> F
     where
@@ -189,6 +226,44 @@ pub trait Producer: Send + Sized {
 ///
 /// let above = (0..1000u32).into_par_iter().drive(Above { limit: 899, seen: 0 });
 /// assert_eq!(above, 100);
+/// ```
+///
+/// # What a consumer may say about itself
+///
+/// All of this is optional; it makes loops faster:
+///
+/// ```
+/// use blitz::iter::plumbing::{Consumer, Folder, Reducer};
+/// use blitz::prelude::*;
+///
+/// struct Sum(u64);
+///
+/// impl Consumer<u64> for Sum {
+///     type Folder = Sum;
+///     type Reducer = Sum;
+///     type Result = u64;
+///     fn split_at(self, _index: usize) -> (Self, Self, Sum) { (self, Sum(0), Sum(0)) }
+///     fn into_folder(self) -> Sum { self }
+///     fn full(&self) -> bool { false }
+///     // Every item counts: nobody need ask whether to stop.
+///     fn is_never_full(&self) -> bool { true }
+///     fn is_search(&self) -> bool { false }
+///     fn wants_first(&self) -> bool { false }
+///     // The folder of the left side may go on with the right one, if nobody has taken that.
+///     fn can_resume(&self, _left: &Sum) -> bool { true }
+///     fn resume(self, left: Sum) -> Sum { left }
+/// }
+/// # impl Folder<u64> for Sum {
+/// #     type Result = u64;
+/// #     fn consume(self, item: u64) -> Self { Sum(self.0 + item) }
+/// #     fn complete(self) -> u64 { self.0 }
+/// #     fn full(&self) -> bool { false }
+/// # }
+/// # impl Reducer<u64> for Sum {
+/// #     fn reduce(self, left: u64, right: u64) -> u64 { left + right }
+/// # }
+///
+/// assert_eq!((0..1001_u32).into_par_iter().map(u64::from).drive(Sum(0)), 500_500);
 /// ```
 pub trait Consumer<Item>: Send + Sized {
     /// Eats the items of one piece, in order.
@@ -277,7 +352,25 @@ pub trait Consumer<Item>: Send + Sized {
 
 /// Eats the items of one piece, in order, and says what they amount to.
 ///
-/// See [`Consumer`] for an example.
+/// [`Consumer`] shows one in a loop.
+///
+/// ```
+/// use blitz::iter::plumbing::Folder;
+///
+/// /// Adds up until it has a hundred.
+/// struct UpToHundred(u32);
+///
+/// impl Folder<u32> for UpToHundred {
+///     type Result = u32;
+///     fn consume(self, item: u32) -> Self { UpToHundred(self.0 + item) }
+///     fn complete(self) -> u32 { self.0 }
+///     fn full(&self) -> bool { self.0 >= 100 }
+/// }
+///
+/// let folder = UpToHundred(0).consume(60).consume_iter([30, 20, 10]); // the 10 is left alone
+/// assert!(folder.full());
+/// assert_eq!(folder.complete(), 110);
+/// ```
 pub trait Folder<Item>: Sized {
     /// What the items amount to.
     type Result;
@@ -346,6 +439,43 @@ pub trait Reducer<Result> {
 }
 
 /// A consumer that can be cut without knowing how many items either side will see.
+///
+/// ```
+/// use blitz::iter::plumbing::{Consumer, Folder, Reducer, UnindexedConsumer};
+/// use blitz::prelude::*;
+///
+/// /// Counts, however many items there are.
+/// struct Count(usize);
+///
+/// impl<T> Consumer<T> for Count {
+///     type Folder = Count;
+///     type Reducer = Count;
+///     type Result = usize;
+///     fn split_at(self, _index: usize) -> (Self, Self, Count) { (Count(0), self, Count(0)) }
+///     fn into_folder(self) -> Count { self }
+///     fn full(&self) -> bool { false }
+/// }
+///
+/// impl<T> UnindexedConsumer<T> for Count {
+///     fn split_off_left(&self) -> Self { Count(0) }
+///     fn to_reducer(&self) -> Count { Count(0) }
+/// }
+///
+/// impl<T> Folder<T> for Count {
+///     type Result = usize;
+///     fn consume(self, _item: T) -> Self { Count(self.0 + 1) }
+///     fn complete(self) -> usize { self.0 }
+///     fn full(&self) -> bool { false }
+/// }
+///
+/// impl Reducer<usize> for Count {
+///     fn reduce(self, left: usize, right: usize) -> usize { left + right }
+/// }
+///
+/// // Nobody knows beforehand how many pass the filter.
+/// let evens = (0..1000).into_par_iter().filter(|n| n % 2 == 0).drive_unindexed(Count(0));
+/// assert_eq!(evens, 500);
+/// ```
 pub trait UnindexedConsumer<I>: Consumer<I> {
     /// A consumer for some items that come before all others; `self` stays the consumer of the others.
     fn split_off_left(&self) -> Self;
