@@ -61,6 +61,14 @@ struct Round {
 }
 
 /// What the tasks of one round get.
+///
+/// ```
+/// # fn block_on<F: Future>(f: F) -> F::Output { let mut f = std::pin::pin!(f); loop { if let std::task::Poll::Ready(x) = f.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop())) { return x } std::thread::yield_now() } }
+/// # block_on(async {
+/// let barrier = blitz_sync::Barrier::new(1);
+/// assert!(barrier.wait().await.is_leader()); // the only one is the last one
+/// # });
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BarrierWaitResult(bool);
 
@@ -74,6 +82,13 @@ impl BarrierWaitResult {
 impl Barrier {
     const_fn! {
         /// A barrier for `n` tasks; zero is as good as one.
+        ///
+        /// ```
+        /// use blitz_sync::Barrier;
+        ///
+        /// static BOTH: Barrier = Barrier::new(2);
+        /// # let _ = &BOTH;
+        /// ```
         pub const fn new(n: usize) -> Self {
             Self {
                 size: if n == 0 { 1 } else { n },

@@ -65,6 +65,11 @@ impl Drop for Member {
 
 impl CancellationToken {
     /// A token that nobody has cancelled, the root of a tree of its own.
+    ///
+    /// ```
+    /// let token = blitz_sync::CancellationToken::new();
+    /// assert!(!token.is_cancelled());
+    /// ```
     pub fn new() -> Self {
         Self {
             node: Family::new(Flaws::NONE).root(),
@@ -132,6 +137,16 @@ impl CancellationToken {
     }
 
     /// As [`cancelled`](Self::cancelled), for a future that owns the token.
+    ///
+    /// ```
+    /// # fn block_on<F: Future>(f: F) -> F::Output { let mut f = std::pin::pin!(f); loop { if let std::task::Poll::Ready(x) = f.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop())) { return x } std::thread::yield_now() } }
+    /// # block_on(async {
+    /// let token = blitz_sync::CancellationToken::new();
+    /// let stopped = token.clone().cancelled_owned(); // may go to another task
+    /// token.cancel();
+    /// stopped.await;
+    /// # });
+    /// ```
     pub fn cancelled_owned(self) -> WaitForCancellationFutureOwned {
         WaitForCancellationFutureOwned {
             wait: Wait::new(Of(Arc::clone(&self.node))),
@@ -162,6 +177,17 @@ impl CancellationToken {
     }
 
     /// As [`run_until_cancelled`](Self::run_until_cancelled), for a future that owns the token.
+    ///
+    /// ```
+    /// # fn block_on<F: Future>(f: F) -> F::Output { let mut f = std::pin::pin!(f); loop { if let std::task::Poll::Ready(x) = f.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop())) { return x } std::thread::yield_now() } }
+    /// # block_on(async {
+    /// let token = blitz_sync::CancellationToken::new();
+    /// let running = token.clone().run_until_cancelled_owned(async { 42 });
+    /// assert_eq!(running.await, Some(42));
+    /// token.cancel();
+    /// assert_eq!(token.run_until_cancelled_owned(std::future::pending::<u32>()).await, None);
+    /// # });
+    /// ```
     pub async fn run_until_cancelled_owned<F: Future>(self, future: F) -> Option<F::Output> {
         self.run_until_cancelled(future).await
     }
@@ -180,6 +206,12 @@ impl CancellationToken {
     }
 
     /// As [`drop_guard`](Self::drop_guard), for a guard that borrows the token.
+    ///
+    /// ```
+    /// let token = blitz_sync::CancellationToken::new();
+    /// drop(token.drop_guard_ref());
+    /// assert!(token.is_cancelled());
+    /// ```
     pub fn drop_guard_ref(&self) -> DropGuardRef<'_> {
         DropGuardRef { token: Some(self) }
     }
@@ -248,6 +280,17 @@ cancellation!(WaitForCancellationFuture<'_>);
 cancellation!(WaitForCancellationFutureOwned);
 
 /// Cancels a token when it is dropped; see [`CancellationToken::drop_guard`].
+///
+/// ```
+/// use blitz_sync::CancellationToken;
+///
+/// let token = CancellationToken::new();
+/// {
+///     let _guard = token.clone().drop_guard();
+///     // Whoever leaves here, by `?` or by a panic, stops the rest.
+/// }
+/// assert!(token.is_cancelled());
+/// ```
 #[must_use = "the token is cancelled as soon as this is dropped"]
 #[derive(Debug)]
 pub struct DropGuard {
@@ -255,6 +298,12 @@ pub struct DropGuard {
 }
 
 /// As [`DropGuard`], borrowing its token; see [`CancellationToken::drop_guard_ref`].
+///
+/// ```
+/// let token = blitz_sync::CancellationToken::new();
+/// let guard = token.drop_guard_ref();
+/// assert!(!guard.disarm().is_cancelled()); // all went well
+/// ```
 #[must_use = "the token is cancelled as soon as this is dropped"]
 #[derive(Debug)]
 pub struct DropGuardRef<'a> {

@@ -152,9 +152,14 @@ impl<F: Future> Future for Unconstrained<F> {
 /// Makes a future take part in its task's budget: it takes a unit when it is ready, and lets others run when none is left.
 ///
 /// ```
-/// # async fn example(mut events: impl FnMut() -> std::future::Ready<u32>) -> u32 {
-/// blitz_sync::coop::cooperative(events()).await
-/// # }
+/// # fn block_on<F: Future>(f: F) -> F::Output { let mut f = std::pin::pin!(f); loop { if let std::task::Poll::Ready(x) = f.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop())) { return x } std::thread::yield_now() } }
+/// # block_on(async {
+/// use blitz_sync::coop::cooperative;
+///
+/// // A source of events that always has one ready: with this, its task lets others run.
+/// let events = std::future::ready("event");
+/// assert_eq!(cooperative(events).await, "event");
+/// # });
 /// ```
 #[inline]
 pub fn cooperative<F: Future>(future: F) -> Coop<F> {
@@ -185,6 +190,19 @@ impl<F: Future> Future for Coop<F> {
 }
 
 /// Is there something left of the budget of the task that runs here? Outside of tasks, always.
+///
+/// ```
+/// use blitz_sync::coop::{budgeted, has_budget_remaining, poll_proceed};
+/// use std::task::{Context, Waker};
+///
+/// assert!(has_budget_remaining()); // outside of tasks, always
+/// let mut cx = Context::from_waker(Waker::noop());
+/// budgeted(|| {
+///     while has_budget_remaining() {
+///         poll_proceed(&mut cx).map(|unit| unit.made_progress()); // a step
+///     }
+/// }); // comes to an end
+/// ```
 #[inline]
 pub fn has_budget_remaining() -> bool {
     LEFT.get() > 0
@@ -204,6 +222,25 @@ pub fn poll_budget_available(cx: &mut Context<'_>) -> Poll<()> {
 /// Takes a unit of the task's budget, or wakes the task and says `Pending`. For hand-written futures.
 ///
 /// The unit comes back when the value is dropped, unless [`made_progress`](RestoreOnPending::made_progress) was called.
+///
+/// ```
+/// # fn block_on<F: Future>(f: F) -> F::Output { let mut f = std::pin::pin!(f); loop { if let std::task::Poll::Ready(x) = f.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop())) { return x } std::thread::yield_now() } }
+/// # block_on(async {
+/// use blitz_sync::coop::poll_proceed;
+/// use std::future::poll_fn;
+/// use std::task::{Poll, ready};
+///
+/// let mut numbers = 1..=3;
+/// // A future of one's own that takes part in the budget.
+/// let next = poll_fn(|cx| {
+///     let unit = ready!(poll_proceed(cx));
+///     let number = numbers.next();
+///     unit.made_progress();
+///     Poll::Ready(number)
+/// });
+/// assert_eq!(next.await, Some(1));
+/// # });
+/// ```
 #[inline]
 pub fn poll_proceed(cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
     let before = LEFT.get();
@@ -214,6 +251,17 @@ pub fn poll_proceed(cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
 }
 
 /// A unit of the budget that comes back if nothing is done with it; see [`poll_proceed`].
+///
+/// ```
+/// # fn block_on<F: Future>(f: F) -> F::Output { let mut f = std::pin::pin!(f); loop { if let std::task::Poll::Ready(x) = f.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop())) { return x } std::thread::yield_now() } }
+/// # block_on(async {
+/// use blitz_sync::coop::poll_proceed;
+/// use std::future::poll_fn;
+///
+/// // Nothing was done: the unit comes back.
+/// poll_fn(|cx| poll_proceed(cx).map(drop)).await;
+/// # });
+/// ```
 #[derive(Debug)]
 #[must_use = "the unit comes back when this is dropped"]
 pub struct RestoreOnPending {

@@ -94,6 +94,9 @@
 //! | `stream` | receivers of [`mpsc`] and [`mpmc`] implement `futures_core::Stream` |
 //! | `timeout` | `mpsc::Sender::send_timeout`, with the timers of `blitz-io`, which turns it on. With another executor, put its time-out around [`mpsc::Sender::reserve`] |
 //!
+//! # Platforms
+//! Everything that Rust's standard library runs on, WebAssembly included. Rust 1.85 or later.
+//!
 //! # Models
 //! Each protocol is checked by models that run this code under [loom](https://docs.rs/loom), as it is and with faults that they must find.
 

@@ -56,6 +56,16 @@ impl<T: ?Sized> Lock for Mutex<T> {
 }
 
 /// Somebody else has the lock.
+///
+/// ```
+/// use blitz_sync::Mutex;
+///
+/// let mutex = Mutex::new(7);
+/// let guard = mutex.try_lock().unwrap();
+/// println!("{}", mutex.try_lock().unwrap_err());
+/// drop(guard);
+/// assert!(mutex.try_lock().is_ok());
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TryLockError(pub(super) ());
 
@@ -81,24 +91,75 @@ guard! {
     /// drop(number);
     /// assert_eq!(*pair.try_lock().unwrap(), (2, "one"));
     /// ```
+    ///
+    /// ```
+    /// use blitz_sync::{Mutex, MutexGuard};
+    ///
+    /// let words = Mutex::new(vec!["one", "two"]);
+    /// let guard = words.try_lock().unwrap();
+    /// assert!(std::ptr::eq(MutexGuard::mutex(&guard), &words));
+    /// // A part, if it is there; otherwise the guard comes back.
+    /// let guard = MutexGuard::try_map(guard, |words| words.get_mut(5)).unwrap_err();
+    /// let mut second = MutexGuard::try_map(guard, |words| words.get_mut(1)).unwrap();
+    /// *second = "2";
+    /// drop(second);
+    /// assert_eq!(words.into_inner(), ["one", "2"]);
+    /// ```
     [MutexGuard<'a, T>] T ['a, T: ?Sized] => &'a Mutex<T>
 }
 
 guard! {
     mut
     /// Access to a part of the value of a [`Mutex`]; made by [`MutexGuard::map`].
+    ///
+    /// ```
+    /// use blitz_sync::{MappedMutexGuard, Mutex, MutexGuard};
+    ///
+    /// let person = Mutex::new((("Ada", "Lovelace"), 1815));
+    /// let names = MutexGuard::map(person.try_lock().unwrap(), |person| &mut person.0);
+    /// let mut first = MappedMutexGuard::map(names, |names| &mut names.0);
+    /// *first = "Augusta";
+    /// let none = MappedMutexGuard::try_map(first, |_| None::<&mut str>);
+    /// assert_eq!(*none.unwrap_err(), "Augusta"); // the guard as it was
+    /// ```
     [MappedMutexGuard<'a, T>] T ['a, T: ?Sized] => &'a Permits
 }
 
 guard! {
     mut
     /// As [`MutexGuard`], without a lifetime: it shares the mutex.
+    ///
+    /// ```
+    /// use blitz_sync::{Mutex, OwnedMutexGuard};
+    /// use std::sync::Arc;
+    ///
+    /// let pair = Arc::new(Mutex::new((1, "one")));
+    /// let guard = pair.clone().try_lock_owned().unwrap();
+    /// assert!(Arc::ptr_eq(OwnedMutexGuard::mutex(&guard), &pair));
+    /// let guard = OwnedMutexGuard::try_map(guard, |_| None::<&mut i32>).unwrap_err(); // as it was
+    /// let mut number = OwnedMutexGuard::map(guard, |pair| &mut pair.0);
+    /// *number = 2;
+    /// std::thread::spawn(move || drop(number)).join().unwrap(); // may go anywhere
+    /// assert_eq!(*pair.try_lock().unwrap(), (2, "one"));
+    /// ```
     [OwnedMutexGuard<T>] T [T: ?Sized] => Arc<Mutex<T>>
 }
 
 guard! {
     mut
     /// Access to a part of the value of a [`Mutex`]; made by [`OwnedMutexGuard::map`].
+    ///
+    /// ```
+    /// use blitz_sync::{Mutex, OwnedMappedMutexGuard, OwnedMutexGuard};
+    /// use std::sync::Arc;
+    ///
+    /// let person = Arc::new(Mutex::new((("Ada", "Lovelace"), 1815)));
+    /// let names = OwnedMutexGuard::map(person.clone().try_lock_owned().unwrap(), |person| &mut person.0);
+    /// let mut first = OwnedMappedMutexGuard::map(names, |names| &mut names.0);
+    /// *first = "Augusta";
+    /// let none = OwnedMappedMutexGuard::try_map(first, |_| None::<&mut str>);
+    /// assert_eq!(*none.unwrap_err(), "Augusta"); // the guard as it was
+    /// ```
     [OwnedMappedMutexGuard<T, U>] U [T: ?Sized, U: ?Sized] => Arc<Mutex<T>>
 }
 
@@ -140,6 +201,15 @@ impl<T: ?Sized> OwnedMutexGuard<T> {
 
 impl<T> Mutex<T> {
     /// A mutex around `value`.
+    ///
+    /// ```
+    /// use blitz_sync::Mutex;
+    ///
+    /// static NAMES: Mutex<Vec<&str>> = Mutex::new(Vec::new());
+    ///
+    /// NAMES.try_lock().unwrap().push("Ada");
+    /// assert_eq!(NAMES.try_lock().unwrap().len(), 1);
+    /// ```
     pub const fn new(value: T) -> Self {
         Self {
             permits: Permits::new(1),
@@ -148,6 +218,11 @@ impl<T> Mutex<T> {
     }
 
     /// As [`new`](Self::new).
+    ///
+    /// ```
+    /// static COUNT: blitz_sync::Mutex<u32> = blitz_sync::Mutex::const_new(7);
+    /// assert_eq!(*COUNT.try_lock().unwrap(), 7);
+    /// ```
     pub const fn const_new(value: T) -> Self {
         Self::new(value)
     }
@@ -247,6 +322,16 @@ impl<T: ?Sized> Mutex<T> {
     ///
     /// # Errors
     /// As there.
+    ///
+    /// ```
+    /// use blitz_sync::Mutex;
+    /// use std::sync::Arc;
+    ///
+    /// let mutex = Arc::new(Mutex::new(7));
+    /// let guard = mutex.clone().try_lock_owned().unwrap();
+    /// assert!(mutex.try_lock_owned().is_err());
+    /// # drop(guard);
+    /// ```
     #[inline]
     pub fn try_lock_owned(self: Arc<Self>) -> Result<OwnedMutexGuard<T>, TryLockError> {
         self.try_take()?;
@@ -257,6 +342,17 @@ impl<T: ?Sized> Mutex<T> {
     ///
     /// # Panics
     /// As there.
+    ///
+    /// ```
+    /// use blitz_sync::Mutex;
+    /// use std::sync::Arc;
+    ///
+    /// let mutex = Arc::new(Mutex::new(7));
+    /// let guard = mutex.clone().blocking_lock_owned();
+    /// let other = std::thread::spawn(move || *mutex.blocking_lock_owned() + 1); // waits for us
+    /// drop(guard);
+    /// assert_eq!(other.join().unwrap(), 8);
+    /// ```
     #[track_caller]
     pub fn blocking_lock_owned(self: Arc<Self>) -> OwnedMutexGuard<T> {
         self.take_blocking("Mutex::blocking_lock_owned");

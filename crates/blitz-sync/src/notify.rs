@@ -92,6 +92,15 @@ enum End {
 impl Notify {
     const_fn! {
         /// A new one, without a permit.
+        ///
+        /// ```
+        /// # fn block_on<F: Future>(f: F) -> F::Output { let mut f = std::pin::pin!(f); loop { if let std::task::Poll::Ready(x) = f.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop())) { return x } std::thread::yield_now() } }
+        /// # block_on(async {
+        /// let notify = blitz_sync::Notify::new();
+        /// notify.notify_one();
+        /// notify.notified().await; // at once
+        /// # });
+        /// ```
         pub const fn new() -> Self {
             Self::with_flaws(Flaws::NONE)
         }
@@ -99,6 +108,11 @@ impl Notify {
 
     const_fn! {
         /// As [`new`](Self::new).
+        ///
+        /// ```
+        /// static CHANGED: blitz_sync::Notify = blitz_sync::Notify::const_new();
+        /// CHANGED.notify_waiters();
+        /// ```
         pub const fn const_new() -> Self {
             Self::new()
         }
@@ -119,6 +133,28 @@ impl Notify {
     ///
     /// # Cancel safety
     /// A future that is dropped loses its place in the line; a notification that it has got goes to the next.
+    ///
+    /// ```
+    /// use blitz_sync::Notify;
+    /// use std::sync::atomic::{AtomicBool, Ordering};
+    ///
+    /// async fn wait_until_open(is_open: &AtomicBool, opened: &Notify) {
+    ///     loop {
+    ///         let notified = opened.notified(); // before the look: nothing is missed
+    ///         if is_open.load(Ordering::Acquire) {
+    ///             return;
+    ///         }
+    ///         notified.await;
+    ///     }
+    /// }
+    /// # fn block_on<F: Future>(f: F) -> F::Output { let mut f = std::pin::pin!(f); loop { if let std::task::Poll::Ready(x) = f.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop())) { return x } std::thread::yield_now() } }
+    /// let (is_open, opened) = (AtomicBool::new(false), Notify::new());
+    /// std::thread::scope(|threads| {
+    ///     threads.spawn(|| block_on(wait_until_open(&is_open, &opened)));
+    ///     is_open.store(true, Ordering::Release);
+    ///     opened.notify_waiters();
+    /// });
+    /// ```
     #[inline]
     pub fn notified(&self) -> Notified<'_> {
         Notified {
@@ -127,6 +163,18 @@ impl Notify {
     }
 
     /// As [`notified`](Self::notified), for a future that shares the `Notify`.
+    ///
+    /// ```
+    /// # fn block_on<F: Future>(f: F) -> F::Output { let mut f = std::pin::pin!(f); loop { if let std::task::Poll::Ready(x) = f.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop())) { return x } std::thread::yield_now() } }
+    /// # block_on(async {
+    /// use std::sync::Arc;
+    ///
+    /// let notify = Arc::new(blitz_sync::Notify::new());
+    /// let notified = notify.clone().notified_owned(); // may go to another task
+    /// notify.notify_one();
+    /// notified.await;
+    /// # });
+    /// ```
     pub fn notified_owned(self: Arc<Self>) -> OwnedNotified {
         OwnedNotified {
             wait: Wait::new(self),
@@ -150,6 +198,21 @@ impl Notify {
     }
 
     /// As [`notify_one`](Self::notify_one), for the task that came last.
+    ///
+    /// ```
+    /// # fn block_on<F: Future>(f: F) -> F::Output { let mut f = std::pin::pin!(f); loop { if let std::task::Poll::Ready(x) = f.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop())) { return x } std::thread::yield_now() } }
+    /// # block_on(async {
+    /// use std::pin::pin;
+    ///
+    /// let notify = blitz_sync::Notify::new();
+    /// let (mut first, mut last) = (pin!(notify.notified()), pin!(notify.notified()));
+    /// first.as_mut().enable();
+    /// last.as_mut().enable();
+    /// notify.notify_last();
+    /// assert!(last.as_mut().enable() && !first.as_mut().enable());
+    /// last.await;
+    /// # });
+    /// ```
     #[inline]
     pub fn notify_last(&self) {
         self.notify(End::Last);

@@ -48,6 +48,15 @@ unsafe impl Said for Permits {
 }
 
 /// Why a cell was not set. The value comes back.
+///
+/// ```
+/// use blitz_sync::{OnceCell, SetError};
+///
+/// let cell = OnceCell::const_new_with(7);
+/// let error = cell.set(8).unwrap_err();
+/// assert!(error.is_already_init_err() && !error.is_initializing_err());
+/// assert_eq!(error, SetError::AlreadyInitializedError(8)); // the value comes back
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SetError<T> {
     /// There is a value already.
@@ -103,6 +112,14 @@ impl<T> Drop for Writing<'_, T> {
 impl<T> OnceCell<T> {
     const_fn! {
         /// An empty cell.
+        ///
+        /// ```
+        /// use blitz_sync::OnceCell;
+        ///
+        /// static CONFIG: OnceCell<String> = OnceCell::new();
+        ///
+        /// assert!(CONFIG.get().is_none() && !CONFIG.initialized());
+        /// ```
         pub const fn new() -> Self {
             Self {
                 place: Place::new(Permits::new(1), MaybeUninit::uninit()),
@@ -112,6 +129,11 @@ impl<T> OnceCell<T> {
 
     const_fn! {
         /// As [`new`](Self::new).
+        ///
+        /// ```
+        /// static ANSWER: blitz_sync::OnceCell<u32> = blitz_sync::OnceCell::const_new();
+        /// assert_eq!(ANSWER.set(42), Ok(()));
+        /// ```
         pub const fn const_new() -> Self {
             Self::new()
         }
@@ -119,6 +141,11 @@ impl<T> OnceCell<T> {
 
     const_fn! {
         /// A cell with a value.
+        ///
+        /// ```
+        /// static ANSWER: blitz_sync::OnceCell<u32> = blitz_sync::OnceCell::const_new_with(42);
+        /// assert_eq!(ANSWER.get(), Some(&42));
+        /// ```
         pub const fn const_new_with(value: T) -> Self {
             Self {
                 place: Place::new(Permits::closed(), MaybeUninit::new(value)),
@@ -127,6 +154,12 @@ impl<T> OnceCell<T> {
     }
 
     /// The value, to change it.
+    ///
+    /// ```
+    /// let mut cell = blitz_sync::OnceCell::new_with(Some(7));
+    /// *cell.get_mut().unwrap() += 1;
+    /// assert_eq!(cell.into_inner(), Some(8));
+    /// ```
     pub fn get_mut(&mut self) -> Option<&mut T> {
         self.place.get_mut()
     }

@@ -35,6 +35,15 @@ pub mod error {
     use std::fmt;
 
     /// The sender was dropped without sending, or the receiver was closed before.
+    ///
+    /// ```
+    /// # fn block_on<F: Future>(f: F) -> F::Output { let mut f = std::pin::pin!(f); loop { if let std::task::Poll::Ready(x) = f.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop())) { return x } std::thread::yield_now() } }
+    /// # block_on(async {
+    /// let (sender, receiver) = blitz_sync::oneshot::channel::<u32>();
+    /// drop(sender);
+    /// println!("{}", receiver.await.unwrap_err());
+    /// # });
+    /// ```
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct RecvError(pub(super) ());
 
@@ -47,6 +56,15 @@ pub mod error {
     impl std::error::Error for RecvError {}
 
     /// Why [`Receiver::try_recv`](super::Receiver::try_recv) has nothing.
+    ///
+    /// ```
+    /// use blitz_sync::oneshot::{channel, error::TryRecvError};
+    ///
+    /// let (sender, mut receiver) = channel::<u32>();
+    /// assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
+    /// drop(sender);
+    /// assert_eq!(receiver.try_recv(), Err(TryRecvError::Closed));
+    /// ```
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum TryRecvError {
         /// Nothing was sent yet.
@@ -137,6 +155,12 @@ unsafe fn free<T>(shared: NonNull<Shared<T>>) {
 }
 
 /// The half that sends.
+///
+/// ```
+/// let (sender, receiver) = blitz_sync::oneshot::channel();
+/// std::thread::spawn(move || sender.send(6 * 7));
+/// assert_eq!(receiver.blocking_recv(), Ok(42));
+/// ```
 pub struct Sender<T> {
     shared: NonNull<Shared<T>>,
 }
@@ -144,6 +168,18 @@ pub struct Sender<T> {
 /// The half that receives: await it.
 ///
 /// It may be dropped at any time. A message that arrives later comes back to its sender as an error.
+///
+/// ```
+/// # fn block_on<F: Future>(f: F) -> F::Output { let mut f = std::pin::pin!(f); loop { if let std::task::Poll::Ready(x) = f.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop())) { return x } std::thread::yield_now() } }
+/// # block_on(async {
+/// let (sender, mut receiver) = blitz_sync::oneshot::channel();
+/// assert!(receiver.is_empty() && !receiver.is_terminated());
+/// sender.send(42).unwrap();
+/// assert!(!receiver.is_empty());
+/// assert_eq!((&mut receiver).await, Ok(42));
+/// assert!(receiver.is_terminated());
+/// # });
+/// ```
 #[must_use = "a receiver does nothing unless it is awaited"]
 pub struct Receiver<T> {
     /// Empty once the message, or the news that there is none, has been received.
@@ -229,6 +265,17 @@ impl<T> Sender<T> {
     }
 
     /// As [`closed`](Self::closed), for futures written by hand.
+    ///
+    /// ```
+    /// # fn block_on<F: Future>(f: F) -> F::Output { let mut f = std::pin::pin!(f); loop { if let std::task::Poll::Ready(x) = f.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop())) { return x } std::thread::yield_now() } }
+    /// # block_on(async {
+    /// use std::future::poll_fn;
+    ///
+    /// let (mut sender, receiver) = blitz_sync::oneshot::channel::<u32>();
+    /// drop(receiver);
+    /// poll_fn(|cx| sender.poll_closed(cx)).await; // the answer is not wanted any more
+    /// # });
+    /// ```
     pub fn poll_closed(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let unit = ready!(coop::take_unit(cx));
         let shared = self.shared();

@@ -57,36 +57,120 @@ impl<T: ?Sized> Lock for RwLock<T> {
 guard! {
     ref
     /// Shared access to the value of a [`RwLock`], or to a part of it.
+    ///
+    /// ```
+    /// use blitz_sync::{RwLock, RwLockReadGuard};
+    ///
+    /// let pair = RwLock::new((1, "one"));
+    /// let first = RwLockReadGuard::map(pair.try_read().unwrap(), |pair| &pair.0);
+    /// let second = RwLockReadGuard::try_map(pair.try_read().unwrap(), |pair| Some(&pair.1)).unwrap();
+    /// assert_eq!((*first, *second), (1, "one")); // two readers
+    /// assert!(pair.try_write().is_err());
+    /// ```
     [RwLockReadGuard<'a, T>] T ['a, T: ?Sized] => &'a Permits
 }
 
 guard! {
     mut
     /// Exclusive access to the value of a [`RwLock`].
+    ///
+    /// ```
+    /// use blitz_sync::{RwLock, RwLockWriteGuard};
+    ///
+    /// let pair = RwLock::new((1, "one"));
+    /// // A part of it, to be changed.
+    /// let guard = RwLockWriteGuard::try_map(pair.try_write().unwrap(), |_| None::<&mut i32>).unwrap_err();
+    /// *RwLockWriteGuard::map(guard, |pair| &mut pair.0) = 2;
+    /// *RwLockWriteGuard::into_mapped(pair.try_write().unwrap()) = (3, "three");
+    ///
+    /// // From a writer to a reader, of all or of a part, with nobody in between.
+    /// let guard = RwLockWriteGuard::try_downgrade_map(pair.try_write().unwrap(), |_| None::<&i32>).unwrap_err();
+    /// let number = RwLockWriteGuard::downgrade_map(guard, |pair| &pair.0);
+    /// assert_eq!(*number, 3);
+    /// drop(number);
+    /// let reader = pair.try_write().unwrap().downgrade();
+    /// assert_eq!(*pair.try_read().unwrap(), *reader);
+    /// ```
     [RwLockWriteGuard<'a, T>] T ['a, T: ?Sized] => &'a Permits
 }
 
 guard! {
     mut
     /// Exclusive access to a part of the value of a [`RwLock`]; made by [`RwLockWriteGuard::map`].
+    ///
+    /// ```
+    /// use blitz_sync::{RwLock, RwLockMappedWriteGuard, RwLockWriteGuard};
+    ///
+    /// let person = RwLock::new((("Ada", "Lovelace"), 1815));
+    /// let names = RwLockWriteGuard::map(person.try_write().unwrap(), |person| &mut person.0);
+    /// let mut first = RwLockMappedWriteGuard::map(names, |names| &mut names.0);
+    /// *first = "Augusta";
+    /// let none = RwLockMappedWriteGuard::try_map(first, |_| None::<&mut str>);
+    /// assert_eq!(*none.unwrap_err(), "Augusta"); // the guard as it was
+    /// ```
     [RwLockMappedWriteGuard<'a, T>] T ['a, T: ?Sized] => &'a Permits
 }
 
 guard! {
     ref
     /// As [`RwLockReadGuard`], without a lifetime: it shares the lock.
+    ///
+    /// ```
+    /// use blitz_sync::{OwnedRwLockReadGuard, RwLock};
+    /// use std::sync::Arc;
+    ///
+    /// let pair = Arc::new(RwLock::new((1, "one")));
+    /// let guard = pair.clone().try_read_owned().unwrap();
+    /// assert!(Arc::ptr_eq(OwnedRwLockReadGuard::rwlock(&guard), &pair));
+    /// let guard = OwnedRwLockReadGuard::try_map(guard, |pair| (pair.0 > 5).then_some(&pair.0)).unwrap_err(); // as it was
+    /// let name = OwnedRwLockReadGuard::map(guard, |pair| pair.1);
+    /// assert_eq!(&*name, "one");
+    /// ```
     [OwnedRwLockReadGuard<T, U>] U [T: ?Sized, U: ?Sized] = T => Arc<RwLock<T>>
 }
 
 guard! {
     mut
     /// As [`RwLockWriteGuard`], without a lifetime: it shares the lock.
+    ///
+    /// ```
+    /// use blitz_sync::{OwnedRwLockWriteGuard, RwLock};
+    /// use std::sync::Arc;
+    ///
+    /// let pair = Arc::new(RwLock::new((1, "one")));
+    /// let write = || pair.clone().try_write_owned().unwrap();
+    /// assert!(Arc::ptr_eq(OwnedRwLockWriteGuard::rwlock(&write()), &pair));
+    /// // A part of it, to be changed.
+    /// let guard = OwnedRwLockWriteGuard::try_map(write(), |_| None::<&mut i32>).unwrap_err();
+    /// *OwnedRwLockWriteGuard::map(guard, |pair| &mut pair.0) = 2;
+    /// *OwnedRwLockWriteGuard::into_mapped(write()) = (3, "three");
+    ///
+    /// // From a writer to a reader, of all or of a part, with nobody in between.
+    /// let guard = OwnedRwLockWriteGuard::try_downgrade_map(write(), |_| None::<&i32>).unwrap_err();
+    /// let number = OwnedRwLockWriteGuard::downgrade_map(guard, |pair| &pair.0);
+    /// assert_eq!(*number, 3);
+    /// drop(number);
+    /// assert_eq!(write().downgrade().1, "three");
+    /// ```
     [OwnedRwLockWriteGuard<T>] T [T: ?Sized] => Arc<RwLock<T>>
 }
 
 guard! {
     mut
     /// As [`RwLockMappedWriteGuard`], without a lifetime: it shares the lock.
+    ///
+    /// ```
+    /// use blitz_sync::{OwnedRwLockMappedWriteGuard, OwnedRwLockWriteGuard, RwLock};
+    /// use std::sync::Arc;
+    ///
+    /// let person = Arc::new(RwLock::new((("Ada", "Lovelace"), 1815)));
+    /// let names = OwnedRwLockWriteGuard::map(person.clone().try_write_owned().unwrap(), |person| &mut person.0);
+    /// assert!(Arc::ptr_eq(OwnedRwLockMappedWriteGuard::rwlock(&names), &person));
+    /// let mut first = OwnedRwLockMappedWriteGuard::map(names, |names| &mut names.0);
+    /// *first = "Augusta";
+    /// let none = OwnedRwLockMappedWriteGuard::try_map(first, |_| None::<&mut str>);
+    /// assert_eq!(*none.unwrap_err(), "Augusta"); // the guard as it was
+    /// ```
     [OwnedRwLockMappedWriteGuard<T, U>] U [T: ?Sized, U: ?Sized] = T => Arc<RwLock<T>>
 }
 
@@ -181,11 +265,25 @@ impl<T: ?Sized, U: ?Sized> OwnedRwLockMappedWriteGuard<T, U> {
 
 impl<T> RwLock<T> {
     /// A lock around `value`.
+    ///
+    /// ```
+    /// use blitz_sync::RwLock;
+    ///
+    /// static NAMES: RwLock<Vec<&str>> = RwLock::new(Vec::new());
+    ///
+    /// NAMES.try_write().unwrap().push("Ada");
+    /// assert_eq!(NAMES.try_read().unwrap().len(), 1);
+    /// ```
     pub const fn new(value: T) -> Self {
         Self::with_max_readers(value, MAX_READERS)
     }
 
     /// As [`new`](Self::new).
+    ///
+    /// ```
+    /// static COUNT: blitz_sync::RwLock<u32> = blitz_sync::RwLock::const_new(7);
+    /// assert_eq!(*COUNT.try_read().unwrap(), 7);
+    /// ```
     pub const fn const_new(value: T) -> Self {
         Self::new(value)
     }
@@ -194,6 +292,15 @@ impl<T> RwLock<T> {
     ///
     /// # Panics
     /// If it is 0 (a writer takes the places of all readers, so there must be one), or more than `u32::MAX >> 3`.
+    ///
+    /// ```
+    /// use blitz_sync::RwLock;
+    ///
+    /// let lock = RwLock::with_max_readers(7, 2);
+    /// let readers = (lock.try_read().unwrap(), lock.try_read().unwrap());
+    /// assert!(lock.try_read().is_err()); // the third waits
+    /// # drop(readers);
+    /// ```
     #[track_caller]
     pub const fn with_max_readers(value: T, max_reads: u32) -> Self {
         assert!(
@@ -215,12 +322,21 @@ impl<T> RwLock<T> {
     ///
     /// # Panics
     /// As there.
+    ///
+    /// ```
+    /// static COUNT: blitz_sync::RwLock<u32> = blitz_sync::RwLock::const_with_max_readers(7, 16);
+    /// assert_eq!(*COUNT.try_read().unwrap(), 7);
+    /// ```
     #[track_caller]
     pub const fn const_with_max_readers(value: T, max_reads: u32) -> Self {
         Self::with_max_readers(value, max_reads)
     }
 
     /// The value.
+    ///
+    /// ```
+    /// assert_eq!(blitz_sync::RwLock::new(7).into_inner(), 7);
+    /// ```
     pub fn into_inner(self) -> T {
         self.value.into_inner()
     }
@@ -266,6 +382,16 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// # Panics
     /// Inside of a current-thread runtime, whose thread would wait for itself.
+    ///
+    /// ```
+    /// let lock = blitz_sync::RwLock::new(7);
+    /// std::thread::scope(|threads| {
+    ///     let writer = lock.blocking_write();
+    ///     let reader = threads.spawn(|| *lock.blocking_read()); // waits for us
+    ///     drop(writer);
+    ///     assert_eq!(reader.join().unwrap(), 7);
+    /// });
+    /// ```
     #[track_caller]
     pub fn blocking_read(&self) -> RwLockReadGuard<'_, T> {
         self.take_blocking(1, "RwLock::blocking_read");
@@ -296,6 +422,15 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// # Errors
     /// As there.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// let lock = Arc::new(blitz_sync::RwLock::new(7));
+    /// let reader = lock.clone().try_read_owned().unwrap();
+    /// assert!(lock.clone().try_read_owned().is_ok() && lock.try_write_owned().is_err());
+    /// assert_eq!(*reader, 7);
+    /// ```
     pub fn try_read_owned(self: Arc<Self>) -> Result<OwnedRwLockReadGuard<T>, TryLockError> {
         self.try_take(1)?;
         Ok(self.owned_reader())
@@ -341,6 +476,12 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// # Panics
     /// Inside of a current-thread runtime, whose thread would wait for itself.
+    ///
+    /// ```
+    /// let lock = blitz_sync::RwLock::new(7);
+    /// *lock.blocking_write() += 1;
+    /// assert_eq!(*lock.blocking_read(), 8);
+    /// ```
     #[track_caller]
     pub fn blocking_write(&self) -> RwLockWriteGuard<'_, T> {
         self.take_blocking(self.max_readers, "RwLock::blocking_write");
@@ -348,6 +489,17 @@ impl<T: ?Sized> RwLock<T> {
     }
 
     /// As [`write`](Self::write), for a guard that shares the lock.
+    ///
+    /// ```
+    /// # fn block_on<F: Future>(f: F) -> F::Output { let mut f = std::pin::pin!(f); loop { if let std::task::Poll::Ready(x) = f.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop())) { return x } std::thread::yield_now() } }
+    /// # block_on(async {
+    /// use std::sync::Arc;
+    ///
+    /// let lock = Arc::new(blitz_sync::RwLock::new(7));
+    /// *lock.clone().write_owned().await += 1;
+    /// assert_eq!(*lock.read().await, 8);
+    /// # });
+    /// ```
     #[inline]
     pub async fn write_owned(self: Arc<Self>) -> OwnedRwLockWriteGuard<T> {
         let _never_closed = self.take(self.max_readers).await;
@@ -358,12 +510,26 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// # Errors
     /// As there.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// let lock = Arc::new(blitz_sync::RwLock::new(7));
+    /// *lock.clone().try_write_owned().unwrap() += 1;
+    /// assert_eq!(*lock.try_read().unwrap(), 8);
+    /// ```
     pub fn try_write_owned(self: Arc<Self>) -> Result<OwnedRwLockWriteGuard<T>, TryLockError> {
         self.try_take(self.max_readers)?;
         Ok(self.owned_writer())
     }
 
     /// The value: whoever has the lock to itself needs no guard.
+    ///
+    /// ```
+    /// let mut lock = blitz_sync::RwLock::new(7);
+    /// *lock.get_mut() += 1;
+    /// assert_eq!(lock.into_inner(), 8);
+    /// ```
     pub fn get_mut(&mut self) -> &mut T {
         self.value.get_mut()
     }

@@ -48,6 +48,14 @@ impl Lock for Semaphore {
 }
 
 /// The semaphore has been closed.
+///
+/// ```
+/// use blitz_sync::Semaphore;
+///
+/// let semaphore = Semaphore::new(0);
+/// semaphore.close();
+/// println!("{}", semaphore.blocking_acquire().unwrap_err());
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AcquireError(());
 
@@ -66,6 +74,15 @@ impl From<Refused> for AcquireError {
 }
 
 /// Why there is no permit.
+///
+/// ```
+/// use blitz_sync::{Semaphore, TryAcquireError};
+///
+/// let semaphore = Semaphore::new(0);
+/// assert_eq!(semaphore.try_acquire().unwrap_err(), TryAcquireError::NoPermits);
+/// semaphore.close();
+/// assert_eq!(semaphore.try_acquire().unwrap_err(), TryAcquireError::Closed);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TryAcquireError {
     /// The semaphore has been closed.
@@ -95,6 +112,22 @@ impl From<Refused> for TryAcquireError {
 }
 
 /// Permits of a [`Semaphore`], which go back when this is dropped.
+///
+/// ```
+/// use blitz_sync::Semaphore;
+///
+/// let semaphore = Semaphore::new(3);
+/// let mut permits = semaphore.try_acquire_many(3).unwrap();
+/// let one = permits.split(1).unwrap();
+/// assert_eq!((permits.num_permits(), one.num_permits()), (2, 1));
+/// assert!(std::ptr::eq(permits.semaphore(), &semaphore));
+/// drop(permits); // two go back
+/// assert_eq!(semaphore.available_permits(), 2);
+/// let mut all = semaphore.try_acquire_many(2).unwrap();
+/// all.merge(one);
+/// all.forget(); // none of them goes back
+/// assert_eq!(semaphore.available_permits(), 0);
+/// ```
 #[must_use = "the permits go back as soon as this is dropped"]
 #[clippy::has_significant_drop]
 #[derive(Debug)]
@@ -103,6 +136,21 @@ pub struct SemaphorePermit<'a> {
 }
 
 /// As [`SemaphorePermit`], without a lifetime: it shares the semaphore.
+///
+/// ```
+/// use blitz_sync::Semaphore;
+/// use std::sync::Arc;
+///
+/// let semaphore = Arc::new(Semaphore::new(3));
+/// let mut permits = semaphore.clone().try_acquire_many_owned(3).unwrap();
+/// let one = permits.split(1).unwrap();
+/// assert!(permits.num_permits() == 2 && Arc::ptr_eq(permits.semaphore(), &semaphore));
+/// std::thread::spawn(move || drop(permits)).join().unwrap(); // may go anywhere
+/// let mut all = semaphore.clone().try_acquire_many_owned(2).unwrap();
+/// all.merge(one);
+/// all.forget(); // none of them goes back
+/// assert_eq!(semaphore.available_permits(), 0);
+/// ```
 #[must_use = "the permits go back as soon as this is dropped"]
 #[clippy::has_significant_drop]
 #[derive(Debug)]
@@ -119,6 +167,11 @@ impl Semaphore {
         ///
         /// # Panics
         /// If these are more than [`MAX_PERMITS`](Self::MAX_PERMITS).
+        ///
+        /// ```
+        /// let semaphore = blitz_sync::Semaphore::new(2);
+        /// assert_eq!(semaphore.available_permits(), 2);
+        /// ```
         #[track_caller]
         pub const fn new(permits: usize) -> Self {
             Self {
@@ -129,6 +182,11 @@ impl Semaphore {
 
     const_fn! {
         /// As [`new`](Self::new).
+        ///
+        /// ```
+        /// static DOWNLOADS: blitz_sync::Semaphore = blitz_sync::Semaphore::const_new(4);
+        /// assert!(DOWNLOADS.try_acquire().is_ok());
+        /// ```
         #[track_caller]
         pub const fn const_new(permits: usize) -> Self {
             Self::new(permits)
@@ -136,6 +194,12 @@ impl Semaphore {
     }
 
     /// How many permits there are at the moment.
+    ///
+    /// ```
+    /// let semaphore = blitz_sync::Semaphore::new(2);
+    /// let _permit = semaphore.try_acquire().unwrap();
+    /// assert_eq!(semaphore.available_permits(), 1);
+    /// ```
     pub fn available_permits(&self) -> usize {
         self.permits.free()
     }
@@ -158,6 +222,12 @@ impl Semaphore {
     }
 
     /// Removes up to `n` permits, and returns how many there were to remove.
+    ///
+    /// ```
+    /// let semaphore = blitz_sync::Semaphore::new(2);
+    /// assert_eq!(semaphore.forget_permits(5), 2); // as many as there were
+    /// assert!(semaphore.try_acquire().is_err());
+    /// ```
     pub fn forget_permits(&self, n: usize) -> usize {
         self.permits.forget(n)
     }
@@ -177,6 +247,13 @@ impl Semaphore {
     }
 
     /// Whether [`close`](Self::close) has been called.
+    ///
+    /// ```
+    /// let semaphore = blitz_sync::Semaphore::new(2);
+    /// assert!(!semaphore.is_closed());
+    /// semaphore.close();
+    /// assert!(semaphore.is_closed());
+    /// ```
     pub fn is_closed(&self) -> bool {
         self.permits.is_closed()
     }
@@ -236,6 +313,16 @@ impl Semaphore {
     ///
     /// # Panics
     /// If `n` is more than [`MAX_PERMITS`](Self::MAX_PERMITS).
+    ///
+    /// ```
+    /// # fn block_on<F: Future>(f: F) -> F::Output { let mut f = std::pin::pin!(f); loop { if let std::task::Poll::Ready(x) = f.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop())) { return x } std::thread::yield_now() } }
+    /// # block_on(async {
+    /// let megabytes = blitz_sync::Semaphore::new(100);
+    /// let room = megabytes.acquire_many(30).await.unwrap();
+    /// assert_eq!(megabytes.available_permits(), 70);
+    /// drop(room);
+    /// # });
+    /// ```
     #[inline]
     #[track_caller]
     pub fn acquire_many(
@@ -268,6 +355,12 @@ impl Semaphore {
     ///
     /// # Errors
     /// If there are not, or the semaphore is closed.
+    ///
+    /// ```
+    /// let semaphore = blitz_sync::Semaphore::new(2);
+    /// assert!(semaphore.try_acquire_many(3).is_err());
+    /// assert!(semaphore.try_acquire_many(2).is_ok());
+    /// ```
     #[inline]
     pub fn try_acquire_many(&self, n: u32) -> Result<SemaphorePermit<'_>, TryAcquireError> {
         self.try_take(n)?;
@@ -281,6 +374,15 @@ impl Semaphore {
     ///
     /// # Panics
     /// Inside of a current-thread runtime, whose thread would wait for itself.
+    ///
+    /// ```
+    /// let semaphore = blitz_sync::Semaphore::new(1);
+    /// let permit = semaphore.blocking_acquire().unwrap();
+    /// std::thread::scope(|threads| {
+    ///     threads.spawn(|| drop(semaphore.blocking_acquire())); // waits for us
+    ///     drop(permit);
+    /// });
+    /// ```
     #[track_caller]
     pub fn blocking_acquire(&self) -> Result<SemaphorePermit<'_>, AcquireError> {
         self.blocking_acquire_many(1)
@@ -293,6 +395,12 @@ impl Semaphore {
     ///
     /// # Panics
     /// Inside of a current-thread runtime, whose thread would wait for itself; if `n` is more than [`MAX_PERMITS`](Self::MAX_PERMITS).
+    ///
+    /// ```
+    /// let semaphore = blitz_sync::Semaphore::new(3);
+    /// let permits = semaphore.blocking_acquire_many(2).unwrap();
+    /// assert_eq!(permits.num_permits(), 2);
+    /// ```
     #[track_caller]
     pub fn blocking_acquire_many(&self, n: u32) -> Result<SemaphorePermit<'_>, AcquireError> {
         self.take_blocking(n, "Semaphore::blocking_acquire")?;
@@ -328,6 +436,18 @@ impl Semaphore {
     ///
     /// # Panics
     /// As there.
+    ///
+    /// ```
+    /// # fn block_on<F: Future>(f: F) -> F::Output { let mut f = std::pin::pin!(f); loop { if let std::task::Poll::Ready(x) = f.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop())) { return x } std::thread::yield_now() } }
+    /// # block_on(async {
+    /// use std::sync::Arc;
+    ///
+    /// let semaphore = Arc::new(blitz_sync::Semaphore::new(3));
+    /// let permits = semaphore.clone().acquire_many_owned(2).await.unwrap();
+    /// assert_eq!(semaphore.available_permits(), 1);
+    /// # drop(permits);
+    /// # });
+    /// ```
     #[inline]
     pub async fn acquire_many_owned(
         self: Arc<Self>,
@@ -341,6 +461,15 @@ impl Semaphore {
     ///
     /// # Errors
     /// As there.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// let semaphore = Arc::new(blitz_sync::Semaphore::new(1));
+    /// let permit = semaphore.clone().try_acquire_owned().unwrap();
+    /// assert!(semaphore.try_acquire_owned().is_err());
+    /// # drop(permit);
+    /// ```
     pub fn try_acquire_owned(self: Arc<Self>) -> Result<OwnedSemaphorePermit, TryAcquireError> {
         self.try_acquire_many_owned(1)
     }
@@ -349,6 +478,14 @@ impl Semaphore {
     ///
     /// # Errors
     /// As there.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// let semaphore = Arc::new(blitz_sync::Semaphore::new(2));
+    /// assert!(semaphore.clone().try_acquire_many_owned(3).is_err());
+    /// assert!(semaphore.try_acquire_many_owned(2).is_ok());
+    /// ```
     pub fn try_acquire_many_owned(
         self: Arc<Self>,
         n: u32,
@@ -364,6 +501,16 @@ impl Semaphore {
     ///
     /// # Panics
     /// As there.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// let semaphore = Arc::new(blitz_sync::Semaphore::new(1));
+    /// let permit = semaphore.clone().blocking_acquire_owned().unwrap();
+    /// let other = std::thread::spawn(move || semaphore.blocking_acquire_owned().is_ok()); // waits for us
+    /// drop(permit);
+    /// assert!(other.join().unwrap());
+    /// ```
     #[track_caller]
     pub fn blocking_acquire_owned(self: Arc<Self>) -> Result<OwnedSemaphorePermit, AcquireError> {
         self.blocking_acquire_many_owned(1)
@@ -376,6 +523,14 @@ impl Semaphore {
     ///
     /// # Panics
     /// As there.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// let semaphore = Arc::new(blitz_sync::Semaphore::new(3));
+    /// let permits = semaphore.blocking_acquire_many_owned(3).unwrap();
+    /// assert_eq!(permits.num_permits(), 3);
+    /// ```
     #[track_caller]
     pub fn blocking_acquire_many_owned(
         self: Arc<Self>,

@@ -48,6 +48,13 @@ enum Flaw {
 }
 
 /// The cell was set before. Here is the value that came too late.
+///
+/// ```
+/// use blitz_sync::{SetOnce, SetOnceError};
+///
+/// let cell = SetOnce::const_new_with(7);
+/// assert_eq!(cell.set(8), Err(SetOnceError(8))); // the value comes back
+/// ```
 #[derive(Debug, PartialEq, Eq)]
 pub struct SetOnceError<T>(pub T);
 
@@ -62,6 +69,14 @@ impl<T: fmt::Debug> Error for SetOnceError<T> {}
 impl<T> SetOnce<T> {
     const_fn! {
         /// An empty cell.
+        ///
+        /// ```
+        /// use blitz_sync::SetOnce;
+        ///
+        /// static ADDRESS: SetOnce<String> = SetOnce::new();
+        ///
+        /// assert!(!ADDRESS.initialized() && ADDRESS.get().is_none());
+        /// ```
         pub const fn new() -> Self {
             Self::with(false, MaybeUninit::uninit(), Flaws::NONE)
         }
@@ -76,6 +91,13 @@ impl<T> SetOnce<T> {
 
     const_fn! {
         /// A cell with a value.
+        ///
+        /// ```
+        /// static ANSWER: blitz_sync::SetOnce<u32> = blitz_sync::SetOnce::const_new_with(42);
+        /// assert_eq!(ANSWER.get(), Some(&42));
+        /// let cell = blitz_sync::SetOnce::new_with(Some(7));
+        /// assert_eq!(cell.into_inner(), Some(7));
+        /// ```
         pub const fn const_new_with(value: T) -> Self {
             Self::with(true, MaybeUninit::new(value), Flaws::NONE)
         }

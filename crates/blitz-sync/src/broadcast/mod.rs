@@ -111,6 +111,24 @@ fn with_flaws<T: Clone>(capacity: usize, flaws: Flaws<slot::Flaw>) -> (Sender<T>
 }
 
 /// The half that sends: clone it for more of them. The channel is closed when the last one is dropped.
+///
+/// ```
+/// # fn block_on<F: Future>(f: F) -> F::Output { let mut f = std::pin::pin!(f); loop { if let std::task::Poll::Ready(x) = f.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop())) { return x } std::thread::yield_now() } }
+/// # block_on(async {
+/// let (sender, mut first) = blitz_sync::broadcast::channel(8);
+/// let mut second = sender.subscribe(); // sees what is sent from now on
+/// assert_eq!(sender.send("hello"), Ok(2)); // two receivers
+/// assert_eq!((first.try_recv(), sender.len()), (Ok("hello"), 1));
+/// assert_eq!(second.try_recv(), Ok("hello"));
+/// assert!(sender.is_empty() && sender.receiver_count() == 2);
+///
+/// let weak = sender.downgrade(); // does not keep the channel open
+/// assert_eq!((sender.strong_count(), sender.weak_count()), (1, 1));
+/// assert!(weak.upgrade().unwrap().same_channel(&sender));
+/// drop((first, second));
+/// sender.closed().await; // nobody listens any more
+/// # });
+/// ```
 pub struct Sender<T> {
     shared: Arc<Shared<T>>,
 }
@@ -120,6 +138,14 @@ impl<T> Sender<T> {
     ///
     /// # Panics
     /// If `capacity` is 0 or more than 2^28.
+    ///
+    /// ```
+    /// let sender = blitz_sync::broadcast::Sender::new(8);
+    /// assert!(sender.send(1).is_err()); // nobody listens yet
+    /// let mut receiver = sender.subscribe();
+    /// sender.send(2).unwrap();
+    /// assert_eq!(receiver.try_recv(), Ok(2));
+    /// ```
     #[must_use]
     #[track_caller]
     pub fn new(capacity: usize) -> Self {
@@ -293,6 +319,15 @@ impl<T> fmt::Debug for Sender<T> {
 }
 
 /// A sender that does not keep the channel open.
+///
+/// ```
+/// let (sender, receiver) = blitz_sync::broadcast::channel::<u32>(8);
+/// let weak = sender.downgrade();
+/// assert_eq!((weak.strong_count(), weak.weak_count()), (1, 1));
+/// assert!(weak.upgrade().is_some());
+/// drop(sender);
+/// assert!(weak.upgrade().is_none() && receiver.is_closed());
+/// ```
 pub struct WeakSender<T> {
     shared: Arc<Shared<T>>,
 }

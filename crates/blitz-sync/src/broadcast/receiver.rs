@@ -15,6 +15,20 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
 
 /// A receiver of all that is sent while it exists. Dropping it unsubscribes.
+///
+/// ```
+/// let (sender, mut receiver) = blitz_sync::broadcast::channel(8);
+/// sender.send("one").unwrap();
+/// let mut late = receiver.resubscribe(); // sees what is sent from now on
+/// sender.send("two").unwrap();
+/// assert_eq!((receiver.len(), late.len()), (2, 1));
+/// assert!(receiver.same_channel(&late));
+/// assert_eq!((receiver.sender_strong_count(), receiver.sender_weak_count()), (1, 0));
+/// assert_eq!((receiver.try_recv(), receiver.blocking_recv()), (Ok("one"), Ok("two")));
+/// drop(sender);
+/// assert!(receiver.is_empty() && late.is_closed());
+/// assert_eq!(late.try_recv(), Ok("two"));
+/// ```
 pub struct Receiver<T> {
     shared: Arc<Shared<T>>,
     /// The message that it reads next.

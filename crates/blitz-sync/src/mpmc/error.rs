@@ -3,10 +3,28 @@
 use std::fmt;
 
 /// The channel is closed. Here is the message.
+///
+/// ```
+/// let (sender, receiver) = blitz_sync::mpmc::unbounded();
+/// drop(receiver);
+/// assert_eq!(sender.try_send("hello").unwrap_err().into_inner(), "hello");
+/// let error = sender.send_blocking("hello").unwrap_err();
+/// println!("{error}");
+/// assert_eq!(error.into_inner(), "hello"); // it comes back
+/// ```
 #[derive(PartialEq, Eq, Clone, Copy)]
 pub struct SendError<T>(pub T);
 
 /// A message was not sent. Here it is.
+///
+/// ```
+/// let (sender, receiver) = blitz_sync::mpmc::bounded(1);
+/// sender.try_send(1).unwrap();
+/// let error = sender.try_send(2).unwrap_err();
+/// assert!(error.is_full() && !error.is_closed());
+/// assert_eq!(error.into_inner(), 2); // it comes back
+/// # drop(receiver);
+/// ```
 #[derive(PartialEq, Eq, Clone, Copy)]
 pub enum TrySendError<T> {
     /// There is no room, or others wait for it.
@@ -16,10 +34,23 @@ pub enum TrySendError<T> {
 }
 
 /// The channel is closed, and all messages have been received.
+///
+/// ```
+/// let (sender, receiver) = blitz_sync::mpmc::unbounded::<u32>();
+/// drop(sender);
+/// println!("{}", receiver.recv_blocking().unwrap_err());
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RecvError;
 
 /// There is no message.
+///
+/// ```
+/// let (sender, receiver) = blitz_sync::mpmc::unbounded::<u32>();
+/// assert!(receiver.try_recv().unwrap_err().is_empty());
+/// drop(sender);
+/// assert!(receiver.try_recv().unwrap_err().is_closed());
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TryRecvError {
     /// Not at the moment.

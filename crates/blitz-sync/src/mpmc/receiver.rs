@@ -21,6 +21,19 @@ type Shared<T> = Core<T, Flow<T>>;
 /// The half that receives: clone it for more of them. The last one that is dropped closes the channel and drops what is in it.
 ///
 /// With the feature `stream` it is a `Stream`, too, which keeps a place in line of its own: 80 bytes, allocated the first time that the stream waits.
+///
+/// ```
+/// let (sender, receiver) = blitz_sync::mpmc::bounded(4);
+/// (1..=3).for_each(|number| sender.try_send(number).unwrap());
+/// assert_eq!((receiver.len(), receiver.capacity(), receiver.is_full()), (3, Some(4), false));
+/// assert_eq!((receiver.sender_count(), receiver.receiver_count()), (1, 1));
+/// let other = receiver.clone(); // each message goes to one of them
+/// assert!(receiver.same_channel(&other));
+/// assert_eq!((receiver.try_recv(), other.try_recv()), (Ok(1), Ok(2)));
+/// assert!(receiver.close()); // what is there can still be received
+/// assert!(receiver.is_closed() && !receiver.is_empty());
+/// assert_eq!(other.try_recv(), Ok(3));
+/// ```
 pub struct Receiver<T> {
     core: Arc<Shared<T>>,
     stream: Option<Pin<Box<Node>>>,
@@ -106,11 +119,23 @@ impl<T> Receiver<T> {
     }
 
     /// Do both belong to the same channel?
+    ///
+    /// ```
+    /// let (_, one) = blitz_sync::mpmc::unbounded::<u32>();
+    /// let (_, two) = blitz_sync::mpmc::unbounded::<u32>();
+    /// assert!(one.same_channel(&one.clone()) && !one.same_channel(&two));
+    /// ```
     pub fn same_channel(&self, other: &Self) -> bool {
         std::ptr::eq::<Shared<T>>(&*self.core, &*other.core)
     }
 
     /// A handle that does not keep the channel open.
+    ///
+    /// ```
+    /// let (_sender, receiver) = blitz_sync::mpmc::unbounded::<u32>();
+    /// let weak = receiver.downgrade();
+    /// assert!(weak.upgrade().unwrap().same_channel(&receiver));
+    /// ```
     #[must_use]
     pub fn downgrade(&self) -> WeakReceiver<T> {
         WeakReceiver(Arc::clone(&self.core))
@@ -217,6 +242,14 @@ impl<T> fmt::Debug for Recv<'_, T> {
 }
 
 /// A receiver that does not keep the channel open.
+///
+/// ```
+/// let (sender, receiver) = blitz_sync::mpmc::unbounded::<u32>();
+/// let weak = receiver.downgrade(); // does not keep the channel open
+/// assert!(weak.upgrade().is_some());
+/// drop(receiver);
+/// assert!(weak.upgrade().is_none() && sender.is_closed());
+/// ```
 pub struct WeakReceiver<T>(Arc<Shared<T>>);
 
 impl<T> WeakReceiver<T> {

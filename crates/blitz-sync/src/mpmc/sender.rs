@@ -8,6 +8,18 @@ use crate::channel::queue::{Limited, Queue, Refused};
 use std::fmt;
 
 /// The half that sends: clone it for more of them. The last one that is dropped closes the channel.
+///
+/// ```
+/// let (sender, receiver) = blitz_sync::mpmc::bounded(1);
+/// let other = sender.clone();
+/// assert!(sender.same_channel(&other));
+/// other.try_send("hello").unwrap();
+/// assert_eq!((sender.len(), sender.capacity()), (1, Some(1)));
+/// assert!(sender.is_full() && !sender.is_empty());
+/// assert_eq!((sender.sender_count(), sender.receiver_count()), (2, 1));
+/// assert!(sender.close() && sender.is_closed());
+/// assert_eq!(receiver.try_recv(), Ok("hello"));
+/// ```
 pub struct Sender<T>(pub(super) Tx<T, Flow<T>>);
 
 about_the_channel!(Sender, |this| this.0);
@@ -71,6 +83,15 @@ impl<T> Sender<T> {
     }
 
     /// Waits until the channel is closed. Cancel-safe.
+    ///
+    /// ```
+    /// # fn block_on<F: Future>(f: F) -> F::Output { let mut f = std::pin::pin!(f); loop { if let std::task::Poll::Ready(x) = f.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop())) { return x } std::thread::yield_now() } }
+    /// # block_on(async {
+    /// let (sender, receiver) = blitz_sync::mpmc::unbounded::<u32>();
+    /// drop(receiver);
+    /// sender.closed().await; // nobody would receive anything
+    /// # });
+    /// ```
     pub async fn closed(&self) {
         self.0.closed().await;
     }
@@ -94,6 +115,15 @@ impl<T> Clone for Sender<T> {
 }
 
 /// A sender that does not keep the channel open.
+///
+/// ```
+/// let (sender, receiver) = blitz_sync::mpmc::unbounded::<u32>();
+/// let weak = sender.downgrade(); // does not keep the channel open
+/// weak.upgrade().unwrap().try_send(7).unwrap();
+/// drop(sender);
+/// assert!(weak.upgrade().is_none());
+/// assert_eq!(receiver.try_recv(), Ok(7));
+/// ```
 pub struct WeakSender<T>(WeakTx<T, Flow<T>>);
 
 impl<T> WeakSender<T> {

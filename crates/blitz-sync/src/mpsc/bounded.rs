@@ -40,16 +40,59 @@ pub(super) fn halves<T>(core: Arc<Core<T, Ring<T>>>) -> (Sender<T>, Receiver<T>)
 }
 
 /// The half that sends: clone it for more of them. The channel is closed when the last one is dropped.
+///
+/// ```
+/// let (sender, mut receiver) = blitz_sync::mpsc::channel::<u32>(2);
+/// assert!(sender.same_channel(&sender.clone()));
+/// let weak = sender.downgrade(); // does not keep the channel open
+/// assert_eq!((sender.strong_count(), sender.weak_count()), (1, 1));
+/// weak.upgrade().unwrap().try_send(7).unwrap();
+/// assert_eq!((sender.capacity(), sender.max_capacity()), (1, 2));
+/// receiver.close();
+/// assert!(sender.is_closed());
+/// assert_eq!(receiver.try_recv(), Ok(7));
+/// ```
 pub struct Sender<T>(pub(super) Tx<T, Ring<T>>);
 
 receiver! {
     /// The half that receives. Also a `Stream`.
+    ///
+    /// ```
+    /// # fn block_on<F: Future>(f: F) -> F::Output { let mut f = std::pin::pin!(f); loop { if let std::task::Poll::Ready(x) = f.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop())) { return x } std::thread::yield_now() } }
+    /// # block_on(async {
+    /// use std::future::poll_fn;
+    ///
+    /// let (sender, mut receiver) = blitz_sync::mpsc::channel(8);
+    /// (0..6).for_each(|number| sender.try_send(number).unwrap());
+    /// assert_eq!((receiver.len(), receiver.capacity(), receiver.max_capacity()), (6, 2, 8));
+    /// assert_eq!((receiver.sender_strong_count(), receiver.sender_weak_count()), (1, 0));
+    /// // One at a time, or several.
+    /// assert_eq!(poll_fn(|cx| receiver.poll_recv(cx)).await, Some(0));
+    /// let mut several = vec![];
+    /// assert_eq!(receiver.recv_many(&mut several, 2).await, 2);
+    /// assert_eq!(poll_fn(|cx| receiver.poll_recv_many(cx, &mut several, 2)).await, 2);
+    /// receiver.close(); // what is there can still be received
+    /// assert!(receiver.is_closed() && !receiver.is_empty());
+    /// assert_eq!(receiver.blocking_recv_many(&mut several, 10), 1);
+    /// assert_eq!(several, [1, 2, 3, 4, 5]);
+    /// # });
+    /// ```
     Receiver, Ring, Core::serve_senders, "blitz_sync::mpsc::channel(4)"
 }
 
 senders! {
     Sender,
     /// A sender that does not keep the channel open.
+    ///
+    /// ```
+    /// let (sender, mut receiver) = blitz_sync::mpsc::channel::<u32>(1);
+    /// let weak = sender.downgrade();
+    /// weak.upgrade().unwrap().try_send(7).unwrap();
+    /// assert_eq!((weak.strong_count(), weak.weak_count()), (1, 1));
+    /// drop(sender);
+    /// assert!(weak.upgrade().is_none()); // the channel is closed
+    /// assert_eq!(receiver.try_recv(), Ok(7));
+    /// ```
     WeakSender, Ring
 }
 
@@ -111,6 +154,24 @@ impl<T> Sender<T> {
     ///
     /// # Panics
     /// If the thread is in no Blitz runtime, which has the timers. On other executors, put their time-out around [`reserve`](Self::reserve).
+    ///
+    /// ```
+    /// use blitz_sync::mpsc::{Sender, error::SendTimeoutError};
+    /// use std::time::Duration;
+    ///
+    /// /// In a task of a `blitz_io` runtime.
+    /// async fn offer(sender: &Sender<String>, text: String) -> bool {
+    ///     match sender.send_timeout(text, Duration::from_millis(100)).await {
+    ///         Ok(()) => true,
+    ///         Err(SendTimeoutError::Timeout(text)) => {
+    ///             println!("nobody has time for {text}");
+    ///             false
+    ///         }
+    ///         Err(SendTimeoutError::Closed(_)) => false,
+    ///     }
+    /// }
+    /// # let _ = offer;
+    /// ```
     #[cfg(all(feature = "timeout", not(loom)))]
     pub async fn send_timeout(
         &self,
@@ -188,6 +249,18 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     /// If the receiver is gone or has been closed, or if so many never fit.
+    ///
+    /// ```
+    /// # fn block_on<F: Future>(f: F) -> F::Output { let mut f = std::pin::pin!(f); loop { if let std::task::Poll::Ready(x) = f.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop())) { return x } std::thread::yield_now() } }
+    /// # block_on(async {
+    /// let (sender, mut receiver) = blitz_sync::mpsc::channel(4);
+    /// for permit in sender.reserve_many(2).await.unwrap() {
+    ///     permit.send("hello");
+    /// }
+    /// assert_eq!(receiver.len(), 2);
+    /// # receiver.close();
+    /// # });
+    /// ```
     pub async fn reserve_many(&self, count: usize) -> Result<PermitIterator<'_, T>, SendError<()>> {
         if count > self.max_capacity() {
             return Err(SendError(()));
@@ -200,6 +273,17 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     /// If the receiver is gone or has been closed.
+    ///
+    /// ```
+    /// # fn block_on<F: Future>(f: F) -> F::Output { let mut f = std::pin::pin!(f); loop { if let std::task::Poll::Ready(x) = f.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop())) { return x } std::thread::yield_now() } }
+    /// # block_on(async {
+    /// let (sender, mut receiver) = blitz_sync::mpsc::channel(1);
+    /// let permit = sender.reserve_owned().await.unwrap(); // may go to another task
+    /// let sender = permit.send("hello");
+    /// assert_eq!(receiver.recv().await, Some("hello"));
+    /// # drop(sender);
+    /// # });
+    /// ```
     pub async fn reserve_owned(self) -> Result<OwnedPermit<T>, SendError<()>> {
         self.wait_for_room(1).await?;
         Ok(OwnedPermit::new(self))
@@ -213,6 +297,13 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     /// If there is none (or others wait for it), or if the receiver is gone or has been closed.
+    ///
+    /// ```
+    /// let (sender, _receiver) = blitz_sync::mpsc::channel(1);
+    /// let permit = sender.try_reserve().unwrap();
+    /// assert!(sender.try_reserve().is_err());
+    /// permit.send("hello");
+    /// ```
     pub fn try_reserve(&self) -> Result<Permit<'_, T>, TrySendError<()>> {
         self.0.queue.reserve(1).map_err(refused)?;
         Ok(Permit::new(&self.0))
@@ -222,6 +313,12 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     /// If there is not that much (or others wait for it), or if the receiver is gone or has been closed.
+    ///
+    /// ```
+    /// let (sender, _receiver) = blitz_sync::mpsc::channel::<u32>(2);
+    /// assert!(sender.try_reserve_many(3).is_err());
+    /// assert_eq!(sender.try_reserve_many(2).unwrap().len(), 2);
+    /// ```
     pub fn try_reserve_many(
         &self,
         count: usize,
@@ -235,6 +332,13 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     /// The sender, if there is no room (or others wait for it), or if the receiver is gone or has been closed.
+    ///
+    /// ```
+    /// let (sender, _receiver) = blitz_sync::mpsc::channel::<u32>(1);
+    /// let permit = sender.clone().try_reserve_owned().unwrap();
+    /// assert!(sender.try_reserve_owned().is_err());
+    /// permit.send(7);
+    /// ```
     pub fn try_reserve_owned(self) -> Result<OwnedPermit<T>, TrySendError<Self>> {
         match self.0.queue.reserve(1) {
             Ok(()) => Ok(OwnedPermit::new(self)),

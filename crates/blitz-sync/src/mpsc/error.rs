@@ -3,6 +3,15 @@
 use std::fmt;
 
 /// The receiver is gone, or has been closed. Here is the message.
+///
+/// ```
+/// use blitz_sync::mpsc::{error::SendError, unbounded_channel};
+///
+/// let (sender, receiver) = unbounded_channel();
+/// drop(receiver);
+/// let SendError(message) = sender.send("hello").unwrap_err();
+/// assert_eq!(message, "hello"); // it comes back
+/// ```
 #[derive(PartialEq, Eq, Clone, Copy)]
 pub struct SendError<T>(pub T);
 
@@ -21,6 +30,16 @@ impl<T> fmt::Display for SendError<T> {
 impl<T> std::error::Error for SendError<T> {}
 
 /// A message was not sent. Here it is.
+///
+/// ```
+/// use blitz_sync::mpsc::{channel, error::TrySendError};
+///
+/// let (sender, receiver) = channel(1);
+/// sender.try_send(1).unwrap();
+/// assert_eq!(sender.try_send(2), Err(TrySendError::Full(2)));
+/// drop(receiver);
+/// assert_eq!(sender.try_send(2).unwrap_err().into_inner(), 2);
+/// ```
 #[derive(PartialEq, Eq, Clone, Copy)]
 pub enum TrySendError<T> {
     /// There is no room, or others wait for it.
@@ -67,6 +86,14 @@ impl<T> From<SendError<T>> for TrySendError<T> {
 }
 
 /// A message was not sent. Here it is.
+///
+/// ```
+/// use blitz_sync::mpsc::error::SendTimeoutError;
+///
+/// let error = SendTimeoutError::Timeout("message");
+/// println!("{error}");
+/// assert_eq!(error.into_inner(), "message");
+/// ```
 #[derive(PartialEq, Eq, Clone, Copy)]
 pub enum SendTimeoutError<T> {
     /// There was no room in time.
@@ -107,6 +134,15 @@ impl<T> fmt::Display for SendTimeoutError<T> {
 impl<T> std::error::Error for SendTimeoutError<T> {}
 
 /// There is no message.
+///
+/// ```
+/// use blitz_sync::mpsc::{channel, error::TryRecvError};
+///
+/// let (sender, mut receiver) = channel::<u32>(1);
+/// assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
+/// drop(sender);
+/// assert_eq!(receiver.try_recv(), Err(TryRecvError::Disconnected));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TryRecvError {
     /// Not at the moment.

@@ -8,6 +8,14 @@ use std::iter::FusedIterator;
 use std::mem::ManuallyDrop;
 
 /// Room for one message. Dropped unused, it gives the room to the next sender in line.
+///
+/// ```
+/// let (sender, mut receiver) = blitz_sync::mpsc::channel(1);
+/// let permit = sender.try_reserve().unwrap();
+/// assert_eq!(sender.capacity(), 0); // nobody else gets in
+/// permit.send("hello");
+/// assert_eq!(receiver.try_recv(), Ok("hello"));
+/// ```
 #[must_use = "the room is given back when the permit is dropped"]
 pub struct Permit<'a, T>(&'a Tx<T, Ring<T>>);
 
@@ -36,6 +44,14 @@ impl<T> fmt::Debug for Permit<'_, T> {
 }
 
 /// Room for several messages, as so many permits. What is left when it is dropped is given back.
+///
+/// ```
+/// let (sender, mut receiver) = blitz_sync::mpsc::channel(3);
+/// for (number, permit) in (1..).zip(sender.try_reserve_many(2).unwrap()) {
+///     permit.send(number);
+/// }
+/// assert_eq!((receiver.try_recv(), receiver.try_recv()), (Ok(1), Ok(2)));
+/// ```
 #[must_use = "the room is given back when the permits are dropped"]
 pub struct PermitIterator<'a, T> {
     sender: &'a Tx<T, Ring<T>>,
@@ -82,6 +98,16 @@ impl<T> fmt::Debug for PermitIterator<'_, T> {
 }
 
 /// Room for one message, and the sender that reserved it.
+///
+/// ```
+/// let (sender, mut receiver) = blitz_sync::mpsc::channel(2);
+/// let (one, two) = (sender.clone().try_reserve_owned().unwrap(), sender.clone().try_reserve_owned().unwrap());
+/// assert!(one.same_channel(&two) && one.same_channel_as_sender(&sender));
+/// let sender = one.send("hello"); // and the sender comes back
+/// let sender = two.release(); // without a message
+/// assert_eq!(receiver.try_recv(), Ok("hello"));
+/// assert_eq!(sender.capacity(), 2);
+/// ```
 #[must_use = "the room is given back when the permit is dropped"]
 pub struct OwnedPermit<T> {
     /// Empty when the room has been used or given back.

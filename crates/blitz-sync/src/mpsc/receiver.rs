@@ -186,6 +186,15 @@ macro_rules! senders {
     ($Sender:ident, $(#[$attribute:meta])* $Weak:ident, $Queue:ident) => {
         impl<T> $Sender<T> {
             /// Waits until the receiver is dropped or closed: nothing that is sent would be received. Cancel-safe.
+            ///
+            /// ```
+            /// # fn block_on<F: Future>(f: F) -> F::Output { let mut f = std::pin::pin!(f); loop { if let std::task::Poll::Ready(x) = f.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop())) { return x } std::thread::yield_now() } }
+            /// # block_on(async {
+            /// let (sender, receiver) = blitz_sync::mpsc::unbounded_channel::<u32>();
+            /// drop(receiver);
+            /// sender.closed().await; // nobody would receive anything
+            /// # });
+            /// ```
             pub async fn closed(&self) {
                 self.0.closed().await;
             }

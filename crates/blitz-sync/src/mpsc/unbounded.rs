@@ -36,16 +36,58 @@ pub(super) fn halves<T>(
 }
 
 /// The half that sends: clone it for more of them. The channel is closed when the last one is dropped.
+///
+/// ```
+/// let (sender, mut receiver) = blitz_sync::mpsc::unbounded_channel();
+/// assert!(sender.same_channel(&sender.clone()));
+/// let weak = sender.downgrade(); // does not keep the channel open
+/// assert_eq!((sender.strong_count(), sender.weak_count()), (1, 1));
+/// weak.upgrade().unwrap().send(7).unwrap();
+/// receiver.close();
+/// assert!(sender.is_closed());
+/// assert_eq!(receiver.try_recv(), Ok(7));
+/// ```
 pub struct UnboundedSender<T>(Tx<T, Single<T>>);
 
 receiver! {
     /// The half that receives. Also a `Stream`.
+    ///
+    /// ```
+    /// # fn block_on<F: Future>(f: F) -> F::Output { let mut f = std::pin::pin!(f); loop { if let std::task::Poll::Ready(x) = f.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop())) { return x } std::thread::yield_now() } }
+    /// # block_on(async {
+    /// use std::future::poll_fn;
+    ///
+    /// let (sender, mut receiver) = blitz_sync::mpsc::unbounded_channel();
+    /// (0..6).for_each(|number| sender.send(number).unwrap());
+    /// assert_eq!(receiver.len(), 6);
+    /// assert_eq!((receiver.sender_strong_count(), receiver.sender_weak_count()), (1, 0));
+    /// // One at a time, or several.
+    /// assert_eq!(poll_fn(|cx| receiver.poll_recv(cx)).await, Some(0));
+    /// let mut several = vec![];
+    /// assert_eq!(receiver.recv_many(&mut several, 2).await, 2);
+    /// assert_eq!(poll_fn(|cx| receiver.poll_recv_many(cx, &mut several, 2)).await, 2);
+    /// receiver.close(); // what is there can still be received
+    /// assert!(receiver.is_closed() && !receiver.is_empty());
+    /// assert_eq!(receiver.blocking_recv_many(&mut several, 10), 1);
+    /// assert_eq!(several, [1, 2, 3, 4, 5]);
+    /// # });
+    /// ```
     UnboundedReceiver, Single, |_| {}, "blitz_sync::mpsc::unbounded_channel()"
 }
 
 senders! {
     UnboundedSender,
     /// A sender that does not keep the channel open.
+    ///
+    /// ```
+    /// let (sender, mut receiver) = blitz_sync::mpsc::unbounded_channel();
+    /// let weak = sender.downgrade();
+    /// weak.upgrade().unwrap().send(7).unwrap();
+    /// assert_eq!((weak.strong_count(), weak.weak_count()), (1, 1));
+    /// drop(sender);
+    /// assert!(weak.upgrade().is_none()); // the channel is closed
+    /// assert_eq!(receiver.try_recv(), Ok(7));
+    /// ```
     WeakUnboundedSender, Single
 }
 

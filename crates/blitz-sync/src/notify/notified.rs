@@ -17,12 +17,39 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
 
 /// Waits for a notification; see [`Notify::notified`].
+///
+/// ```
+/// # fn block_on<F: Future>(f: F) -> F::Output { let mut f = std::pin::pin!(f); loop { if let std::task::Poll::Ready(x) = f.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop())) { return x } std::thread::yield_now() } }
+/// # block_on(async {
+/// use std::pin::pin;
+///
+/// let notify = blitz_sync::Notify::new();
+/// let mut notified = pin!(notify.notified());
+/// assert!(!notified.as_mut().enable()); // in line now, without being polled
+/// notify.notify_one();
+/// notified.await;
+/// # });
+/// ```
 #[must_use = "futures do nothing unless polled"]
 pub struct Notified<'a> {
     pub(super) wait: Wait<&'a Notify>,
 }
 
 /// As [`Notified`], without a lifetime: it shares the [`Notify`].
+///
+/// ```
+/// # fn block_on<F: Future>(f: F) -> F::Output { let mut f = std::pin::pin!(f); loop { if let std::task::Poll::Ready(x) = f.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop())) { return x } std::thread::yield_now() } }
+/// # block_on(async {
+/// use std::pin::pin;
+/// use std::sync::Arc;
+///
+/// let notify = Arc::new(blitz_sync::Notify::new());
+/// let mut notified = pin!(notify.clone().notified_owned());
+/// assert!(!notified.as_mut().enable()); // in line now, without being polled
+/// notify.notify_one();
+/// notified.await;
+/// # });
+/// ```
 #[must_use = "futures do nothing unless polled"]
 pub struct OwnedNotified {
     pub(super) wait: Wait<Arc<Notify>>,

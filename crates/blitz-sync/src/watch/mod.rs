@@ -109,6 +109,16 @@ fn with_version<T>(first: T, version: Version) -> (Sender<T>, Receiver<T>) {
 }
 
 /// A borrowed value: while it is there, no other value can be sent.
+///
+/// ```
+/// let (sender, mut receiver) = blitz_sync::watch::channel(vec![1, 2]);
+/// sender.send(vec![3]).unwrap();
+/// let value = receiver.borrow_and_update();
+/// assert!(value.has_changed());
+/// assert_eq!(*value, [3]);
+/// drop(value); // soon: whoever sends waits for this
+/// assert!(!receiver.borrow().has_changed());
+/// ```
 pub struct Ref<'a, T> {
     value: RwLockReadGuard<'a, T>,
     has_changed: bool,

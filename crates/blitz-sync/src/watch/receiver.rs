@@ -14,6 +14,20 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 /// The half that sees the value. A clone has seen what its original has.
+///
+/// ```
+/// let (sender, mut receiver) = blitz_sync::watch::channel("first");
+/// assert!(!receiver.has_changed().unwrap()); // it has seen the first value
+/// sender.send("second").unwrap();
+/// assert!(receiver.has_changed().unwrap());
+/// receiver.mark_unchanged(); // never mind
+/// assert!(!receiver.has_changed().unwrap());
+/// receiver.mark_changed(); // once more
+/// assert_eq!(*receiver.borrow_and_update(), "second");
+/// assert!(receiver.same_channel(&receiver.clone()) && !receiver.is_closed());
+/// drop(sender);
+/// assert!(receiver.is_closed());
+/// ```
 pub struct Receiver<T> {
     shared: Arc<Shared<T>>,
     seen: Seen,

@@ -9,6 +9,21 @@ use crate::until::Until;
 use std::fmt;
 
 /// The half that changes the value: clone it for more of them.
+///
+/// ```
+/// # fn block_on<F: Future>(f: F) -> F::Output { let mut f = std::pin::pin!(f); loop { if let std::task::Poll::Ready(x) = f.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop())) { return x } std::thread::yield_now() } }
+/// # block_on(async {
+/// let (sender, receiver) = blitz_sync::watch::channel(1);
+/// let other = sender.clone();
+/// assert!(sender.same_channel(&other));
+/// assert_eq!((sender.sender_count(), sender.receiver_count()), (2, 1));
+/// other.send(2).unwrap();
+/// assert_eq!((*sender.borrow(), *receiver.borrow()), (2, 2));
+/// drop(receiver);
+/// assert!(sender.is_closed());
+/// sender.closed().await; // nobody looks any more
+/// # });
+/// ```
 pub struct Sender<T> {
     shared: Arc<Shared<T>>,
 }
