@@ -14,10 +14,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake};
 use std::thread;
 
+type LocalTask = Pin<Box<dyn Future<Output = ()>>>;
+
 /// Runs tasks on one thread, in turns; the thread sleeps when there is none to be polled.
 #[derive(Clone, Default)]
 struct Executor {
-    new: Rc<RefCell<Vec<Pin<Box<dyn Future<Output = ()>>>>>>,
+    new: Rc<RefCell<Vec<LocalTask>>>,
     budget: bool,
 }
 
