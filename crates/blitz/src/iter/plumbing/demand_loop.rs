@@ -206,6 +206,19 @@ where
     hand_over(|| begin(len, bounds, producer, consumer))
 }
 
+/// Cuts off the first items, with what is to become of them, from the rest and what is to become of that. Left to the compiler whether it is inlined: in a long chain of adaptors
+/// this is most of the code around the loop proper.
+#[inline]
+fn cut<P, C>(items: usize, producer: P, consumer: C) -> (P, C, P, C)
+where
+    P: Producer,
+    C: Consumer<P::Item>,
+{
+    let (first, rest) = producer.split_at(items);
+    let (for_first, for_rest, _) = consumer.split_at(items);
+    (first, for_first, rest, for_rest)
+}
+
 /// The loop proper. It is not inlined, so that its machine code exists once and not in every step. `parts`: in so many pieces it could have been cut.
 #[inline(never)]
 pub(super) fn fold<P, F>(parts: Parts, producer: P, folder: F) -> F
@@ -243,8 +256,7 @@ where
 {
     let start = Site::is_to_be_checked().then(ticks_at_work);
     let mut ahead = len - block;
-    let (items, mut producer) = producer.split_at(block);
-    let (for_items, mut consumer, _) = consumer.split_at(block);
+    let (items, for_items, mut producer, mut consumer) = cut(block, producer, consumer);
     let mut folder = fold(Parts::of(block, min), items, for_items.into_folder());
     loop {
         if folder.full() {
@@ -258,8 +270,7 @@ where
         if ahead < block + min {
             break;
         }
-        let (items, rest) = producer.split_at(block);
-        let (for_items, for_rest, _) = consumer.split_at(block);
+        let (items, for_items, rest, for_rest) = cut(block, producer, consumer);
         (producer, consumer) = (rest, for_rest);
         folder = fold(Parts::of(block, min), items, for_items.resume(folder));
         ahead -= block;
@@ -293,8 +304,7 @@ where
     local.put(folder);
     let block = evened(len / 16).max(min);
     if ahead >= block + min {
-        let (items, rest) = producer.split_at(block);
-        let (for_items, for_rest, _) = consumer.split_at(block);
+        let (items, for_items, rest, for_rest) = cut(block, producer, consumer);
         (producer, consumer) = (rest, for_rest);
         let parts = Parts::of(block, min);
         local.feed_all(parts, items, for_items);
@@ -326,8 +336,7 @@ where
     }
     let mut block = first_of_short(len, min);
     let mut ahead = len - block;
-    let (items, rest) = producer.split_at(block);
-    let (for_items, for_rest, _) = consumer.split_at(block);
+    let (items, for_items, rest, for_rest) = cut(block, producer, consumer);
     (producer, consumer) = (rest, for_rest);
     // Inside of another short loop its beginning will do.
     let outer = Nest::around().filter(|_| !check);
@@ -373,8 +382,7 @@ where
         if is_tiny(expected) || ahead < block + min {
             break;
         }
-        let (items, rest) = producer.split_at(block);
-        let (for_items, for_rest, _) = consumer.split_at(block);
+        let (items, for_items, rest, for_rest) = cut(block, producer, consumer);
         (producer, consumer) = (rest, for_rest);
         folder = fold(Parts::of(block, min), items, for_items.resume(folder));
         ahead -= block;
@@ -474,8 +482,7 @@ where
         if ahead - block.min(ahead) < min {
             break;
         }
-        let (items, rest) = producer.split_at(block);
-        let (for_items, for_rest, _) = consumer.split_at(block);
+        let (items, for_items, rest, for_rest) = cut(block, producer, consumer);
         (producer, consumer) = (rest, for_rest);
         pace.note_cut();
         let parts = Parts::of(block, min);
@@ -656,8 +663,7 @@ fn block<P, C>(
             local.feed_all(parts, producer, consumer);
             return pace.note(len as f32);
         }
-        let (items, rest) = producer.split_at(part);
-        let (for_items, for_rest, _) = consumer.split_at(part);
+        let (items, for_items, rest, for_rest) = cut(part, producer, consumer);
         pace.note_cut_in_block();
         let parts = Parts::of(part, bounds.min);
         local.feed_all(parts, items, for_items);
