@@ -13,6 +13,7 @@
 //!
 //! R1 is after O2 and so after O1: no ring is hushed that the owner has not waited for. If R2 comes before O3, O3 sees that it was rung; otherwise R2 finds the parker.
 
+#[cfg(not(loom))]
 use crate::awaited::Awaited;
 #[cfg(not(loom))]
 use crate::context::Context;
@@ -24,9 +25,9 @@ use crate::guest::{outsider_parker, wait_outside};
 use crate::process_fork;
 #[cfg(not(loom))]
 use crate::seat;
-#[cfg(not(loom))]
 use crate::sync::locks::ignore_poison;
 use crate::sync::{AtomicBool, Mutex, Ordering};
+#[cfg(not(loom))]
 use crate::wait::wait_for;
 #[cfg(not(loom))]
 use blitz_primitives::Parker;

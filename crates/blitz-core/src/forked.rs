@@ -85,10 +85,7 @@ struct Frame<F, R> {
 // SAFETY: task and result go from thread to thread, but belong to one at a time.
 unsafe impl<F: Send, R: Send> Sync for Frame<F, R> {}
 
-impl<F, R> Frame<F, R>
-where
-    F: FnOnce() -> R,
-{
+impl<F: FnOnce() -> R, R> Frame<F, R> {
     /// The task, for the first who asks.
     fn claim(&self) -> Option<F> {
         // Relaxed: whoever offered the task has handed over what it needs, as forks do, and the result is handed over by the bell.
@@ -132,10 +129,7 @@ pub struct Forked<'f, F, R> {
     frame: &'f Frame<F, R>,
 }
 
-impl<F, R> Forked<'_, F, R>
-where
-    F: FnOnce() -> R,
-{
+impl<F: FnOnce() -> R, R> Forked<'_, F, R> {
     /// The task's result: runs it here if nobody has begun, waits for it otherwise.
     ///
     /// # Panics

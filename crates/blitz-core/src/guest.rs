@@ -218,11 +218,7 @@ struct Work<F, R> {
     result: UnsafeCell<Option<Result<R, Box<dyn Any + Send>>>>,
 }
 
-impl<F, R> Work<F, R>
-where
-    F: FnOnce(&Seat, bool) -> R + Send,
-    R: Send,
-{
+impl<F: FnOnce(&Seat, bool) -> R + Send, R: Send> Work<F, R> {
     fn new(parent: *const Context, waiter: &'static Parker, body: F) -> Self {
         Work {
             end: Completion::new(parent, waiter),
@@ -323,18 +319,10 @@ thread_local! {
 impl Ticket {
     /// # Safety
     /// `work` stays where it is until the ticket has been turned in and the work is done. It may be done on any thread.
-    unsafe fn new<F, R>(work: &Work<F, R>) -> Arc<Self>
-    where
-        F: FnOnce(&Seat, bool) -> R + Send,
-        R: Send,
-    {
+    unsafe fn new<F: FnOnce(&Seat, bool) -> R + Send, R: Send>(work: &Work<F, R>) -> Arc<Self> {
         /// # Safety
         /// As for `Work::run`, in the caller's seat.
-        unsafe fn run<F, R>(seat: &Seat, work: *const ())
-        where
-            F: FnOnce(&Seat, bool) -> R + Send,
-            R: Send,
-        {
+        unsafe fn run<F: FnOnce(&Seat, bool) -> R + Send, R: Send>(seat: &Seat, work: *const ()) {
             // SAFETY: passed on.
             unsafe { Work::run_in_context(seat, work.cast::<Work<F, R>>()) };
         }

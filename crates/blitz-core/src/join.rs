@@ -203,10 +203,7 @@ struct Fork<B, RB> {
     result: UnsafeCell<MaybeUninit<Result<RB, Box<dyn Any + Send>>>>,
 }
 
-impl<B, RB> Fork<B, RB>
-where
-    B: FnOnce(FnContext) -> RB,
-{
+impl<B: FnOnce(FnContext) -> RB, RB> Fork<B, RB> {
     /// Runs the fork on a thief.
     ///
     /// # Safety
@@ -317,10 +314,7 @@ fn both_here<RA, RB>(a: impl FnOnce(FnContext) -> RA, b: impl FnOnce(FnContext) 
     cancel::one_after_the_other(a, b)
 }
 
-impl<B, RB> Pending<'_, B, RB>
-where
-    B: FnOnce(FnContext) -> RB,
-{
+impl<B: FnOnce(FnContext) -> RB, RB> Pending<'_, B, RB> {
     /// The closure, from where it is cheaper to get.
     ///
     /// # Safety
@@ -408,10 +402,7 @@ unsafe fn await_thief<B, RB>(
     }
 }
 
-impl<B, RB> Drop for Pending<'_, B, RB>
-where
-    B: FnOnce(FnContext) -> RB,
-{
+impl<B: FnOnce(FnContext) -> RB, RB> Drop for Pending<'_, B, RB> {
     /// `a` has panicked: see `b` through, then let the panic go on.
     #[inline(always)]
     fn drop(&mut self) {

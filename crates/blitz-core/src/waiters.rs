@@ -263,14 +263,11 @@ impl Waiters {
     /// # Safety
     /// The context is alive during the call.
     #[inline]
-    pub(crate) unsafe fn tell<'a, I>(
+    pub(crate) unsafe fn tell<'a, I: Iterator<Item = &'a Waiter>>(
         &self,
         context: *const Context,
         all: impl FnOnce() -> I,
-    ) -> bool
-    where
-        I: Iterator<Item = &'a Waiter>,
-    {
+    ) -> bool {
         // SAFETY: passed on.
         self.any() && unsafe { tell_each(context, all) }
     }
@@ -306,10 +303,10 @@ impl Waiters {
 /// As for [`Waiters::tell`].
 #[cold]
 #[inline(never)]
-unsafe fn tell_each<'a, I>(context: *const Context, all: impl FnOnce() -> I) -> bool
-where
-    I: Iterator<Item = &'a Waiter>,
-{
+unsafe fn tell_each<'a, I: Iterator<Item = &'a Waiter>>(
+    context: *const Context,
+    all: impl FnOnce() -> I,
+) -> bool {
     let mut any = false;
     for waiter in all() {
         // SAFETY: passed on.

@@ -138,11 +138,8 @@ impl<'a> Worker<'a> {
             self.pool.sleep.start_searching();
             self.seat.stats.searches.one();
         }
-        let left = self.pool.sleep.stop_searching();
-        if left.searching() == 0 && left.sleeping() > 0 {
-            // If it is the end of this thread only.
-            self.wake_successor(false);
-        }
+        // If it is the end of this thread only, others go on.
+        self.stop_searching(false);
         // One that was attached at the last moment hears of every thread, too.
         self.meet_companion();
         if let Some(companion) = self.companion.take() {
@@ -200,11 +197,9 @@ impl<'a> Worker<'a> {
         if self.is_surplus() {
             return None;
         }
-        if self.since_background > SHARE {
-            let background = self.take_background();
-            if background.is_some() {
-                return background;
-            }
+        let background = self.take_background_if_due();
+        if background.is_some() {
+            return background;
         }
         let companion = self.companion_has_work().then_some(Work::Companion);
         // SAFETY: passed on.
@@ -439,14 +434,19 @@ impl<'a> Worker<'a> {
         // SAFETY: the thread occupies its seat now.
         let work = unsafe { self.take(now >= self.hesitate_until) };
         if work.is_some() {
-            let left = self.pool.sleep.stop_searching();
-            if left.searching() == 0 && left.sleeping() > 0 {
-                self.wake_successor(matches!(work, Some(Work::Companion)));
-            }
+            self.stop_searching(matches!(work, Some(Work::Companion)));
         } else {
             self.seat.occupancy.stop_running();
         }
         work
+    }
+
+    /// The thread searches no more; `companion_next`: since it has found some of the companion's work.
+    fn stop_searching(&self, companion_next: bool) {
+        let left = self.pool.sleep.stop_searching();
+        if left.searching() == 0 && left.sleeping() > 0 {
+            self.wake_successor(companion_next);
+        }
     }
 
     /// The thread was the last searcher. A job that was posted while others relied on it may be another one than it has found.
@@ -470,11 +470,9 @@ impl<'a> Worker<'a> {
     /// # Safety
     /// The thread occupies its seat.
     unsafe fn take(&mut self, steals: bool) -> Option<Work<'a>> {
-        if self.since_background > SHARE {
-            let background = self.take_background();
-            if background.is_some() {
-                return background;
-            }
+        let background = self.take_background_if_due();
+        if background.is_some() {
+            return background;
         }
         let companion = self.companion_has_work();
         if companion && !self.companion_was_last {
@@ -531,6 +529,12 @@ impl<'a> Worker<'a> {
         stolen
             .flatten()
             .map(|(stolen, victim)| Work::Fork(stolen, victim))
+    }
+
+    /// The background's oldest task, if it has had to wait for its share.
+    fn take_background_if_due(&mut self) -> Option<Work<'a>> {
+        let is_due = self.since_background > SHARE;
+        is_due.then(|| self.take_background()).flatten()
     }
 
     /// The background's oldest task.
@@ -664,10 +668,7 @@ impl<'a> Worker<'a> {
             // Leaves the note, and passes the word on.
             return self.sleep(false);
         }
-        let left = self.pool.sleep.stop_searching();
-        if left.searching() == 0 && left.sleeping() > 0 {
-            self.wake_successor(true);
-        }
+        self.stop_searching(true);
         let beside = Beside::enter(self.pool);
         let seat = beside.seat();
         // If it blocks in there, and the guest goes, nobody is left here.

@@ -10,8 +10,8 @@ use std::ptr;
 /// What began in a slot before.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Began {
-    context: *mut Context,
-    level: u32,
+    pub(super) context: *mut Context,
+    pub(super) level: u32,
 }
 
 impl JoinStack {

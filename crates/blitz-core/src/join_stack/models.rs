@@ -6,7 +6,7 @@
 //! is a "Causality violation". Each fork runs exactly once.
 
 use super::*;
-use crate::context::{ValueContext, provided_to};
+use crate::context::{Context, ValueContext, provided_to};
 use blitz_primitives::Parker;
 use blitz_primitives::fence::model::{set_light_is_free, set_refused, set_switches};
 use blitz_primitives::model::{Race, oversleeping_race, race};
