@@ -74,7 +74,7 @@
 //! | `futures-io` | the traits of `futures-io` for sockets, files and pipes of this crate |
 //! | `tokio-io` | the traits of the published `tokio` for them |
 //! | `hyper` | the module `hyper`: an executor and timers for hyper |
-//! | `console` | what tasks and workers do right now, for the page of `blitz-console`. Costs a lookup in a table for each task and some stores for each poll |
+//! | `console` | what tasks and workers do right now, for the page of `blitz-console`. Costs some stores for each task and each poll |
 //! | `profile` | tasks count in `blitz_core::profile` |
 //! | `tracing` | tasks inherit a span from `blitz_core::in_span` |
 //!
