@@ -1,6 +1,6 @@
 //! Async tasks, timers, sockets, files, processes, locks and channels, on the threads of the Blitz engine.
 //!
-//! One set of threads runs everything: tasks, and the parallel computations that tasks (or anybody else) start.
+//! One set of threads runs everything: tasks, and the parallel computations that tasks or other code start.
 //!
 //! ```
 //! let runtime = blitz_io::Runtime::new().unwrap();
@@ -44,12 +44,12 @@
 //! }
 //! ```
 //!
-//! The modules, names, signatures and traits are tokio's: [Coming from tokio](https://github.com/blitz-rt/blitz/blob/main/docs/coming-from-tokio.md) says what differs. Computations belong on the same threads: [`spawn_cpu`] starts one from a task, and loops of `blitz-rt` let
-//! tasks in between two of their steps. [`spawn_blocking`] is for calls that block.
+//! Modules, names, signatures and traits are those of tokio: [Coming from tokio](https://github.com/blitz-rt/blitz/blob/main/docs/coming-from-tokio.md) says what differs. Computations run on the same threads: [`spawn_cpu`] starts one from a task, and loops of `blitz-rt` let
+//! tasks run in between two of their steps. [`spawn_blocking`] is for calls that block.
 //!
 //! # What is where
 //!
-//! In the order in which a program meets them.
+//! In the order in which a program needs them.
 //!
 //! | module | what is in it |
 //! |---|---|
@@ -58,23 +58,23 @@
 //! | [`spawn_cpu`], [`spawn_blocking`], [`block_in_place`] | computations, and calls that block |
 //! | [`join!`], [`try_join!`], [`select!`], [`future`] | several futures in one task |
 //! | [`net`], [`fs`], [`process`], [`signal`] | sockets, files, child processes, signals |
-//! | [`io`] | the traits to read and write, with all that stands on them: buffers, lines, copying, pipes in memory |
+//! | [`io`] | the traits to read and write, and what is built on them: buffers, lines, copying, pipes in memory |
 //! | [`stream`] | sequences of values that arrive one after the other |
 //! | [`time`] | sleeping, time limits, intervals; a clock that tests can stop |
 //! | [`sync`] | locks, channels, semaphores, barriers, cancellation |
-//! | [`shutdown`] | ending a server in order |
+//! | [`shutdown`] | an orderly end of a server |
 //! | `hyper` | with the feature of this name: this runtime as hyper's |
 //!
 //! # Features
 //!
-//! None is on by default; what tokio has features for is always there. A feature that is off is not compiled in.
+//! None is on by default. What tokio has features for is always there. The code of a feature that is off is not compiled.
 //!
 //! | feature | what it adds |
 //! |---|---|
 //! | `futures-io` | the traits of `futures-io` for sockets, files and pipes of this crate |
 //! | `tokio-io` | the traits of the published `tokio` for them |
 //! | `hyper` | the module `hyper`: an executor and timers for hyper |
-//! | `console` | what tasks and workers do right now, for the page of `blitz-console`. Costs a look into a table for each task and some stores for each poll |
+//! | `console` | what tasks and workers do right now, for the page of `blitz-console`. Costs some stores for each task and each poll |
 //! | `profile` | tasks count in `blitz_core::profile` |
 //! | `tracing` | tasks inherit a span from `blitz_core::in_span` |
 //!

@@ -1,6 +1,6 @@
 //! A barrier: tasks wait for each other.
 //!
-//! The number of those who have arrived lies under the line's lock. The last one sets it back to zero and moves the line out of the way in the same critical section, so
+//! The number of tasks that have arrived is under the line's lock. The last task sets it back to zero and moves the line aside in the same critical section. So
 //! the next round can begin while the tasks of this one are still being woken.
 
 #[cfg(all(test, loom))]

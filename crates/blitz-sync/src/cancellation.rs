@@ -1,10 +1,10 @@
 //! Cancellation that spreads down a tree: of a server, its connections, their requests.
 //!
-//! A [`CancellationToken`] is a handle to a node. A node has a flag, which goes up once, and a [`Notify`] for those who wait for it. The flag is raised before the notification
-//! (with release), and a future looks at it (with acquire) after it has noted where the notifications stand: so it sees the flag or is notified.
+//! A [`CancellationToken`] is a handle to a node. A node has a flag, which is raised once, and a [`Notify`] for those that wait for it. The flag is raised before the notification
+//! (with release). A future reads the flag (with acquire) after it has noted the count of notifications. So it sees the flag or is notified.
 //!
-//! What belongs to what is in the `family`, one table with one lock for each tree. Raising the flags of a node and all below it is one critical section, so a child
-//! that is made meanwhile is either among them or is made with its flag up. Wakers are called after that, outside of the lock.
+//! The `family` says which node belongs to which: one table with one lock for each tree. Raising the flags of a node and of all below it is one critical section. So a child
+//! that is made meanwhile is either among them, or is made with its flag raised. Wakers are called after that, outside the lock.
 
 mod family;
 #[cfg(all(test, loom))]

@@ -1,6 +1,6 @@
 //! Locks and channels for async code, on any executor.
 //!
-//! Whatever polls the futures will do: a runtime, a thread with fifteen lines around it, or a thread that just calls one of the `blocking_…` methods. Nothing here starts a
+//! Anything that polls futures can be the executor: a runtime, a thread with fifteen lines of code, or a thread that just calls one of the `blocking_…` methods. Nothing here starts a
 //! thread or needs a timer.
 //!
 //! ```
@@ -74,17 +74,17 @@
 //! | [`broadcast`] | many | many | all receivers |
 //! | [`watch`] | many | many | all receivers; they see the latest only |
 //!
-//! Waiting allocates nothing, and every wait can be given up: dropping the future is enough. No message is lost by it, and a wake that was meant for it goes to the next.
+//! Waiting allocates nothing. Every wait can be given up by dropping the future. No message is lost by that, and a wake that was meant for this future goes to the next.
 //!
-//! The names are those of tokio's `sync` module, wherever that has one. `blitz_io::sync` has the same types as this crate, not others like them.
+//! The names are those of tokio's `sync` module, wherever that has one. `blitz_io::sync` has the same types as this crate, not copies of them.
 //!
 //! # Threads that wait
-//! Methods like [`Mutex::blocking_lock`] sleep on the calling thread until they are woken. On a thread of a `blitz-core` pool or of a `blitz-io` runtime others take its place
-//! meanwhile; on the one thread of a current-thread runtime of `blitz-io`, which would wait for itself, they panic. Other executors are not known here: in a future that one of them
-//! polls, do not call these methods.
+//! Methods like [`Mutex::blocking_lock`] sleep on the calling thread until they are woken. On a thread of a `blitz-core` pool or of a `blitz-io` runtime, another thread takes its place
+//! meanwhile. On the one thread of a current-thread runtime of `blitz-io`, which would wait for itself, they panic. This crate does not know other executors: do not call these methods in a future that one of them
+//! polls.
 //!
 //! # Futures that are always ready
-//! A loop over a channel that is never empty never lets go of its thread. An executor that gives each poll a [budget](coop) makes it do so; `blitz-io` does. Without one there is no
+//! A loop over a channel that is never empty never gives up its thread. An executor that gives each poll a [budget](coop) makes it do so, as `blitz-io` does. Without a budget there is no
 //! limit.
 //!
 //! # Features

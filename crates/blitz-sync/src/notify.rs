@@ -1,23 +1,23 @@
-//! Notification of tasks: of one, which may come later, or of all who wait.
+//! Notification of tasks: of one task, which may come later, or of all that wait.
 //!
 //! One word holds a state and a count. The state is `EMPTY`, `PERMIT` (a notification that nobody has consumed yet; there is never more than one)
 //! or `WAITING` (somebody is in the line, and there is no permit). The count is that of the calls of `notify_waiters`.
 //!
 //! # Who is notified
 //!
-//! * `notify_one` hands its notification to the first in the line, or leaves it as the permit. A future that goes away with a notification of this kind that
-//!   it has not told anybody about hands it on.
-//! * `notify_waiters` notifies every [`Notified`] that exists, also those that have not been polled: a future remembers the count at its making, and is
-//!   ready as soon as the count is another. Those in the line are released; the line is moved out of the way under the lock, so that whoever comes back is not
-//!   notified twice, and a `notify_one` in between does not waste its notification on somebody who has one.
+//! * `notify_one` gives its notification to the first in the line, or leaves it as the permit. A future may go away with such a notification before
+//!   it has reported it. It then hands the notification on.
+//! * `notify_waiters` notifies every [`Notified`] that exists, also those that have not been polled. A future remembers the count from when it was made, and is
+//!   ready as soon as the count is different. Futures in the line are released. The line is moved aside under the lock. So a future that comes back is not
+//!   notified twice, and a `notify_one` in between does not waste its notification on a future that has one.
 //!
 //! # Orderings
 //!
-//! What somebody did before it notified must be visible to whoever is notified. Notifying is `Release` and consuming is `Acquire`, or the line's lock is between
-//! them. `notify_one` changes the word *also if there is a permit already*: whoever consumes that one has to see what happened before either call, and a mere look at
-//! the word would publish nothing. Every decision is taken by a change of that one word (under the lock if it concerns the line), so that acquire and
-//! release are enough: somebody who has joined the line and then finds that its condition does not hold cannot have missed
-//! the notification, because the one who made the condition true changes the word after that, and sees the line.
+//! What a thread did before it notified must be visible to the one that is notified. Notifying is `Release` and consuming is `Acquire`, or the line's lock is between
+//! them. `notify_one` changes the word *even if there is a permit already*. The one that consumes the permit has to see what happened before either call, and only reading
+//! the word would publish nothing. Every decision is a change of that one word (under the lock if it concerns the line). So acquire and
+//! release are enough. Suppose that a waiter has joined the line and then finds that its condition does not hold. It cannot have missed
+//! the notification, because the thread that makes the condition true changes the word after that, and sees the line.
 
 #[cfg(all(test, loom))]
 mod models;

@@ -3,24 +3,24 @@
 //! One word holds the number of permits that are free, and two bits: `CLOSED`, and `WAITING`, "somebody is in the line".
 //!
 //! * **Taking and giving back are one compare-and-swap each** while nobody waits.
-//! * **First come, first served, also with different needs.** Who needs more than there is takes what there is, waits, and is given what comes back
-//!   until it has enough. So as long as anybody waits there are no free permits (`WAITING` implies a count of zero), and nobody can overtake
-//!   the line: no stream of small requests starves a large one.
-//! * **What is given back goes to the first in the line**, not to the word; a future that goes away hands on all it has been given.
+//! * **First come, first served, also with different needs.** A future that needs more than is free takes what is free, waits, and is given what comes back
+//!   until it has enough. So while a future waits there are no free permits (`WAITING` implies a count of zero), and nobody can overtake
+//!   the line. No stream of small requests starves a large one.
+//! * **Permits that are given back go to the first in the line**, not to the word. A future that goes away hands on all that it has been given.
 //!
 //! # No permit is lost, and nobody waits for one that is there
 //!
-//! The word is the one location that decides (see `waiters`): an arrival sets `WAITING` by a compare-and-swap that takes all that is free, under the line's
-//! lock; a release adds to the word by a compare-and-swap that fails if `WAITING` is set, and then serves the line under the lock.
-//! With `WAITING` set, nobody changes the word without the lock: there is nothing to take, and releases go to the line.
+//! The word is the one location that decides (see `waiters`). An arrival sets `WAITING` by a compare-and-swap that takes all that is free, under the line's
+//! lock. A release adds to the word by a compare-and-swap that fails if `WAITING` is set. It then serves the line under the lock.
+//! While `WAITING` is set, nobody changes the word without the lock: there is nothing to take, and releases go to the line.
 //!
 //! # Orderings
 //!
-//! What somebody did with a permit must have happened before what the next one does with it. Taking is `Acquire`, giving back is `Release`. Every change
-//! of the word is a read-modify-write, so a release stays visible to all later takers, whoever comes in between: a writer that takes the permits of many readers synchronizes
-//! with all of them. With a relaxed ordering at either end the next holder could see the value half written. Permits that go through the line are
-//! passed under its lock, and by the node's own release and acquire. Whoever is refused because of `CLOSED` has looked
-//! at the word with `Acquire` too: it sees what was done before [`Permits::close`]. No change of the word has to be sequentially consistent: nobody decides anything by a
+//! What one holder did with a permit must have happened before what the next one does with it. Taking is `Acquire`, and giving back is `Release`. Every change
+//! of the word is a read-modify-write. So a release stays visible to all later takers, whichever come in between. A writer that takes the permits of many readers synchronizes
+//! with all of them. With a relaxed ordering at either end, the next holder could see the value half written. Permits that go through the line are
+//! passed under its lock, and by the node's own release and acquire. A future that is refused because of `CLOSED` has also read
+//! the word with `Acquire`. So it sees what was done before [`Permits::close`]. No change of the word has to be sequentially consistent, because no decision depends on a
 //! second location.
 
 mod acquire;

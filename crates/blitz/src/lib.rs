@@ -15,39 +15,39 @@
 //! assert_eq!((min, max), (Some(&0), Some(&99_999)));
 //! ```
 //!
-//! A loop begins as the plain loop on the calling thread. It is cut, and shared with other threads, only when enough of it is ahead for that to pay. So small work needs no special case, and no size has to
-//! be guessed from which parallel pays. A thread that waits runs only parts of what it waits for: a lock may be held across a parallel call.
+//! A loop begins as the plain loop on the calling thread. It is split, and shared with other threads, only when enough of it is left for that to pay. So small work needs no special case, and you need not
+//! guess from which size parallel pays. A thread that waits runs only parts of what it waits for. So a lock may be held across a parallel call.
 //!
-//! The names, signatures and behaviour are rayon's wherever rayon has them: [Coming from rayon](https://github.com/blitz-rt/blitz/blob/main/docs/coming-from-rayon.md) says what differs. Async tasks on the same threads are in the crate `blitz-io`.
+//! Names, signatures and behaviour are those of rayon wherever rayon has them: [Coming from rayon](https://github.com/blitz-rt/blitz/blob/main/docs/coming-from-rayon.md) says what differs. The crate `blitz-io` has async tasks on the same threads.
 //!
 //! # What is where
 //!
-//! In the order in which data passes: from a source, through adaptors, to a result, on threads.
+//! In the order in which data flows: from a source, through adaptors, to a result, on threads.
 //!
 //! | module | what is in it |
 //! |---|---|
 //! | [`prelude`] | the traits that give `par_iter()` and its relatives to collections, slices, ranges and strings |
 //! | [`slice`](mod@slice), [`vec`](mod@vec), [`array`](mod@array), [`range`], [`range_inclusive`], [`str`](mod@str), [`string`], [`collections`], [`option`], [`result`] | what can be iterated over: chunks, windows and splits of slices, lines and words of strings; the sorts are methods of slices |
-//! | [`iter`] | adaptors (`map`, `filter`, `zip`, …) and what they end in (`sum`, `collect`, `for_each`, …); iterators of one's own |
-//! | [`pipeline`] | sequential iterators whose items are computed ahead, in parallel and in order |
-//! | [`ops`] | loops and algorithms that are no chain: prefix sums, histograms, groups, packing, scattering, shuffling, reproducible sums |
+//! | [`iter`] | adaptors (`map`, `filter`, `zip`, …) and consumers (`sum`, `collect`, `for_each`, …); iterators of your own |
+//! | [`pipeline`] | sequential iterators whose items are computed in advance, in parallel and in order |
+//! | [`ops`] | loops and algorithms that are not chains: prefix sums, histograms, groups, packing, scattering, shuffling, reproducible sums |
 //! | [`join`](fn@join), [`scope`](fn@scope), [`fork`], [`spawn`](fn@spawn), [`broadcast`] | work that is no loop: two closures, any number of them, tasks that nobody waits for |
-//! | [`ThreadPoolBuilder`], [`ThreadPool`] | pools of one's own; without one, everything runs in a global pool that starts when it is first needed |
-//! | [`CancelToken`], [`Priority`], [`Inherited`] | what work inherits from whoever started it: how to stop it, how urgent it is, values |
+//! | [`ThreadPoolBuilder`], [`ThreadPool`] | pools of your own; without one, everything runs in a global pool that starts when it is first needed |
+//! | [`CancelToken`], [`Priority`], [`Inherited`] | what work inherits from the code that started it: how to stop it, how urgent it is, values |
 //! | `profile`, `trace` | with the features of these names: work and span of a computation, a timeline of the threads |
 //! | [`primitives`] | the deque, queues and latches of the engine |
-//! | [`demand`] | for libraries with loops of their own: would anybody help right now? May change in any release |
+//! | [`demand`] | for libraries with loops of their own: could another thread help right now? May change in any release |
 //!
 //! # Features
 //!
-//! None is on by default. A feature that is off is not compiled in.
+//! None is on by default. The code of a feature that is off is not compiled.
 //!
 //! | feature | what it adds | what it costs |
 //! |---|---|---|
 //! | `profile` | `blitz::profile`: work and span of a computation. Includes `sites` | a load for each fork |
 //! | `trace` | `blitz::trace`: a timeline of what the threads do | a load for each theft, search, sleep and task |
 //! | `console` | what loops and joins do right now, for the page of `blitz-console`. Includes `sites` | a load for each loop, outermost join and theft |
-//! | `sites` | the engine knows which line of the program called it; for the two others that name it | an argument of functions that are not inlined |
+//! | `sites` | the engine knows which line of the program called it; used by the two features that include it | an argument of functions that are not inlined |
 //! | `tracing` | `blitz::in_span`: forks and tasks inherit a span of the crate `tracing` | |
 //! | `web_spin_lock` | in a web page with threads, the page's own thread spins where others block | nothing elsewhere |
 //!

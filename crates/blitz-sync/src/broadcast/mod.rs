@@ -14,15 +14,15 @@
 //! # });
 //! ```
 //!
-//! The names are tokio's. Sending never waits: the channel keeps the last so many messages, and a receiver that is slower than that is told how many
-//! it has missed ([`Lagged`](error::RecvError::Lagged)), and goes on with the oldest that is left. A receiver that is dropped unsubscribes; a message is dropped
+//! The names are tokio's. Sending never waits: the channel keeps only the newest messages, as many as its capacity. A receiver that is too slow is told how many
+//! it has missed ([`Lagged`](error::RecvError::Lagged)), and continues with the oldest that is left. A receiver that is dropped unsubscribes. A message is dropped
 //! when the last receiver has read it.
 //!
 //! # How it works
-//! A ring of slots (`slot.rs`), and a lock around the end of it, which senders take to send, and receivers only to wait or to find out
-//! how far they lag: reading a message that is there takes two compare-and-swaps, and the last of its readers one. Because a send is one section under the lock, and so is the last look of a receiver
-//! that is about to wait, no wake-up is lost. Messages are cloned and dropped, and wakers called, without it and without a slot: a message's `clone` may block, and may use the
-//! channel. What it must not do is wait for another receiver to get the same message, which has to wait for the clone. Those who wait for one do so in a line of their own: no thread spins or
+//! The channel is a ring of slots (`slot.rs`), with a lock around the end of the ring. Senders take the lock to send. Receivers take it only to wait, or to find out
+//! how far they lag. Reading a message that is there takes two compare-and-swaps, and one for the last of its readers. A send is one section under the lock, and so is the last check of a receiver
+//! that is about to wait. So no wake-up is lost. Messages are cloned and dropped, and wakers called, without the lock and without a slot. So a message's `clone` may block, and may use the
+//! channel. But it must not wait for another receiver to get the same message, because that receiver has to wait for the clone. Receivers that wait for a clone do so in a line of their own: no thread spins or
 //! sleeps meanwhile (except in `try_recv` and `blocking_recv`, which have no other way to wait).
 
 pub mod error;

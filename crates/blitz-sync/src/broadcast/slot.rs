@@ -1,25 +1,25 @@
 //! A place for one message that many receivers read, one after the other.
 //!
-//! One word says which message belongs here and whether somebody is at it: `position << 3 | AWAITED | LENT | LOCKED`. A receiver that wants message `n`
-//! swaps `n << 3` for `n << 3 | LOCKED`: one step that says "it is there, and it is mine for the moment". Giving it back is a plain store.
-//! The sender takes the place the same way, whatever belongs in it, and gives it back with a new position.
+//! One word says which message belongs here, and whether a thread uses the place: `position << 3 | AWAITED | LENT | LOCKED`. A receiver that needs message `n`
+//! swaps `n << 3` for `n << 3 | LOCKED`. This one step says "it is there, and it is mine for the moment". Giving it back is a plain store.
+//! The sender takes the place in the same way, whatever belongs in it, and gives it back with a new position.
 //!
 //! # Clones are made without the place
-//! A clone is somebody else's code. It may take long, block, or use this very channel; whoever waited for the place meanwhile, a sender with the end of the ring locked above
-//! all, would wait for it. So a receiver that has to clone takes the message with it ([`Taken::lend`]) and leaves the place open, marked **LENT**, and
-//! puts it back afterwards ([`Loan`]). If the place has got another message since, the old one is no longer kept for anybody, and goes.
+//! A clone runs foreign code. It may take long, block, or use this very channel. Everybody who waits for the place meanwhile would wait for the clone, above all a sender, which has the end of the ring
+//! locked. So a receiver that has to clone takes the message with it ([`Taken::lend`]) and leaves the place open, marked **LENT**. It
+//! puts the message back afterwards ([`Loan`]). If the place has got another message since, nobody needs the old one any more, and it is dropped.
 //!
-//! Other receivers of a message that is lent wait for it: messages need not be `Sync`, so a clone of one is made by one thread at a time. Messages that
-//! are large to clone are better sent in an `Arc`.
+//! Other receivers of a message that is lent wait for it: messages need not be `Sync`, so only one thread at a time may clone one. Send messages that
+//! are expensive to clone in an `Arc`.
 //!
 //! # Nobody waits for a message that is back
-//! Most clones take no longer than a few spins. Who has spun for long enough goes to the line of those who wait for loans: under that line's lock
-//! it marks the place **AWAITED** if the message is still lent ([`Slot::is_lent`]), and waits if so. Whoever ends the loan, by putting the message back or another one in
-//! its place, sees the mark, since it takes the place to do so, and releases the line, under the same lock. If the waiter's section is the earlier one, it
-//! is released; if the other's is, the waiter finds the place marked no more, and not lent.
+//! Most clones take no longer than a few spins. A receiver that has spun for long enough enters the line of those that wait for loans. Under the lock of that line
+//! it marks the place **AWAITED** if the message is still lent ([`Slot::is_lent`]), and waits if so. The receiver or sender that ends the loan puts the message back, or another one in
+//! its place. It takes the place to do so, so it sees the mark, and releases the line under the same lock. If the waiter's section comes first, the waiter
+//! is released. If it comes second, the waiter finds that the place is no longer marked, and the message not lent.
 //!
 //! # Orderings
-//! Taking is Acquire, giving back Release: whoever has the place sees what its predecessors did to it. With either relaxed, a message could be read
+//! Taking is Acquire, and giving back is Release. So the thread that has the place sees what its predecessors did to it. With either relaxed, a message could be read
 //! while it is being written.
 
 use crate::primitives::{AtomicU64, Ordering, UnsafeCell};

@@ -1,16 +1,16 @@
-//! What the halves of a queueing channel share: the queue, those who wait for it, and who is left.
+//! What the halves of a queueing channel share: the queue, the waiters, and the ends that are left.
 //!
 //! # Why no message and no wake-up is lost
-//! *Receivers.* A receiver that finds nothing links itself into the line under its lock, and in the same section announces that in the queue's
-//! word, by a swap that fails if anything was pushed since it looked. A push that comes later finds the bit in the word that it swaps, takes the lock and releases
-//! the first in line. The bit is there as long as the line is not empty. Who has been released takes a message or, if it
-//! goes away instead, releases the next one.
+//! *Receivers.* A receiver that finds nothing links itself into the line under its lock. In the same section it announces that in the queue's
+//! word, by a swap that fails if a message was pushed since it last checked. A push that comes later finds the bit in the word that it swaps, takes the lock and releases
+//! the first in line. The bit is set as long as the line is not empty. A receiver that has been released takes a message. If it
+//! goes away instead, it releases the next one.
 //!
-//! *Senders* that find no room wait the same way; pops find their bit. Room goes to them in the order in which they came: it is
-//! *reserved* for the first in line before it is woken, so nobody can take it away. If that one goes away instead, it gives the room back, which
+//! *Senders* that find no room wait in the same way, and pops find their bit. Room goes to them in the order in which they came. It is
+//! *reserved* for the first in line before that sender is woken, so nobody can take it away. If that sender goes away instead, it gives the room back, which
 //! serves the next.
 //!
-//! *Closing* sets the bit in the queue's word and then releases everybody under the locks: who arrives later sees the bit.
+//! *Closing* sets the bit in the queue's word and then releases all waiters under the locks. A future that arrives later sees the bit.
 //!
 //! Wakers are called, and messages dropped, without any lock.
 

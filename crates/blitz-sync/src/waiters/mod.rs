@@ -1,35 +1,35 @@
-//! Lines of futures that wait, for locks and channels.
+//! Lines of waiting futures, for locks and channels.
 //!
 //! # What is guaranteed
 //!
 //! * **A wait allocates nothing.** A future that has to wait links a [`Node`] that lies in the future itself.
 //! * **First come, first served.** Nodes leave a line at its head ([`Line::release_first`]).
-//! * **Nobody is called under the lock.** Wakers are foreign code: one may poll its future on the spot, drop it, and come back to the
-//!   same line. They are cloned before the lock is taken, collected under it in a [`WakeBatch`], called (and replaced ones dropped) after it
+//! * **No waker is called under the lock.** Wakers are foreign code: a waker may poll its future on the spot, drop it, and come back to the
+//!   same line. Wakers are cloned before the lock is taken and collected under it in a [`WakeBatch`]. They are called (and replaced ones dropped) after it
 //!   has been released.
-//! * **Nothing points to a future that nobody vouches for.** What is called after the lock is the waker, which owns its task; the node
-//!   is not touched any more. Its owner may free it as soon as it reads that it has been let go (see `node`).
-//! * **A grant is not lost.** [`Waiters::withdraw`] tells a future that goes away whether somebody has granted it something in the last moment: then
+//! * **No pointer to a future is used without a guarantee.** What is called after the lock is the waker, which owns its task. The node
+//!   is not accessed any more. Its owner may free it as soon as it reads that it has been released (see `node`).
+//! * **A grant is not lost.** [`Waiters::withdraw`] tells a future that goes away whether it has been granted something at the last moment. Then
 //!   it hands that on.
-//! * **Waking all is finite.** [`Waiters::release_all`] first moves everybody who waits to a second list, whence they are released, in batches. Whoever comes back
-//!   meanwhile waits in the first one and is not woken again.
+//! * **Waking all is finite.** [`Waiters::release_all`] first moves all waiters to a second list. It releases them from there, in batches. A future that comes back
+//!   meanwhile waits in the first list and is not woken again.
 //!
 //! # No wake-up is lost
 //!
-//! A line knows nothing of what its nodes wait for. The owner of the line keeps that in the same lock ([`Waiters`]'s `S`), or in an atomic word of
-//! its own. In the first case all is simple: who finds (under the lock) that it has to wait is linked before anybody can change that.
+//! A line does not know what its nodes wait for. The owner of the line keeps that under the same lock ([`Waiters`]'s `S`), or in an atomic word of
+//! its own. The first case is simple: a future that finds (under the lock) that it has to wait is linked before anybody can change that.
 //!
 //! In the second case, say a semaphore's count, three rules make it work:
-//! 1. who has to wait says so *in the same word*, by a compare-and-swap under the lock (a bit "somebody waits"), and only if the word
-//!    still says that it has to;
-//! 2. who changes the word such that a waiter could go on does it by a compare-and-swap as well, which fails if that bit is set; then it takes the lock and
-//!    serves the line;
-//! 3. the bit is only cleared under the lock, with the line empty.
+//! 1. A future that has to wait says so *in the same word*, by a compare-and-swap under the lock (a bit "somebody waits"), and only if the word
+//!    still says that it has to.
+//! 2. A change of the word that lets a waiter continue is a compare-and-swap as well. It fails if that bit is set. Then the thread takes the lock and
+//!    serves the line.
+//! 3. The bit is only cleared under the lock, with the line empty.
 //!
-//! All changes of one word have one order, so of an arrival and a release one is first: if the release is, the arrival sees it and does not
-//! wait; if the arrival is, the release sees the bit, and finds the node under the lock. No fence is needed for that, as there is only one
-//! location. With *two* locations (a publisher that writes the item and then reads a flag, a waiter that writes the flag and then reads the items) release and acquire are not enough, not
-//! even on x86: both may read the old value. It takes a sequentially consistent fence between the write and the read on both sides.
+//! All changes of one word have one order, so either the arrival or the release comes first. If the release does, the arrival sees it and does not
+//! wait. If the arrival does, the release sees the bit, and finds the node under the lock. No fence is needed for that, because there is only one
+//! location. With *two* locations it is different: a publisher writes the item and then reads a flag, and a waiter writes the flag and then reads the items. Then release and acquire are not enough, not
+//! even on x86: both may read the old value. That needs a sequentially consistent fence between the write and the read on both sides.
 
 mod node;
 
