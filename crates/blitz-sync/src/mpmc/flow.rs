@@ -1,11 +1,11 @@
 //! The queue of a channel that may have a limit or none.
 
+use crate::channel::queue::bounded::Bounded;
 use crate::channel::queue::list::Shared;
-use crate::channel::queue::ring::Ring;
 use crate::channel::queue::{Limited, Look, Queue, Refused, Released, Wake};
 
 pub(super) enum Flow<T> {
-    Bounded(Ring<T>),
+    Bounded(Bounded<T>),
     Unbounded(Shared<T>),
 }
 
@@ -61,9 +61,9 @@ impl<T> Queue<T> for Flow<T> {
 
 impl<T> Flow<T> {
     /// Room is only ever waited for where a push can be refused for want of it.
-    fn limited(&self) -> &Ring<T> {
+    fn limited(&self) -> &Bounded<T> {
         match self {
-            Flow::Bounded(ring) => ring,
+            Flow::Bounded(queue) => queue,
             Flow::Unbounded(_) => unreachable!("an unbounded queue is never full"),
         }
     }
@@ -96,7 +96,7 @@ impl<T> Limited<T> for Flow<T> {
 
     fn room(&self) -> usize {
         match self {
-            Flow::Bounded(ring) => ring.room(),
+            Flow::Bounded(queue) => queue.room(),
             Flow::Unbounded(_) => usize::MAX,
         }
     }

@@ -44,15 +44,15 @@ pub use sender::{Sender, WeakSender};
 
 use super::channel::core::Core;
 use super::channel::handles::Tx;
+use super::channel::queue::bounded::Bounded;
 use super::channel::queue::list::Shared;
-use super::channel::queue::ring::Ring;
 use crate::primitives::Arc;
 use flow::Flow;
 
 /// Makes a channel with room for `capacity` messages.
 ///
 /// # Panics
-/// If `capacity` is 0 or more than 2^28.
+/// If `capacity` is 0 or more than `usize::MAX >> 3`.
 ///
 /// ```
 /// let (sender, receiver) = blitz_sync::mpmc::bounded(1);
@@ -62,7 +62,7 @@ use flow::Flow;
 /// ```
 #[track_caller]
 pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
-    halves(Core::new(Flow::Bounded(Ring::new(capacity))))
+    halves(Core::new(Flow::Bounded(Bounded::new(capacity))))
 }
 
 /// Makes a channel without a limit: sending never waits, and receivers that are too slow fill the memory.

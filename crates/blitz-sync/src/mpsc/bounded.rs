@@ -7,7 +7,7 @@ use super::permit::{OwnedPermit, Permit, PermitIterator};
 use super::receiver::{receiver, senders};
 use crate::channel::core::{Closed, Core};
 use crate::channel::handles::{Tx, WeakTx, read};
-use crate::channel::queue::ring::Ring;
+use crate::channel::queue::bounded::Bounded;
 use crate::channel::queue::{Limited, Queue, Refused};
 use crate::primitives::Arc;
 use std::fmt;
@@ -19,7 +19,7 @@ use {crate::coop, blitz_primitives::host, std::future::Future, std::pin::pin};
 /// Makes a channel with room for `buffer` messages.
 ///
 /// # Panics
-/// If `buffer` is 0 or more than 2^28.
+/// If `buffer` is 0 or more than `usize::MAX >> 3`.
 ///
 /// ```
 /// use blitz_sync::mpsc::{self, error::TrySendError};
@@ -32,10 +32,10 @@ use {crate::coop, blitz_primitives::host, std::future::Future, std::pin::pin};
 /// ```
 #[track_caller]
 pub fn channel<T>(buffer: usize) -> (Sender<T>, Receiver<T>) {
-    halves(Core::new(Ring::new(buffer)))
+    halves(Core::new(Bounded::new(buffer)))
 }
 
-pub(super) fn halves<T>(core: Arc<Core<T, Ring<T>>>) -> (Sender<T>, Receiver<T>) {
+pub(super) fn halves<T>(core: Arc<Core<T, Bounded<T>>>) -> (Sender<T>, Receiver<T>) {
     (Sender(Tx::new(Arc::clone(&core))), Receiver(core))
 }
 
@@ -52,7 +52,7 @@ pub(super) fn halves<T>(core: Arc<Core<T, Ring<T>>>) -> (Sender<T>, Receiver<T>)
 /// assert!(sender.is_closed());
 /// assert_eq!(receiver.try_recv(), Ok(7));
 /// ```
-pub struct Sender<T>(pub(super) Tx<T, Ring<T>>);
+pub struct Sender<T>(pub(super) Tx<T, Bounded<T>>);
 
 receiver! {
     /// The half that receives. Also a `Stream`.
@@ -77,7 +77,7 @@ receiver! {
     /// assert_eq!(several, [1, 2, 3, 4, 5]);
     /// # });
     /// ```
-    Receiver, Ring, Core::serve_senders, "blitz_sync::mpsc::channel(4)"
+    Receiver, Bounded, Core::serve_senders, "blitz_sync::mpsc::channel(4)"
 }
 
 senders! {
@@ -93,7 +93,7 @@ senders! {
     /// assert!(weak.upgrade().is_none()); // the channel is closed
     /// assert_eq!(receiver.try_recv(), Ok(7));
     /// ```
-    WeakSender, Ring
+    WeakSender, Bounded
 }
 
 impl<T> Receiver<T> {

@@ -2,7 +2,7 @@
 
 use super::bounded::Sender;
 use crate::channel::handles::Tx;
-use crate::channel::queue::ring::Ring;
+use crate::channel::queue::bounded::Bounded;
 use std::fmt;
 use std::iter::FusedIterator;
 use std::mem::ManuallyDrop;
@@ -17,11 +17,11 @@ use std::mem::ManuallyDrop;
 /// assert_eq!(receiver.try_recv(), Ok("hello"));
 /// ```
 #[must_use = "the room is given back when the permit is dropped"]
-pub struct Permit<'a, T>(&'a Tx<T, Ring<T>>);
+pub struct Permit<'a, T>(&'a Tx<T, Bounded<T>>);
 
 impl<'a, T> Permit<'a, T> {
     /// The caller has reserved the room.
-    pub(super) fn new(sender: &'a Tx<T, Ring<T>>) -> Self {
+    pub(super) fn new(sender: &'a Tx<T, Bounded<T>>) -> Self {
         Permit(sender)
     }
 
@@ -54,13 +54,13 @@ impl<T> fmt::Debug for Permit<'_, T> {
 /// ```
 #[must_use = "the room is given back when the permits are dropped"]
 pub struct PermitIterator<'a, T> {
-    sender: &'a Tx<T, Ring<T>>,
+    sender: &'a Tx<T, Bounded<T>>,
     left: usize,
 }
 
 impl<'a, T> PermitIterator<'a, T> {
     /// The caller has reserved the room.
-    pub(super) fn new(sender: &'a Tx<T, Ring<T>>, left: usize) -> Self {
+    pub(super) fn new(sender: &'a Tx<T, Bounded<T>>, left: usize) -> Self {
         PermitIterator { sender, left }
     }
 }

@@ -6,7 +6,9 @@
 //! the bit, or the announcement sees the message. No fence is needed, and no flag on a line of its own: a push costs one
 //! compare-and-swap and a pop one, all told.
 
+pub(crate) mod bounded;
 pub(crate) mod list;
+pub(crate) mod locked;
 pub(crate) mod ring;
 
 #[cfg(all(test, loom))]

@@ -3,7 +3,7 @@
 //! Producers claim a position by moving `tail`, consumers by moving `head`. Position `p` is lap and index in one word; the
 //! cell's stamp says `lap` when it is free for the producer of that lap, `lap | 1` when it has filled it, and the next lap when
 //! the consumer has emptied it. Stamp and message lie side by side. There are exactly as many cells as the capacity, laps are counted in powers of two,
-//! so there is no division; memory starts as zeros, so a huge ring costs nothing until it is used.
+//! so there is no division. All cells are used in turn, however few messages there are at a time, so rings are small (`bounded.rs`).
 //!
 //! `tail` carries more than the position:
 //!
@@ -51,7 +51,7 @@ const RESERVED: u64 = (1 << 32) - ONE_RESERVED;
 const HEAD_SENDERS: u64 = 1;
 
 /// The largest capacity: counts of reserved room and of messages fit into the word.
-pub(crate) const MAX_CAPACITY: usize = 1 << 28;
+const MAX_CAPACITY: usize = 1 << 28;
 
 /// What the models break on purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,7 +104,7 @@ impl<T> Ring<T> {
     pub(crate) fn with_flaws(capacity: usize, flaws: Flaws<Flaw>) -> Self {
         assert!(
             (1..=MAX_CAPACITY).contains(&capacity),
-            "the capacity of a channel is between 1 and {MAX_CAPACITY}, not {capacity}; take an unbounded one if there is no limit"
+            "a ring has between 1 and {MAX_CAPACITY} cells, not {capacity}"
         );
         Ring {
             head: CachePadded::new(AtomicU64::new(0)),
@@ -113,6 +113,11 @@ impl<T> Ring<T> {
             one_lap: (capacity as u32).next_power_of_two().max(2),
             flaws,
         }
+    }
+
+    /// How many bytes of memory a ring of this capacity takes; too many to count are as many as there are.
+    pub(crate) const fn size_for(capacity: usize) -> usize {
+        capacity.saturating_mul(size_of::<Cell<T>>())
     }
 
     #[inline(always)]
