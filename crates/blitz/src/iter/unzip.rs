@@ -229,6 +229,10 @@ where
         // Without a branch: every item is written to both sides, and counts on one, also if the predicate panics later.
         while size_of::<T>() <= LARGE {
             let batch = BATCH.min(items.size_hint().1.unwrap_or(BATCH));
+            // The end, or an iterator that promises less than it has: nobody's items are lost for that.
+            if batch == 0 {
+                break;
+            }
             let to_left = Slots::of(&mut left, batch);
             let to_right = Slots::of(&mut right, batch);
             let (Some(mut to_left), Some(mut to_right)) = (to_left, to_right) else {
@@ -245,7 +249,7 @@ where
             }
             let sorted = to_left.filled + to_right.filled;
             drop((to_left, to_right));
-            if sorted < batch || batch == 0 || left.full() && right.full() {
+            if sorted < batch || left.full() && right.full() {
                 return (left, right);
             }
         }
@@ -713,5 +717,40 @@ mod tests {
         let (left, right): (Three, Three) = (0..100_000).into_par_iter().partition(|n| n % 2 == 0);
         assert_eq!((left.0.len(), right.0.len()), (3, 3));
         assert!(left.0.iter().all(|n| n % 2 == 0) && right.0.iter().all(|n| n % 2 == 1));
+    }
+
+    /// Has `left` items and says that there are at most `most`.
+    struct Modest {
+        left: usize,
+        most: usize,
+    }
+
+    impl Iterator for Modest {
+        type Item = usize;
+
+        fn next(&mut self) -> Option<usize> {
+            self.left = self.left.checked_sub(1)?;
+            Some(self.left)
+        }
+
+        fn size_hint(&self) -> (usize, Option<usize>) {
+            (0, Some(self.most.min(self.left)))
+        }
+    }
+
+    #[test]
+    fn an_iterator_that_has_more_items_than_it_says_loses_none() {
+        for left in [1, 2, 127, 128, 129, 1000] {
+            for most in [0, 1, left / 2, 128] {
+                let items = (0..3)
+                    .into_par_iter()
+                    .flat_map_iter(|_| Modest { left, most });
+                let (even, odd): (Vec<_>, Vec<_>) = items.partition(|n| n % 2 == 0);
+                assert_eq!(
+                    (even.len(), odd.len()),
+                    (3 * left.div_ceil(2), 3 * (left / 2))
+                );
+            }
+        }
     }
 }
