@@ -7,6 +7,7 @@ use super::core::{Closed, Core, Flaw, Reserve};
 use super::handles::Tx;
 use super::model::{Flag, Mint, Token};
 use super::queue::list::{self, Shared, Single};
+use super::queue::locked::{self, Locked};
 use super::queue::ring::{self, Ring};
 use super::queue::{Limited, Queue};
 use crate::primitives::Arc;
@@ -103,14 +104,14 @@ impl<Q: Queue<Token>> Waiting<Q> {
 }
 
 /// A sender that waits for room, or will.
-struct Sending {
-    reserve: ManuallyDrop<Pin<Box<Reserve<'static, Token, Ring<Token>>>>>,
+struct Sending<Q: Limited<Token> + 'static> {
+    reserve: ManuallyDrop<Pin<Box<Reserve<'static, Token, Q>>>>,
     flag: std::sync::Arc<Flag>,
-    core: Shore<Ring<Token>>,
+    core: Shore<Q>,
 }
 
-impl Sending {
-    fn new(core: &Shore<Ring<Token>>) -> Self {
+impl<Q: Limited<Token> + 'static> Sending<Q> {
+    fn new(core: &Shore<Q>) -> Self {
         let core = core.clone();
         // SAFETY: whoever has the future has the channel, and drops the future first.
         let lent = unsafe { core.lent() };
@@ -122,7 +123,7 @@ impl Sending {
     }
 
     /// One that waits.
-    fn waiting(core: &Shore<Ring<Token>>) -> Self {
+    fn waiting(core: &Shore<Q>) -> Self {
         let mut sending = Self::new(core);
         assert!(sending.poll().is_pending());
         sending
@@ -149,7 +150,6 @@ enum Left<Q: Queue<Token>> {
     /// The message, if it was refused.
     Refused(bool),
     Receiver(Waiting<Q>, Option<u32>),
-    Sender(Sending, Poll<Result<(), Closed>>),
 }
 
 // ---- receivers that wait --------------------------------------------------------------------
@@ -187,6 +187,7 @@ fn one_waits<Q: Queue<Token> + 'static>(make: impl Fn() -> Q + Copy + Send + Syn
 #[test]
 fn loom_a_waiting_receiver_is_woken_by_a_message() {
     one_waits(|| Ring::new(1));
+    one_waits(|| Locked::new(1));
     one_waits(Single::new);
     one_waits(Shared::new);
 }
@@ -195,6 +196,12 @@ fn loom_a_waiting_receiver_is_woken_by_a_message() {
 #[should_panic(expected = "sleeps for ever")]
 fn loom_bug_28_a_receiver_that_does_not_look_again_oversleeps() {
     one_waits(|| Ring::with_flaws(1, Flaws::only(ring::Flaw::ReceiverWaitsBlindly)));
+}
+
+#[test]
+#[should_panic(expected = "sleeps for ever")]
+fn loom_bug_28_a_receiver_of_a_locked_queue_that_does_not_look_again_oversleeps() {
+    one_waits(|| Locked::with_flaws(1, Flaws::only(locked::Flaw::ReceiverWaitsBlindly)));
 }
 
 #[test]
@@ -279,6 +286,7 @@ fn the_end<Q: Queue<Token> + 'static>(
 #[test]
 fn loom_a_receiver_learns_that_the_last_sender_is_gone() {
     the_end(|| Ring::new(1), Flaws::NONE);
+    the_end(|| Locked::new(1), Flaws::NONE);
     the_end(Single::new, Flaws::NONE);
 }
 
@@ -328,6 +336,7 @@ fn close_against_send<Q: Queue<Token> + 'static>(
 #[test]
 fn loom_a_message_is_received_or_refused_by_a_closing_receiver() {
     close_against_send(|| Ring::new(1));
+    close_against_send(|| Locked::new(1));
     close_against_send(Single::new);
 }
 
@@ -362,57 +371,61 @@ fn loom_who_watches_for_the_end_learns_of_it() {
 // ---- senders that wait ----------------------------------------------------------------------
 
 /// The channel is full; a sender comes while the receiver takes the message.
-fn back_pressure(flaws: Flaws<ring::Flaw>) {
+fn back_pressure<Q: Limited<Token> + 'static>(make: impl Fn() -> Q + Copy + Send + Sync + 'static) {
     race::<2, _>(move || {
         let mint = Mint::new();
-        let core = Shore::filled(Ring::with_flaws(1, flaws), Flaws::NONE, &mint);
+        let core = Shore::filled(make(), Flaws::NONE, &mint);
         let mut receiver = Waiting::new(&core, Core::serve_senders);
         let mut sender = Sending::new(&core);
-        Race::new(move |mut results: Vec<Left<Ring<Token>>>| {
-            let Some(Left::Sender(mut sender, mut polled)) = results.pop() else {
-                unreachable!()
-            };
-            if polled.is_pending() {
-                sender.assert_woken();
-                polled = sender.poll();
-            }
-            assert_eq!(polled, Poll::Ready(Ok(())));
-            core.send_reserved(mint.token(2));
-            let mut receiver = Waiting::new(&core, Core::serve_senders);
-            assert_eq!(receiver.poll(), Some(2));
-            receiver.leave();
-            sender.leave();
-            core.leave();
-            mint.assert_empty();
-        })
+        Race::new(
+            move |mut results: Vec<Option<(Sending<Q>, Poll<Result<(), Closed>>)>>| {
+                let (mut sender, mut polled) = results.pop().flatten().expect("the sender's");
+                if polled.is_pending() {
+                    sender.assert_woken();
+                    polled = sender.poll();
+                }
+                assert_eq!(polled, Poll::Ready(Ok(())));
+                core.send_reserved(mint.token(2));
+                let mut receiver = Waiting::new(&core, Core::serve_senders);
+                assert_eq!(receiver.poll(), Some(2));
+                receiver.leave();
+                sender.leave();
+                core.leave();
+                mint.assert_empty();
+            },
+        )
         .thread(move || {
             assert_eq!(receiver.poll(), Some(1));
             receiver.leave();
-            Left::Nothing
+            None
         })
         .thread(move || {
             let polled = sender.poll();
-            Left::Sender(sender, polled)
+            Some((sender, polled))
         })
     });
 }
 
 #[test]
 fn loom_bug_26_a_message_that_had_to_wait_is_received() {
-    back_pressure(Flaws::NONE);
+    back_pressure(|| Ring::new(1));
+    back_pressure(|| Locked::new(1));
 }
 
 #[test]
 #[should_panic(expected = "sleeps for ever")]
 fn loom_bug_28_a_sender_that_announces_itself_too_late_oversleeps() {
-    back_pressure(Flaws::only(ring::Flaw::SenderWaitsBlindly));
+    back_pressure(|| Ring::with_flaws(1, Flaws::only(ring::Flaw::SenderWaitsBlindly)));
 }
 
 /// Two wait for room; the first one goes away while room is handed to it.
-fn waiting_sender_leaves(flaws: Flaws<Flaw>) {
+fn waiting_sender_leaves<Q: Limited<Token> + 'static>(
+    make: impl Fn() -> Q + Copy + Send + Sync + 'static,
+    flaws: Flaws<Flaw>,
+) {
     race::<2, _>(move || {
         let mint = Mint::new();
-        let core = Shore::filled(Ring::new(1), flaws, &mint);
+        let core = Shore::filled(make(), flaws, &mint);
         let mut receiver = Waiting::new(&core, Core::serve_senders);
         let (first, mut second) = (Sending::waiting(&core), Sending::waiting(&core));
         Race::new(move |_: Vec<()>| {
@@ -435,20 +448,20 @@ fn waiting_sender_leaves(flaws: Flaws<Flaw>) {
 
 #[test]
 fn loom_bug_29b_room_for_a_dropped_sender_goes_to_the_next() {
-    waiting_sender_leaves(Flaws::NONE);
+    waiting_sender_leaves(|| Ring::new(1), Flaws::NONE);
+    waiting_sender_leaves(|| Locked::new(1), Flaws::NONE);
 }
 
 #[test]
 #[should_panic(expected = "sleeps for ever")]
 fn loom_bug_29b_a_dropped_sender_that_keeps_its_room_blocks_the_next() {
-    waiting_sender_leaves(Flaws::only(Flaw::KeepsTheRoom));
+    waiting_sender_leaves(|| Ring::new(1), Flaws::only(Flaw::KeepsTheRoom));
 }
 
 /// All room is reserved, a sender waits. The room is given back while the channel is closed: the sender gets it or the news.
-#[test]
-fn loom_a_sender_that_waits_learns_of_the_end_or_gets_room() {
-    race::<2, _>(|| {
-        let core = Shore::new(Ring::new(1), Flaws::NONE);
+fn end_or_room<Q: Limited<Token> + 'static>(make: impl Fn() -> Q + Copy + Send + Sync + 'static) {
+    race::<2, _>(move || {
+        let core = Shore::new(make(), Flaws::NONE);
         assert!(core.queue.reserve(1).is_ok());
         let mut sender = Sending::waiting(&core);
         let (holder, closer) = (core.clone(), core.clone());
@@ -476,13 +489,18 @@ fn loom_a_sender_that_waits_learns_of_the_end_or_gets_room() {
     });
 }
 
-/// The last message into a closed channel, or the news that none comes, reaches all who wait.
 #[test]
-fn loom_the_last_message_wakes_everybody() {
+fn loom_a_sender_that_waits_learns_of_the_end_or_gets_room() {
+    end_or_room(|| Ring::new(1));
+    end_or_room(|| Locked::new(1));
+}
+
+/// The last message into a closed channel, or the news that none comes, reaches all who wait.
+fn last_message<Q: Limited<Token> + 'static>(make: impl Fn() -> Q + Copy + Send + Sync + 'static) {
     for sends in [true, false] {
         race::<2, _>(move || {
             let mint = Mint::new();
-            let core = Shore::new(Ring::new(1), Flaws::NONE);
+            let core = Shore::new(make(), Flaws::NONE);
             assert!(core.queue.reserve(1).is_ok());
             let make = || Waiting::new(&core, Core::serve_senders);
             let mut receivers = [make(), make()];
@@ -514,4 +532,16 @@ fn loom_the_last_message_wakes_everybody() {
             })
         });
     }
+}
+
+#[test]
+fn loom_the_last_message_wakes_everybody() {
+    last_message(|| Ring::new(1));
+    last_message(|| Locked::new(1));
+}
+
+#[test]
+#[should_panic(expected = "nothing more comes")]
+fn loom_room_that_is_forgotten_ends_a_channel_before_its_last_message() {
+    last_message(|| Locked::with_flaws(1, Flaws::only(locked::Flaw::ForgetsReserved)));
 }

@@ -1,6 +1,7 @@
 //! Loom models of the queues: every message once, in order, whatever the threads do.
 
 use super::list::{self, Shared, Single};
+use super::locked::Locked;
 use super::ring::{self, Ring};
 use super::*;
 use crate::channel::model::{Mint, Token};
@@ -62,6 +63,11 @@ fn producers_against_consumer<Q: Queue<Token> + 'static>(
 #[test]
 fn loom_a_ring_hands_over_every_message() {
     producers_against_consumer(|| Ring::new(3));
+}
+
+#[test]
+fn loom_a_locked_queue_hands_over_every_message() {
+    producers_against_consumer(|| Locked::new(3));
 }
 
 #[test]
