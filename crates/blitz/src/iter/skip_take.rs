@@ -94,3 +94,34 @@ wrapping_callback! {
     struct KeepFirst { n: usize };
     fn wrap(self, base: T) -> T { base.split_at(self.n).0 }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::prelude::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    #[test]
+    fn skipped_items_are_made_where_somebody_can_tell() {
+        struct Counted<'a>(&'a AtomicUsize);
+        impl Clone for Counted<'_> {
+            fn clone(&self) -> Self {
+                self.0.fetch_add(1, Ordering::Relaxed);
+                Counted(self.0)
+            }
+        }
+        let (mapped, cloned) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let count = |x: &usize| {
+            mapped.fetch_add(1, Ordering::Relaxed);
+            *x
+        };
+        let numbers: Vec<usize> = (0..1000).collect();
+        let both = numbers.par_iter().zip(numbers.par_iter().map(count));
+        let skipped = both.rev().enumerate().skip(990);
+        assert_eq!(skipped.map(|(i, (x, _))| i + x).sum::<usize>(), 9990);
+        assert_eq!(mapped.into_inner(), 1000);
+        let values = vec![Counted(&cloned); 100];
+        let before = cloned.load(Ordering::Relaxed);
+        values.par_iter().cloned().skip(60).for_each(drop);
+        assert_eq!(cloned.load(Ordering::Relaxed) - before, 100);
+    }
+}

@@ -206,10 +206,33 @@ where
     hand_over(|| begin(len, bounds, producer, consumer))
 }
 
-/// Cuts off the first items, with what is to become of them, from the rest and what is to become of that. Left to the compiler whether it is inlined: in a long chain of adaptors
-/// this is most of the code around the loop proper.
-#[inline]
+/// Cuts off the first items, with what is to become of them, from the rest and what is to become of that. Inlined where that is little: in a long chain of adaptors it is most of the
+/// code around the loop proper, and a loop has seven places for it.
+#[inline(always)]
 fn cut<P, C>(items: usize, producer: P, consumer: C) -> (P, C, P, C)
+where
+    P: Producer,
+    C: Consumer<P::Item>,
+{
+    const LITTLE: usize = 80;
+    if const { size_of::<P>() + size_of::<C>() <= LITTLE } {
+        cut_both(items, producer, consumer)
+    } else {
+        cut_apart(items, producer, consumer)
+    }
+}
+
+#[inline(never)]
+fn cut_apart<P, C>(items: usize, producer: P, consumer: C) -> (P, C, P, C)
+where
+    P: Producer,
+    C: Consumer<P::Item>,
+{
+    cut_both(items, producer, consumer)
+}
+
+#[inline(always)]
+fn cut_both<P, C>(items: usize, producer: P, consumer: C) -> (P, C, P, C)
 where
     P: Producer,
     C: Consumer<P::Item>,

@@ -5,7 +5,7 @@
 //! stability can differ.
 //!
 //! Most callers sort something else, and pay nothing. What cannot be an integer, judging by its size, is known as such before code is generated
-//! ([`may_be_integer`]). What can be one is handed on by its width, to code that is there already.
+//! ([`may_be_integer`]). What can be one is handed on by its width, to code that is there already for 32 and 64 bits.
 
 use super::plan;
 use super::radix::{self, Outcome, RadixKey};
