@@ -201,7 +201,6 @@ impl Drop for Parked<'_> {
 }
 
 /// What the waiters of a pool share.
-#[derive(Debug)]
 pub(crate) struct Waiters {
     /// Occupants that are parked in a wait, or about to, or away.
     blocked: AtomicUsize,
