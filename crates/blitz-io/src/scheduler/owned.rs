@@ -85,6 +85,13 @@ impl Shard {
     }
 }
 
+/// A task that was refused.
+#[cold]
+#[inline(never)]
+fn end(task: &Task) {
+    task.shutdown();
+}
+
 /// Counted among those who wait. Announced before the first look at the lengths; whoever removes a task does it the other way round.
 struct Waiting<'a>(&'a Owned);
 
@@ -149,7 +156,7 @@ impl Owned {
         match self.insert(task, self.choose(spawner, count)) {
             Ok(()) => true,
             Err(refused) => {
-                refused.shutdown();
+                end(&refused);
                 false
             }
         }
