@@ -3,6 +3,6 @@
 #![forbid(unsafe_code)]
 
 // Linked, it begins by itself.
+pub use blitz::*;
 #[cfg(feature = "blitz-console")]
 use blitz_console as _;
-pub use blitz::*;
