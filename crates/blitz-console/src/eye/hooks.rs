@@ -857,14 +857,10 @@ mod tests {
         seen.open();
         let (mut addresses, mut numbers) = (Vec::new(), Vec::new());
         for _ in 0..50 {
-            let task = runtime.block_on(async {
-                let task = blitz_io::task::Builder::new()
-                    .name("one after the other")
-                    .spawn(std::future::pending::<()>())
-                    .unwrap();
-                blitz_io::task::yield_now().await;
-                task
-            });
+            let named = blitz_io::task::Builder::new().name("one after the other");
+            let forever = std::future::pending::<()>();
+            let task = named.spawn_on(forever, runtime.handle()).unwrap();
+            runtime.block_on(blitz_io::task::yield_now());
             let mut frame = Frame::default();
             seen.fill(&mut frame);
             let named = |task: &&Task| task.name == "one after the other";

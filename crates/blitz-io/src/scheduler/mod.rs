@@ -13,6 +13,7 @@ mod leave_models;
 mod lending;
 #[cfg(not(loom))]
 mod line;
+mod list;
 #[cfg(not(loom))]
 mod load_estimate;
 mod owned;
@@ -36,6 +37,7 @@ mod workers;
 
 #[cfg(not(loom))]
 pub(crate) use self::core::Core;
+pub(crate) use list::Listed;
 #[cfg_attr(loom, allow(unused_imports))]
 pub(crate) use owned::Owned;
 #[cfg(not(loom))]

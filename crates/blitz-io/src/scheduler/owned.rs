@@ -1,8 +1,8 @@
 //! Every task of a runtime, so that its end can drop every future, idle ones included.
 //!
-//! Lists of pointers, in shards with a lock each; a task knows where it is in its list, and whoever leaves is replaced by the last one. A worker puts its tasks into shards of its own, some dozens in a row into the
+//! Lists ([`List`]) in shards with a lock each. A worker puts its tasks into shards of its own, some dozens in a row into the
 //! same one: so its spawns find the lock in its cache, a thief that ends what it has stolen works on another shard than the
-//! one being filled, and the last in a list is a task that one thread has in its hands. All other threads are one more spawner. Each list
+//! one being filled, and neighbours in a list are tasks that one thread has in its hands. All other threads are one more spawner. Each list
 //! holds one reference to each of its tasks. Closing is per shard: a task that comes to a closed shard is refused,
 //! and its spawner shuts it down; so a spawn that races with the runtime's end is either in a list that is still to
 //! be emptied, or refused.
@@ -14,16 +14,16 @@
 //! good as Release and Acquire), and so the second count would have their children in it. A length is written before the
 //! count, which is Release: whoever counts a task finds it in the length, unless it is gone.
 
+use super::list::List;
 #[cfg(all(feature = "console", not(loom)))]
 use crate::place::Place;
 use crate::primitives::{AtomicU64, AtomicUsize, Condvar, Mutex, Ordering};
-use crate::task::{Header, MOST_SHARDS, NOT_LISTED, Task};
+use crate::task::{MOST_SHARDS, Task};
 use blitz_core::checking::Flaws;
 use crossbeam_utils::CachePadded;
 use std::future::poll_fn;
-use std::mem::{ManuallyDrop, MaybeUninit};
+use std::mem::ManuallyDrop;
 use std::ops::DerefMut;
-use std::ptr;
 use std::sync::PoisonError;
 use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
@@ -32,11 +32,6 @@ use std::time::{Duration, Instant};
 const SHARDS: usize = 8;
 /// Tasks of a worker that go to the same shard before it turns to the next.
 const IN_A_ROW: u64 = 64;
-
-/// Room for tasks in a list at first.
-const FIRST: usize = 32;
-/// A list with room for more gives some of it back.
-const KEPT: usize = 1024;
 
 /// What the models break on purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,89 +59,37 @@ pub(crate) struct Owned {
 }
 
 struct Shard {
-    list: Mutex<List>,
+    listing: Mutex<Listing>,
     /// Written by the lock's holder, read by everybody.
     len: AtomicUsize,
     /// Tasks that have ever been in it. As `len`.
     admitted: AtomicU64,
 }
 
-/// The entries below the shard's `len` are there.
-struct List {
-    slots: Box<[MaybeUninit<Entry>]>,
-    /// How many of them may be used: none, if it is closed. So whoever adds a task asks one question.
-    room: usize,
-    /// With less than that in it, it is too long.
-    least: usize,
+struct Listing {
+    list: List,
     closed: bool,
 }
 
-/// A task, with the list's reference to it.
-type Entry = *const Header;
+// SAFETY: the list owns references to its tasks, which may be sent.
+unsafe impl Send for Listing {}
 
-impl List {
-    fn new() -> Self {
-        List {
-            slots: Box::default(),
-            room: 0,
-            least: 0,
-            closed: false,
-        }
+impl Shard {
+    fn listing(&self) -> impl DerefMut<Target = Listing> + '_ {
+        self.listing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// There is no room for one more than `len`. `false`: it is closed.
-    #[cold]
-    fn make_room(&mut self, len: usize, even_if_closed: bool) -> bool {
-        if self.closed && !even_if_closed {
-            return false;
-        }
-        self.resize(len, (2 * len).max(FIRST));
-        true
-    }
-
-    #[cold]
-    fn resize(&mut self, len: usize, room: usize) {
-        assert!(
-            room < NOT_LISTED as usize,
-            "more tasks than numbers for them"
-        );
-        let mut slots = Box::new_uninit_slice(room);
-        slots[..len].copy_from_slice(&self.slots[..len]);
-        self.slots = slots;
-        self.room = room;
-        // So much shorter than it was that no task pays for this more than once.
-        self.least = if room > KEPT { room / 4 } else { 0 };
-    }
-
-    /// It has become too long for `len`.
-    #[cold]
-    fn shrink(&mut self, len: usize) {
-        self.resize(len, self.slots.len() / 2);
-        if self.closed {
-            self.room = 0;
-        }
-    }
-
-    fn close(&mut self) {
-        self.closed = true;
-        self.room = 0;
+    /// How many are listed. For the lock's holder.
+    fn listed(&self) -> usize {
+        self.len.load(Ordering::Relaxed)
     }
 }
 
-// SAFETY: the list owns references to its tasks, which may be sent.
-unsafe impl Send for List {}
-
-impl Shard {
-    fn list(&self) -> impl DerefMut<Target = List> + '_ {
-        self.list.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// What is in the list.
-    fn entries<'a>(&self, list: &'a List) -> &'a [Entry] {
-        let len = self.len.load(Ordering::Relaxed);
-        // SAFETY: these are there.
-        unsafe { &*(ptr::from_ref(&list.slots[..len]) as *const [Entry]) }
-    }
+/// A task that was refused.
+#[cold]
+#[inline(never)]
+fn end(task: &Task) {
+    task.shutdown();
 }
 
 /// Counted among those who wait. Announced before the first look at the lengths; whoever removes a task does it the other way round.
@@ -184,7 +127,10 @@ impl Owned {
     pub(crate) fn with_flaws(shards: usize, flaws: Flaws<Flaw>) -> Self {
         let shard = || {
             CachePadded::new(Shard {
-                list: Mutex::new(List::new()),
+                listing: Mutex::new(Listing {
+                    list: List::new(),
+                    closed: false,
+                }),
                 len: AtomicUsize::new(0),
                 admitted: AtomicU64::new(0),
             })
@@ -210,7 +156,7 @@ impl Owned {
         match self.insert(task, self.choose(spawner, count)) {
             Ok(()) => true,
             Err(refused) => {
-                refused.shutdown();
+                end(&refused);
                 false
             }
         }
@@ -219,20 +165,15 @@ impl Owned {
     pub(super) fn insert(&self, task: Task, index: usize) -> Result<(), Task> {
         task.header().state.set_shard(index);
         let shard = &self.shards[index];
-        let (len, admitted) = (&shard.len, &shard.admitted);
-        let mut list = shard.list();
-        let index = len.load(Ordering::Relaxed);
-        let even_if_closed = self.flaws.has(Flaw::AdmitsAfterClosing);
-        if index >= list.room && !list.make_room(index, even_if_closed) {
+        let mut listing = shard.listing();
+        if listing.closed && !self.flaws.has(Flaw::AdmitsAfterClosing) {
             return Err(task);
         }
-        let task = task.into_raw();
-        // SAFETY: there is room. Indices belong to the lock's holder, and the list has a reference from now on.
-        unsafe {
-            list.slots.get_unchecked_mut(index).write(task);
-            *(*task).index.get() = index as u32;
-        }
-        len.store(index + 1, Ordering::Relaxed);
+        let listed = shard.listed();
+        // SAFETY: the list has a reference from now on, which keeps the task alive. It is in no list yet.
+        unsafe { listing.list.push(listed, task.into_raw()) };
+        let (len, admitted) = (&shard.len, &shard.admitted);
+        len.store(listed + 1, Ordering::Relaxed);
         admitted.store(admitted.load(Ordering::Relaxed) + 1, Ordering::Release);
         Ok(())
     }
@@ -240,27 +181,14 @@ impl Owned {
     /// Takes a task out. `true`: it was in, and the list's reference is the caller's now.
     pub(crate) fn remove(&self, task: &Task) -> bool {
         let shard = &self.shards[task.header().state.shard()];
-        let mut list = shard.list();
-        let index = task.header().index.get();
-        // SAFETY: indices belong to the lock's holder. One that is listed is below `len`.
-        let last = unsafe {
-            let place = *index;
-            if place == NOT_LISTED {
-                return false;
-            }
-            let last = shard.len.load(Ordering::Relaxed) - 1;
-            let moved = list.slots.get_unchecked(last).assume_init();
-            list.slots.get_unchecked_mut(place as usize).write(moved);
-            *(*moved).index.get() = place;
-            // After that: it may be the last one itself.
-            *index = NOT_LISTED;
-            last
-        };
-        if last < list.least {
-            list.shrink(last);
+        let mut listing = shard.listing();
+        let listed = shard.listed();
+        // SAFETY: it is in this shard's list or in none.
+        if !unsafe { listing.list.remove(listed, task.as_ptr()) } {
+            return false;
         }
-        shard.len.store(last, Ordering::SeqCst);
-        drop(list);
+        shard.len.store(listed - 1, Ordering::SeqCst);
+        drop(listing);
         let waiting = self.waiting.load(Ordering::SeqCst);
         if waiting > 0 {
             #[cfg(all(feature = "console", not(loom)))]
@@ -363,16 +291,15 @@ impl Owned {
     pub(crate) fn look_at(&self, most: usize, show: &mut impl FnMut(crate::console::TaskView)) {
         let mut seen = Vec::new();
         for shard in &self.shards {
-            let list = shard.list();
-            // The newest first.
-            for entry in shard.entries(&list).iter().rev() {
+            let listing = shard.listing();
+            for task in listing.list.tasks(shard.listed()) {
                 // SAFETY: the list has a reference to each of its tasks, and we hold its lock.
-                seen.extend(crate::console::TaskView::of(unsafe { &**entry }));
+                seen.extend(crate::console::TaskView::of(unsafe { &*task }));
                 if seen.len() == most {
                     break;
                 }
             }
-            drop(list);
+            drop(listing);
             seen.drain(..).for_each(&mut *show);
         }
     }
@@ -381,11 +308,11 @@ impl Owned {
     #[cfg(all(feature = "console", not(loom)))]
     pub(crate) fn place_of(&self, task: usize) -> Option<Place> {
         self.shards.iter().find_map(|shard| {
-            let list = shard.list();
-            let mut entries = shard.entries(&list).iter();
-            let entry = entries.find(|entry| entry.addr() == task)?;
+            let listing = shard.listing();
+            let mut tasks = listing.list.tasks(shard.listed());
+            let found = tasks.find(|found| found.addr() == task)?;
             // SAFETY: as above.
-            Some(unsafe { (**entry).seen.place() })
+            Some(unsafe { (*found).seen.place() })
         })
     }
 
@@ -395,24 +322,24 @@ impl Owned {
         for shard in &self.shards {
             let mut tasks = Vec::with_capacity(shard.len.load(Ordering::Relaxed));
             {
-                let mut list = shard.list();
-                if !self.flaws.has(Flaw::LooksBeforeClosing) {
-                    list.close();
-                }
+                let mut listing = shard.listing();
+                listing.closed = !self.flaws.has(Flaw::LooksBeforeClosing);
                 // SAFETY: the list has a reference to each of its tasks, and we hold its lock. We take references of our
                 // own out of the lock with us.
-                tasks.extend(shard.entries(&list).iter().map(|entry| unsafe {
-                    Task::clone(&ManuallyDrop::new(Task::from_raw(*entry)))
-                }));
+                tasks.extend(
+                    listing.list.tasks(shard.listed()).map(|task| unsafe {
+                        Task::clone(&ManuallyDrop::new(Task::from_raw(task)))
+                    }),
+                );
             }
             if self.flaws.has(Flaw::LooksBeforeClosing) {
-                shard.list().close();
+                shard.listing().closed = true;
             }
             if self.flaws.has(Flaw::LeavesIdleTasks) {
                 tasks.clear();
             }
-            // The oldest first, about. Drops futures, which is user code: outside of the lock.
-            tasks.iter().for_each(Task::shutdown);
+            // The oldest first; the list begins with the newest. Drops futures, which is user code: outside of the lock.
+            tasks.iter().rev().for_each(Task::shutdown);
         }
     }
 }

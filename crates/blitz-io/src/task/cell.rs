@@ -4,7 +4,7 @@
 //! real type. Who may touch what:
 //! * `stage`: whoever is RUNNING; after COMPLETE the handle, if it was interested, else the completer.
 //! * `join_waker`: see JOIN_WAKER in [`super::state`].
-//! * `index`: whoever holds the lock of the owned list's shard.
+//! * `listed`: whoever holds the lock of the owned list's shard.
 //!
 //! # Its size
 //! Usual allocators hand out multiples of sixteen bytes, glibc's less eight: 72 bytes cost 80, and 73 cost 96. So a task with a
@@ -17,6 +17,7 @@ use crate::coop;
 #[cfg(not(loom))]
 use crate::place::Now;
 use crate::place::{Place, Polls, Seen, Strand, strand};
+use crate::scheduler::Listed;
 use blitz_core::checking::Flaws;
 use std::cell::{Cell as StdCell, UnsafeCell};
 use std::future::Future;
@@ -63,16 +64,13 @@ pub(crate) struct Header {
     pub(crate) state: State,
     vtable: &'static VTable,
     pub(crate) seen: Seen,
-    /// Where it is in the list of owned tasks, or [`NOT_LISTED`].
-    pub(crate) index: UnsafeCell<u32>,
+    /// Where it is in the list of owned tasks.
+    pub(crate) listed: UnsafeCell<Listed>,
     pub(crate) polls: Polls,
     strand: Strand,
     /// The handle's, or the task's. Here, where it is at the same place whatever the type.
     join_waker: UnsafeCell<Option<Waker>>,
 }
-
-/// No [`Header::index`].
-pub(crate) const NOT_LISTED: u32 = u32::MAX;
 
 /// How the tasks of a type are run.
 struct VTable {
@@ -149,7 +147,7 @@ where
             state: State::with_flaws(flaws),
             vtable: vtable::<F, S>(),
             seen: Seen::new(place),
-            index: UnsafeCell::new(NOT_LISTED),
+            listed: UnsafeCell::new(Listed::NOWHERE),
             polls: Polls::new(),
             strand: strand(place),
             join_waker: UnsafeCell::new(None),

@@ -32,7 +32,7 @@ pub use crate::cpu::block_in_place;
 #[cfg(all(test, loom))]
 pub(crate) use cell::new_with_flaws;
 #[cfg_attr(loom, allow(unused_imports))]
-pub(crate) use cell::{Header, NOT_LISTED, Queued, Schedule, Task, new, with_current};
+pub(crate) use cell::{Header, Queued, Schedule, Task, new, with_current};
 #[cfg(not(loom))]
 #[doc(inline)]
 pub use coop::{consume_budget, unconstrained};
