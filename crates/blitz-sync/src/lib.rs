@@ -103,7 +103,6 @@
 // What the locks and channels stand on, and what other futures can stand on, too.
 mod primitives;
 
-/// How much a task may do in one poll before it must let others have the thread.
 pub mod coop;
 
 #[doc(hidden)]

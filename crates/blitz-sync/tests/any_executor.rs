@@ -14,10 +14,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake};
 use std::thread;
 
+type Task = Pin<Box<dyn Future<Output = ()>>>;
+
 /// Runs tasks on one thread, in turns; the thread sleeps when there is none to be polled.
 #[derive(Clone, Default)]
 struct Executor {
-    new: Rc<RefCell<Vec<Pin<Box<dyn Future<Output = ()>>>>>>,
+    new: Rc<RefCell<Vec<Task>>>,
     budget: bool,
 }
 
@@ -52,7 +54,7 @@ impl Executor {
             thread: thread::current(),
             wakes: AtomicUsize::new(0),
         });
-        let mut tasks: Vec<Option<Pin<Box<dyn Future<Output = ()>>>>> = Vec::new();
+        let mut tasks: Vec<Option<Task>> = Vec::new();
         loop {
             for task in self.new.borrow_mut().drain(..) {
                 ready.queue.lock().unwrap().push_back(tasks.len());

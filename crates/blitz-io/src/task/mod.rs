@@ -38,6 +38,7 @@ pub(crate) use cell::vtable_for_tests;
 #[cfg_attr(loom, allow(unused_imports))]
 pub(crate) use cell::{Header, Links, Queued, Schedule, Task, VTable, new, with_current};
 #[cfg(not(loom))]
+#[doc(inline)]
 pub use coop::{consume_budget, unconstrained};
 pub(crate) use error::Failure;
 pub use error::JoinError;
@@ -65,6 +66,7 @@ pub use yield_now::yield_now;
 pub mod coop {
     #[doc(hidden)]
     pub use crate::coop::{Coop, RestoreOnPending};
+    #[doc(inline)]
     pub use crate::coop::{
         Unconstrained, consume_budget, cooperative, has_budget_remaining, poll_proceed,
         unconstrained,

@@ -85,7 +85,7 @@ pub struct Line {
     departures: u64,
 }
 
-/// Somebody is about to leave: what [`Line::departures`] said then.
+/// Somebody is about to leave: what `Line::departures` said then.
 #[must_use = "see them off"]
 #[derive(Debug)]
 pub struct Leaving(Option<u64>);
