@@ -788,7 +788,7 @@ impl<S> ThreadPoolBuilder<S> {
     ///     .build()
     ///     .unwrap();
     /// // Nobody else would ever send anything.
-    /// let told = pool.install(move || blitz_core::companion::sleep_elsewhere(|| sleep.recv()));
+    /// let told = pool.install(move || blitz_core::block_in_place(|| sleep.recv()));
     /// assert_eq!(told, Ok("a circle"));
     /// ```
     pub fn deadlock_handler<H>(mut self, deadlock_handler: H) -> Self

@@ -33,7 +33,7 @@
 //! | stop work, or make it less urgent | [`CancelToken`], [`checkpoint`], [`with_priority`] |
 //! | pass values on to all that is started | [`Inherited`] |
 //! | see what happens | [`PoolStats`], and the features `profile` and `trace` |
-//! | cut loops of one's own when somebody has time | [`demand`] |
+//! | cut loops of one's own when somebody has time | [`demand`], which may change in any release |
 //! | build something else | [`primitives`]: deque, queues, latches, fences, back-off |
 //!
 //! # The files

@@ -35,7 +35,8 @@
 //! | [`ThreadPoolBuilder`], [`ThreadPool`] | pools of one's own; without one, everything runs in a global pool that starts when it is first needed |
 //! | [`CancelToken`], [`Priority`], [`Inherited`] | what work inherits from whoever started it: how to stop it, how urgent it is, values |
 //! | `profile`, `trace` | with the features of these names: work and span of a computation, a timeline of the threads |
-//! | [`demand`], [`primitives`] | for libraries: would anybody help right now? The deque, queues and latches of the engine |
+//! | [`primitives`] | the deque, queues and latches of the engine |
+//! | [`demand`] | for libraries with loops of their own: would anybody help right now? May change in any release |
 //!
 //! # Features
 //!
