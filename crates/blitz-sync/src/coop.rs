@@ -273,6 +273,16 @@ pub struct RestoreOnPending {
 
 impl RestoreOnPending {
     /// The operation has done something: the unit is used up.
+    ///
+    /// ```
+    /// use blitz_sync::coop::poll_proceed;
+    /// use std::task::{Context, Poll, Waker};
+    ///
+    /// let mut cx = Context::from_waker(Waker::noop());
+    /// if let Poll::Ready(unit) = poll_proceed(&mut cx) {
+    ///     unit.made_progress(); // something was done
+    /// }
+    /// ```
     pub fn made_progress(&self) {
         self.before.set(UNLIMITED);
     }

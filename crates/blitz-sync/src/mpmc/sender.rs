@@ -102,6 +102,12 @@ impl<T> Sender<T> {
     }
 
     /// A handle that does not keep the channel open.
+    ///
+    /// ```
+    /// let (sender, _receiver) = blitz_sync::mpmc::unbounded::<u32>();
+    /// let weak = sender.downgrade();
+    /// assert!(weak.upgrade().unwrap().same_channel(&sender));
+    /// ```
     #[must_use]
     pub fn downgrade(&self) -> WeakSender<T> {
         WeakSender(self.0.downgrade())
