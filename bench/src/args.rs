@@ -2,6 +2,7 @@
 //!
 //! Parsing is pure (it takes the words and returns a value or a message), so that every rule here has a test.
 
+use lexopt::prelude::*;
 use std::time::Duration;
 
 use crate::child::invoked_as;
@@ -136,6 +137,11 @@ pub fn parse(words: &[String]) -> Result<Command, String> {
             new: new.clone(),
         });
     }
+    read(words).map_err(|error| error.to_string())
+}
+
+/// The same for groups and how to run them.
+fn read(words: &[String]) -> Result<Command, lexopt::Error> {
     let mut groups: Vec<&'static str> = Vec::new();
     let mut quick = false;
     let mut format = Format::Table;
@@ -145,44 +151,39 @@ pub fn parse(words: &[String]) -> Result<Command, String> {
     let mut only = None;
     let mut effort = 100;
 
-    let mut rest = words.iter();
-    while let Some(word) = rest.next() {
-        match word.as_str() {
-            "--help" | "-h" | "help" => return Ok(Command::Help),
-            "--quick" => quick = true,
-            "--json" => format = Format::Json,
-            "--rows" => format = Format::Rows,
-            "--pin" => placement = Some(Placement::Pinned),
-            "--no-pin" => placement = Some(Placement::Free),
-            "--seconds" => {
-                let value = number_after(word, rest.next())?;
-                stress_for = Some(Duration::from_secs(value));
+    let wrong = |what: String| format!("{what}\n\n{}", short_usage());
+    let mut parser = lexopt::Parser::from_args(words);
+    while let Some(argument) = parser.next()? {
+        match argument {
+            Long("help") | Short('h') => return Ok(Command::Help),
+            Long("quick") => quick = true,
+            Long("json") => format = Format::Json,
+            Long("rows") => format = Format::Rows,
+            Long("pin") => placement = Some(Placement::Pinned),
+            Long("no-pin") => placement = Some(Placement::Free),
+            Long("seconds") => stress_for = Some(Duration::from_secs(parser.value()?.parse()?)),
+            Long("seed") => seed = Some(parser.value()?.parse()?),
+            Long("effort") => {
+                effort = parser.value()?.parse()?;
+                if !(1..=1000).contains(&effort) {
+                    return Err("--effort needs per cent from 1 to 1000".into());
+                }
             }
-            "--seed" => seed = Some(number_after(word, rest.next())?),
-            "--effort" => {
-                let percent = number_after(word, rest.next())?;
-                let in_range = u32::try_from(percent)
-                    .ok()
-                    .filter(|n| (1..=1000).contains(n));
-                effort = in_range.ok_or("--effort needs per cent from 1 to 1000")?;
-            }
-            "--only" => match rest.next() {
-                Some(text) => only = Some(text.clone()),
-                None => return Err("--only needs a part of a bench's name".into()),
+            Long("only") => only = Some(parser.value()?.string()?),
+            Value(word) => match &*word.string()? {
+                "help" => return Ok(Command::Help),
+                "all" => groups.extend(measuring_groups()),
+                name => match GROUPS.iter().find(|group| group.name == name) {
+                    Some(group) => groups.push(group.name),
+                    None => return Err(wrong(format!("unknown group '{name}'")).into()),
+                },
             },
-            flag if flag.starts_with('-') => {
-                return Err(format!("unknown flag '{flag}'\n\n{}", short_usage()));
-            }
-            "all" => groups.extend(measuring_groups()),
-            name => match GROUPS.iter().find(|group| group.name == name) {
-                Some(group) => groups.push(group.name),
-                None => return Err(format!("unknown group '{name}'\n\n{}", short_usage())),
-            },
+            other => return Err(wrong(other.unexpected().to_string()).into()),
         }
     }
 
     if groups.is_empty() {
-        return Err(format!("which group?\n\n{}", short_usage()));
+        return Err(wrong("which group?".into()).into());
     }
     let mut seen = Vec::new();
     groups.retain(|name| {
@@ -207,15 +208,6 @@ pub fn parse(words: &[String]) -> Result<Command, String> {
             effort,
         },
     })
-}
-
-fn number_after(flag: &str, value: Option<&String>) -> Result<u64, String> {
-    let Some(value) = value else {
-        return Err(format!("{flag} needs a number"));
-    };
-    value
-        .parse()
-        .map_err(|_| format!("{flag} needs a number, not '{value}'"))
 }
 
 /// What `all` stands for: every group that measures something.

@@ -229,82 +229,82 @@ pub fn parse(words: &[String]) -> Result<Command, String> {
         },
         // The benchmarks have a help text and messages of their own.
         "bench" => Ok(Command::Bench(rest.to_vec())),
-        name if name.starts_with('-') => {
-            // Flags without a subcommand are the tour's.
-            tour(words)
-        }
-        name => {
-            let sub = find(name)?;
-            if wants_help {
-                return Ok(Command::Help(help_of(sub)));
-            }
-            match sub.name {
-                "tour" => tour(rest),
-                "stress" => {
-                    let mut words = vec!["stress".to_string()];
-                    words.extend_from_slice(rest);
-                    Ok(Command::Bench(words))
-                }
-                "console" => console(rest),
-                "top" => top(rest),
-                "profile" if rest.iter().any(|word| word.starts_with("--bin")) => program(rest),
-                "profile" => tool(Tool::Profile, rest),
-                "simulate" => simulate(rest),
-                "trace" => tool(Tool::Trace, rest),
-                _ => nothing_more(sub, rest).map(|()| Command::Doctor),
-            }
-        }
+        // Flags without a subcommand are the tour's.
+        name if name.starts_with('-') => read(find("tour")?, words),
+        name => match find(name)? {
+            sub if wants_help => Ok(Command::Help(help_of(sub))),
+            sub => read(sub, rest),
+        },
     }
 }
 
-fn tour(words: &[String]) -> Result<Command, String> {
+/// Reads what is behind the name of a subcommand.
+fn read(sub: &Sub, words: &[String]) -> Result<Command, String> {
+    let command = match sub.name {
+        "tour" => tour(words),
+        "stress" => {
+            let name = [sub.name.to_string()];
+            Ok(Command::Bench([&name[..], words].concat()))
+        }
+        "console" => console(words),
+        "top" => top(words),
+        "profile" if words.iter().any(|word| word.starts_with("--bin")) => program(words),
+        "profile" => tool(Tool::Profile, words),
+        "simulate" => simulate(words),
+        "trace" => tool(Tool::Trace, words),
+        _ => doctor(words),
+    };
+    let Sub {
+        name,
+        usage,
+        example,
+        ..
+    } = sub;
+    command.map_err(|error| format!("{name}: {error}\n\nusage: {usage}\nexample: {example}"))
+}
+
+fn tour(words: &[String]) -> Result<Command, lexopt::Error> {
     let mut options = TourOptions::default();
     let mut parser = lexopt::Parser::from_args(words);
-    let in_tour = |error: lexopt::Error| format!("tour: {error}\n\n{}", usage_of("tour"));
-    while let Some(argument) = parser.next().map_err(in_tour)? {
+    while let Some(argument) = parser.next()? {
         match argument {
             Long("quick") => options.quick = true,
-            Long("out") => options.out = Some(parser.value().map_err(in_tour)?.into()),
-            other => return Err(in_tour(other.unexpected())),
+            Long("out") => options.out = Some(parser.value()?.into()),
+            other => return Err(other.unexpected()),
         }
     }
     Ok(Command::Tour(options))
 }
 
-fn console(words: &[String]) -> Result<Command, String> {
-    let wrong = |message: &str| Err(format!("console: {message}\n\n{}", usage_of("console")));
-    match words {
-        [first, rest @ ..] if first == "demo" => {
-            let is_number = |word: &String| word.parse::<u64>().is_ok();
-            match rest {
-                [] | [_] if rest.iter().all(|word| !word.starts_with('-')) => {}
-                [flag, number] | [_, flag, number] if flag == "--seconds" && is_number(number) => {}
-                _ => return wrong(&format!("unexpected '{}'", rest.join(" "))),
-            }
-            Ok(Command::Console(words.to_vec()))
-        }
-        [] => wrong("what? There is 'demo'"),
-        [first, ..] => wrong(&format!("there is no '{first}'; there is 'demo'")),
+fn console(words: &[String]) -> Result<Command, lexopt::Error> {
+    let (first, rest) = words.split_first().ok_or("what? There is 'demo'")?;
+    if first != "demo" {
+        return Err(format!("there is no '{first}'; there is 'demo'").into());
     }
+    let mut has_address = false;
+    let mut parser = lexopt::Parser::from_args(rest);
+    while let Some(argument) = parser.next()? {
+        match argument {
+            Long("seconds") => drop(parser.value()?.parse::<u64>()?),
+            Value(_) if !has_address => has_address = true,
+            other => return Err(other.unexpected()),
+        }
+    }
+    Ok(Command::Console(words.to_vec()))
 }
 
-fn top(words: &[String]) -> Result<Command, String> {
-    let wrong = |message: String| format!("top: {message}\n\n{}", usage_of("top"));
-    let said = |error: lexopt::Error| wrong(error.to_string());
+fn top(words: &[String]) -> Result<Command, lexopt::Error> {
     let (mut address, mut token, mut once) = (None, None, false);
     let mut parser = lexopt::Parser::from_args(words);
-    while let Some(argument) = parser.next().map_err(said)? {
+    while let Some(argument) = parser.next()? {
         match argument {
-            Long("token") => {
-                let value = parser.value().map_err(said)?;
-                token = Some(value.string().map_err(said)?);
-            }
+            Long("token") => token = Some(parser.value()?.string()?),
             Long("once") => once = true,
-            Value(word) if address.is_none() => address = Some(word.string().map_err(said)?),
-            other => return Err(said(other.unexpected())),
+            Value(word) if address.is_none() => address = Some(word.string()?),
+            other => return Err(other.unexpected()),
         }
     }
-    let address = address.ok_or_else(|| wrong("which address? The program says it".into()))?;
+    let address = address.ok_or("which address? The program says it")?;
     Ok(Command::Top(TopOptions {
         address,
         token,
@@ -312,35 +312,27 @@ fn top(words: &[String]) -> Result<Command, String> {
     }))
 }
 
-fn tool(tool: Tool, words: &[String]) -> Result<Command, String> {
-    let name = tool.name();
-    let wrong = |message: String| format!("{name}: {message}\n\n{}", usage_of(name));
-    let said = |error: lexopt::Error| wrong(error.to_string());
+fn tool(tool: Tool, words: &[String]) -> Result<Command, lexopt::Error> {
     let (mut example, mut out) = (None, None);
     let mut parser = lexopt::Parser::from_args(words);
-    while let Some(argument) = parser.next().map_err(said)? {
+    while let Some(argument) = parser.next()? {
         match argument {
-            Long("out") => out = Some(parser.value().map_err(said)?.into()),
+            Long("out") => out = Some(parser.value()?.into()),
             Value(word) if example.is_none() => {
-                let word = word.string().map_err(said)?;
-                example = Some(gallery::named(&word).map_err(wrong)?.name);
+                let word = word.string()?;
+                example = Some(gallery::named(&word)?.name);
             }
-            other => return Err(said(other.unexpected())),
+            other => return Err(other.unexpected()),
         }
     }
     let Some(example) = example else {
         let names: Vec<&str> = EXAMPLES.iter().map(|example| example.name).collect();
-        return Err(wrong(format!(
-            "which example? There are {}",
-            names.join(", ")
-        )));
+        return Err(format!("which example? There are {}", names.join(", ")).into());
     };
     Ok(Command::Tool(ToolOptions { tool, example, out }))
 }
 
-fn program(words: &[String]) -> Result<Command, String> {
-    let wrong = |message: String| format!("profile: {message}\n\n{}", usage_of("profile"));
-    let said = |error: lexopt::Error| wrong(error.to_string());
+fn program(words: &[String]) -> Result<Command, lexopt::Error> {
     let mut options = ProgramOptions {
         bin: String::new(),
         package: None,
@@ -351,25 +343,21 @@ fn program(words: &[String]) -> Result<Command, String> {
     let (ours, theirs) = words.split_at(end.unwrap_or(words.len()));
     options.words = theirs.iter().skip(1).cloned().collect();
     let mut parser = lexopt::Parser::from_args(ours);
-    while let Some(argument) = parser.next().map_err(said)? {
+    while let Some(argument) = parser.next()? {
         match argument {
-            Long("bin") => options.bin = parser.value().and_then(|v| v.string()).map_err(said)?,
-            Long("package") | Short('p') => {
-                options.package = Some(parser.value().and_then(|v| v.string()).map_err(said)?);
-            }
-            Long("out") => options.out = Some(parser.value().map_err(said)?.into()),
-            other => return Err(said(other.unexpected())),
+            Long("bin") => options.bin = parser.value()?.string()?,
+            Long("package") | Short('p') => options.package = Some(parser.value()?.string()?),
+            Long("out") => options.out = Some(parser.value()?.into()),
+            other => return Err(other.unexpected()),
         }
     }
     if options.bin.is_empty() {
-        return Err(wrong("which program? --bin PROGRAM".into()));
+        return Err("which program? --bin PROGRAM".into());
     }
     Ok(Command::ProfileProgram(options))
 }
 
-fn simulate(words: &[String]) -> Result<Command, String> {
-    let wrong = |message: String| format!("simulate: {message}\n\n{}", usage_of("simulate"));
-    let said = |error: lexopt::Error| wrong(error.to_string());
+fn simulate(words: &[String]) -> Result<Command, lexopt::Error> {
     let mut subject = None;
     let mut options = SimulateOptions {
         subject: Subject::File(PathBuf::new()),
@@ -380,19 +368,13 @@ fn simulate(words: &[String]) -> Result<Command, String> {
         out: None,
     };
     let mut parser = lexopt::Parser::from_args(words);
-    while let Some(argument) = parser.next().map_err(said)? {
+    while let Some(argument) = parser.next()? {
         match argument {
-            Long("cores") => {
-                let word = parser.value().and_then(|v| v.string()).map_err(said)?;
-                options.cores = cores(&word).map_err(wrong)?;
-            }
-            Long("costs") => {
-                let word = parser.value().and_then(|v| v.string()).map_err(said)?;
-                options.costs = costs(&word).map_err(wrong)?;
-            }
+            Long("cores") => options.cores = cores(&parser.value()?.string()?)?,
+            Long("costs") => options.costs = costs(&parser.value()?.string()?)?,
             Long("measure") => options.measure = true,
             Long("check") => options.check = true,
-            Long("out") => options.out = Some(parser.value().map_err(said)?.into()),
+            Long("out") => options.out = Some(parser.value()?.into()),
             Value(word) if subject.is_none() => {
                 let known = word.to_str().and_then(|word| gallery::named(word).ok());
                 subject = Some(match known {
@@ -400,16 +382,11 @@ fn simulate(words: &[String]) -> Result<Command, String> {
                     None => Subject::File(word.into()),
                 });
             }
-            other => return Err(said(other.unexpected())),
+            other => return Err(other.unexpected()),
         }
     }
-    match subject {
-        Some(subject) => {
-            options.subject = subject;
-            Ok(Command::Simulate(options))
-        }
-        None => Err(wrong("which recording, or which example?".into())),
-    }
+    options.subject = subject.ok_or("which recording, or which example?")?;
+    Ok(Command::Simulate(options))
 }
 
 /// `2..64`: powers of two; `3,5`: these.
@@ -456,23 +433,11 @@ fn costs(word: &str) -> Result<Vec<(String, u64)>, String> {
         .collect()
 }
 
-/// For subcommands without arguments.
-fn nothing_more(sub: &Sub, words: &[String]) -> Result<(), String> {
+fn doctor(words: &[String]) -> Result<Command, lexopt::Error> {
     match words.first() {
-        None => Ok(()),
-        Some(word) => Err(format!(
-            "{}: unexpected '{word}'\n\n{}",
-            sub.name,
-            usage_of(sub.name)
-        )),
+        None => Ok(Command::Doctor),
+        Some(word) => Err(format!("unexpected '{word}'").into()),
     }
-}
-
-fn usage_of(name: &str) -> String {
-    let sub = SUBS.iter().find(|sub| sub.name == name);
-    sub.map_or_else(String::new, |sub| {
-        format!("usage: {}\nexample: {}", sub.usage, sub.example)
-    })
 }
 
 fn find(name: &str) -> Result<&'static Sub, String> {
