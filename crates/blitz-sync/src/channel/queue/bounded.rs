@@ -10,6 +10,10 @@ pub(crate) const MAX_CAPACITY: usize = usize::MAX >> 3;
 /// Rings take no more bytes than this: room for 2,048 words, or for 32 messages of a kilobyte. A channel is often one of thousands.
 const LARGEST_RING: usize = 32 << 10;
 
+#[allow(
+    clippy::large_enum_variant,
+    reason = "the larger one is the usual one, and a box would be one more step to it"
+)]
 pub(crate) enum Bounded<T> {
     Ring(Ring<T>),
     Locked(Locked<T>),
