@@ -402,6 +402,7 @@ macro_rules! staged_adaptor {
             I: $crate::iter::IndexedParallelIterator,
             $($($bounds)*)?
         {
+            #[inline]
             fn drive<C>($this, consumer: C) -> C::Result
             where
                 C: $crate::iter::plumbing::Consumer<Self::Item>,
@@ -433,6 +434,7 @@ macro_rules! staged_adaptor {
         {
             type Item = $item;
 
+            #[inline]
             fn drive_unindexed<C>($this, consumer: C) -> C::Result
             where
                 C: $crate::iter::plumbing::UnindexedConsumer<Self::Item>,
