@@ -296,7 +296,7 @@ where
     }
 }
 
-/// Where the folder of a piece lies while an inner iterator runs. If there is none yet, the first to arrive brings one.
+/// Where the folder of a piece lies, also while an inner iterator runs. If there is none yet, the first to arrive brings one.
 struct Home<F> {
     owner: usize,
     folder: Cell<Option<F>>,
@@ -350,8 +350,8 @@ impl<F> Default for WayHome<'_, F> {
     }
 }
 
-// SAFETY: `Home` is not `Sync`, but all that another thread does with it is to read `owner`, which never changes, and find
-// that it is not the owner (`WayHome::arrive`).
+// SAFETY: `Home` is not `Sync`, but all that another thread does with it is to read `owner`, which does not change while an
+// inner iterator runs, and find that it is not the owner (`WayHome::arrive`).
 unsafe impl<F> Send for WayHome<'_, F> {}
 
 impl<'h, F> WayHome<'h, F> {

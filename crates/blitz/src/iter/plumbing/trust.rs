@@ -125,3 +125,96 @@ impl Drop for Part {
         });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use blitz_core::CancelToken;
+
+    const CODE: usize = 8;
+
+    /// One whose items take a nanosecond.
+    fn tiny() -> Site {
+        Site::of_items(0.001)
+    }
+
+    /// How many loops over `items` go unlooked, in a row.
+    fn unlooked(code: usize, items: usize) -> usize {
+        (0..100 * LOOPS).take_while(|_| covers(code, items)).count()
+    }
+
+    /// Runs `test` until the coarse clock has not moved meanwhile. Where there is none, nothing is trusted, and nothing tested.
+    fn within_a_tick(test: impl Fn()) {
+        let is_still = || {
+            let mark = coarse_mark();
+            let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(&test));
+            let is_still = mark == coarse_mark();
+            if is_still {
+                panicked.unwrap();
+            }
+            is_still
+        };
+        assert!(!coarse_is_cheap() || (0..1000).any(|_| is_still()));
+    }
+
+    #[test]
+    fn after_a_tiny_loop_some_of_its_kind_go_unlooked() {
+        within_a_tick(|| {
+            let part = open();
+            assert_eq!(unlooked(CODE, 10), 0, "the first one is looked at");
+            renew(CODE, 10, &tiny());
+            assert!(!covers(CODE + 8, 10), "another kind");
+            assert_eq!(unlooked(CODE, 10), LOOPS);
+            renew(CODE, 10, &tiny());
+            assert!(!covers(CODE, UNSEEN + 1), "a longer one");
+            assert_eq!(unlooked(CODE, 10), 0, "behind that");
+
+            renew(CODE, 10, &tiny());
+            drop(open());
+            assert_eq!(unlooked(CODE, 10), 0, "behind a part inside of this one");
+            renew(CODE, 10, &tiny());
+            drop(part);
+            assert_eq!(unlooked(CODE, 10), 0, "outside");
+            renew(CODE, 10, &tiny());
+            assert_eq!(unlooked(CODE, 10), 0, "there is nothing around");
+        });
+    }
+
+    #[test]
+    fn loops_that_may_take_longer_are_looked_at() {
+        within_a_tick(|| {
+            let _part = open();
+            // Two microseconds in all.
+            renew(CODE, 10, &Site::of_items(0.033));
+            assert_eq!(unlooked(CODE, 10), 6);
+            renew(CODE, 10, &Site::of_items(0.3));
+            assert_eq!(unlooked(CODE, 10), 0);
+            renew(CODE, UNSEEN + 1, &tiny());
+            assert_eq!(unlooked(CODE, UNSEEN + 1), 0);
+        });
+    }
+
+    #[test]
+    fn where_a_token_could_stop_it_a_loop_is_looked_at() {
+        within_a_tick(|| {
+            let _part = open();
+            renew(CODE, 10, &tiny());
+            let inside = CancelToken::new().run(|| unlooked(CODE, 10));
+            assert_eq!(inside.expect("nobody cancels"), 0);
+        });
+    }
+
+    #[test]
+    fn once_the_coarse_clock_has_moved_the_next_loop_is_looked_at() {
+        if !coarse_is_cheap() {
+            return;
+        }
+        let _part = open();
+        renew(CODE, UNSEEN, &tiny());
+        let mark = TRUST.with(|trust| trust.mark.get());
+        while coarse_mark() == mark {
+            std::hint::spin_loop();
+        }
+        assert!(!covers(CODE, UNSEEN));
+    }
+}
