@@ -70,12 +70,24 @@ mod source {
 }
 
 /// A number that is another one some milliseconds later.
+///
+/// ```
+/// use blitz_primitives::clock::{coarse_is_cheap, coarse_mark};
+/// let mark = coarse_mark();
+/// std::thread::sleep(std::time::Duration::from_millis(50));
+/// assert!(!coarse_is_cheap() || coarse_mark() != mark);
+/// ```
 #[inline]
 pub fn coarse_mark() -> u64 {
     source::mark()
 }
 
-/// Does [`coarse_mark`] take next to nothing? If not, it may say nothing at all.
+/// Does [`coarse_mark`] take next to nothing? If not, it may say nothing at all. The first call finds out, in a microsecond or so.
+///
+/// ```
+/// let worth_asking_often: bool = blitz_primitives::clock::coarse_is_cheap();
+/// # let _ = worth_asking_often;
+/// ```
 #[inline]
 pub fn coarse_is_cheap() -> bool {
     source::is_cheap()

@@ -5,7 +5,7 @@
 //! 1. **Alone.** A loop begins as the plain sequential loop over a small first block, reads the clock, and goes on with
 //!    blocks of growing length until it knows that enough is ahead to be worth sharing. A loop that earlier runs have shown
 //!    to be short (6 us) looks at the clock only to see that it still is: before, and after a sixteenth (after one item, if there are few); inside of another short one, the
-//!    beginning of that will do. If it takes more than 2 us, also after every eighth, and at the end; one run in sixteen is timed to its end in any case, and so is one of a
+//!    beginning of that will do, and inside of many tiny items most go unlooked (`trust.rs`). If it takes more than 2 us, also after every eighth, and at the end; one run in sixteen is timed to its end in any case, and so is one of a
 //!    loop that seems to be a little longer than short: what
 //!    forks and thefts cost is in the measurements of a loop that is shared, and would keep one of tiny items where it is. If work around the loop is on offer and all other
 //!    threads are busy, the clock is not read at all, since nobody would take a part of it either (`unclocked`). A loop that earlier runs have shown to be long skips this
