@@ -92,6 +92,9 @@ pub(super) fn renew(code: usize, items: usize, site: &Site) {
 
 #[inline(never)]
 fn begin(code: usize, items: usize, site: &Site) {
+    if !coarse_is_cheap() || Parts::are_counted() {
+        return;
+    }
     TRUST.with(|trust| {
         trust.code.set(code);
         trust.rest.set(site.tiny_items().min(LOOPS * items));
@@ -105,14 +108,11 @@ pub(super) struct Part {
     was_open: bool,
 }
 
+/// Most loops have no others in their items, so this and its end are a few stores.
 #[inline]
 pub(super) fn open() -> Part {
-    TRUST.with(|trust| {
-        trust.code.set(0);
-        let is_open = coarse_is_cheap() && !Parts::are_counted();
-        Part {
-            was_open: trust.is_open.replace(is_open),
-        }
+    TRUST.with(|trust| Part {
+        was_open: trust.is_open.replace(true),
     })
 }
 
