@@ -19,7 +19,7 @@ fn pool(threads: usize) -> ThreadPool {
 }
 
 /// Each item of tiny loops in the items of a long one; one loop in the program for whatever it is given.
-fn nested(body: &(dyn Fn(usize) + Sync)) {
+fn nested(body: &Body<'_>) {
     (0..OUTER).into_par_iter().for_each(|outer| {
         (0..INNER)
             .into_par_iter()
@@ -28,14 +28,16 @@ fn nested(body: &(dyn Fn(usize) + Sync)) {
 }
 
 /// The same by `flat_map`.
-fn flat(body: &(dyn Fn(usize) + Sync)) {
+fn flat(body: &Body<'_>) {
     (0..OUTER)
         .into_par_iter()
         .flat_map(|outer| outer * INNER..(outer + 1) * INNER)
         .for_each(body);
 }
 
-const WAYS: [fn(&(dyn Fn(usize) + Sync)); 2] = [nested, flat];
+type Body<'b> = dyn Fn(usize) + Sync + 'b;
+
+const WAYS: [fn(&Body<'_>); 2] = [nested, flat];
 
 #[test]
 fn items_of_tiny_loops_that_become_dear_are_shared() {
