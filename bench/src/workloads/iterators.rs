@@ -219,6 +219,22 @@ macro_rules! parallel_chains {
                 }),
                 chain("flat_map", 1_000, flat_map),
                 chain("flat_map", 100_000, flat_map),
+                chain("flat_map_arrays", 100_000, |data, n| {
+                    first(&data.ints, n / 2)
+                        .par_iter()
+                        .flat_map(|&x| [x, x + 1])
+                        .map(scramble)
+                        .reduce(|| 0, i64::wrapping_add) as u64
+                }),
+                chain("flat_map_collect", 100_000, |data, n| {
+                    let flat: Vec<i64> = first(&data.ints, n / 10)
+                        .par_iter()
+                        .flat_map(|&x| (0..10i64).into_par_iter().map(move |y| scramble(x + y)))
+                        .collect();
+                    $crate::workloads::iterators::digest(&flat)
+                }),
+                chain("nested_tens", 1_000, nested_tens),
+                chain("nested_tens", 100_000, nested_tens),
                 chain("nested_take_5", 100, |data, n| {
                     let ints = first(&data.ints, n);
                     let inner = |&x: &i64| {
@@ -376,6 +392,15 @@ macro_rules! parallel_chains {
                 .reduce(|| 0, i64::wrapping_add) as u64
         }
 
+        fn nested_tens(data: &Data, n: usize) -> u64 {
+            let ten = |&x: &i64| {
+                let values = (0..10i64).into_par_iter().map(|y| scramble(x + y));
+                values.reduce(|| 0, i64::wrapping_add)
+            };
+            let outer = first(&data.ints, n / 10).par_iter();
+            outer.map(ten).reduce(|| 0, i64::wrapping_add) as u64
+        }
+
         /// N-queens with a loop over all columns at every board.
         pub fn queens_in_loops(board: $crate::workloads::queens::Board) -> u64 {
             if board.is_complete() {
@@ -528,6 +553,18 @@ pub mod seq {
             }),
             chain("flat_map", 1_000, flat_map),
             chain("flat_map", 100_000, flat_map),
+            chain("flat_map_arrays", 100_000, |data, n| {
+                let values = first(&data.ints, n / 2).iter();
+                let values = values.flat_map(|&x| [x, x + 1]).map(scramble);
+                values.fold(0i64, i64::wrapping_add) as u64
+            }),
+            chain("flat_map_collect", 100_000, |data, n| {
+                let values = first(&data.ints, n / 10).iter();
+                let values = values.flat_map(|&x| (0..10i64).map(move |y| scramble(x + y)));
+                digest(&values.collect::<Vec<i64>>())
+            }),
+            chain("nested_tens", 1_000, nested_tens),
+            chain("nested_tens", 100_000, nested_tens),
             chain("nested_take_5", 100, |data, n| {
                 let ints = first(&data.ints, n);
                 let inner = |&x: &i64| {
@@ -614,6 +651,15 @@ pub mod seq {
         let ints = first(&data.ints, n).iter().copied();
         let (even, odd): (Vec<i64>, Vec<i64>) = ints.partition(even);
         digest(&even) ^ digest(&odd).rotate_left(1)
+    }
+
+    fn nested_tens(data: &Data, n: usize) -> u64 {
+        let ten = |&x: &i64| {
+            let values = (0..10i64).map(|y| scramble(x + y));
+            values.fold(0, i64::wrapping_add)
+        };
+        let outer = first(&data.ints, n / 10).iter();
+        outer.map(ten).fold(0, i64::wrapping_add) as u64
     }
 
     /// N-queens with a loop over all columns at every board.

@@ -15,7 +15,11 @@ use crate::wake_cost;
 #[cfg(target_os = "linux")]
 use std::{cell::Cell, mem::MaybeUninit};
 
-pub use crate::clock::{affords_a_reading, between, reading_ns, ticks, ticks_per_us};
+pub use crate::clock::{
+    affords_a_reading, between, coarse_is_cheap, coarse_mark, reading_ns, ticks, ticks_per_us,
+};
+#[doc(hidden)]
+pub use crate::inherited::inherits_nothing;
 pub use crate::join::Within;
 #[doc(hidden)]
 pub use crate::priority::ticks_away;

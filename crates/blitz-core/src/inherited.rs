@@ -641,6 +641,12 @@ fn look_at_token() {
     }
 }
 
+/// Does the calling code inherit nothing at all, and so no token either?
+#[inline]
+pub fn inherits_nothing() -> bool {
+    WORD.get().is_null()
+}
+
 /// Is there a token that may stop the calling code by unwinding, now or later?
 pub fn may_be_stopped() -> bool {
     current_token().is_some() && can_unwind()

@@ -10,6 +10,10 @@
 //!
 //! With `--cfg blitz_slow_clock` a reading takes a microsecond and tells whole ones, for tests of what the policies do there (`.ci/platforms/run slow-clock`).
 
+#[path = "clock/coarse.rs"]
+mod coarse;
+
+pub use coarse::{coarse_is_cheap, coarse_mark};
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 

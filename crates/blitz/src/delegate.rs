@@ -26,6 +26,7 @@ macro_rules! indexed_source {
         impl<$($generics)*> $crate::iter::ParallelIterator for $source {
             type Item = $item;
 
+            #[inline]
             fn drive_unindexed<C>(self, consumer: C) -> C::Result
             where
                 C: $crate::iter::plumbing::UnindexedConsumer<Self::Item>,
@@ -41,6 +42,7 @@ macro_rules! indexed_source {
         }
 
         impl<$($generics)*> $crate::iter::IndexedParallelIterator for $source {
+            #[inline]
             fn drive<C>(self, consumer: C) -> C::Result
             where
                 C: $crate::iter::plumbing::Consumer<Self::Item>,
@@ -51,6 +53,7 @@ macro_rules! indexed_source {
             #[inline]
             fn len(&$this) -> usize $len
 
+            #[inline]
             fn with_producer<CB>($owner, $callback: CB) -> CB::Output
             where
                 CB: $crate::iter::plumbing::ProducerCallback<Self::Item>,
@@ -94,6 +97,7 @@ macro_rules! delegate_unindexed {
         impl<$($generics)*> $crate::iter::ParallelIterator for $wrapper {
             type Item = $item;
 
+            #[inline]
             fn drive_unindexed<C>(self, consumer: C) -> C::Result
             where
                 C: $crate::iter::plumbing::UnindexedConsumer<Self::Item>,
@@ -116,6 +120,7 @@ macro_rules! delegate_indexed {
         $crate::delegate::delegate_unindexed! { impl [$($generics)*] $wrapper => $item { const MAY_LACK_LEN: bool = false; } }
 
         impl<$($generics)*> $crate::iter::IndexedParallelIterator for $wrapper {
+            #[inline]
             fn drive<C>(self, consumer: C) -> C::Result
             where
                 C: $crate::iter::plumbing::Consumer<Self::Item>,
@@ -128,6 +133,7 @@ macro_rules! delegate_indexed {
                 $crate::iter::IndexedParallelIterator::len(&self.inner)
             }
 
+            #[inline]
             fn with_producer<CB>(self, callback: CB) -> CB::Output
             where
                 CB: $crate::iter::plumbing::ProducerCallback<Self::Item>,

@@ -102,6 +102,7 @@ macro_rules! range_iterator {
         impl<T: RangeInteger> ParallelIterator for Iter<T> {
             type Item = T;
 
+            #[inline]
             fn drive_unindexed<C: UnindexedConsumer<T>>(self, consumer: C) -> C::Result {
                 T::drive_unindexed(self, consumer)
             }
@@ -113,6 +114,7 @@ macro_rules! range_iterator {
         }
 
         impl<T: IndexedRangeInteger> IndexedParallelIterator for Iter<T> {
+            #[inline]
             fn drive<C: Consumer<T>>(self, consumer: C) -> C::Result {
                 T::drive(self, consumer)
             }
@@ -122,6 +124,7 @@ macro_rules! range_iterator {
                 T::len(self)
             }
 
+            #[inline]
             fn with_producer<CB: ProducerCallback<T>>(self, callback: CB) -> CB::Output {
                 T::with_producer(self, callback)
             }
@@ -130,6 +133,7 @@ macro_rules! range_iterator {
         impl ParallelIterator for Iter<char> {
             type Item = char;
 
+            #[inline]
             fn drive_unindexed<C: UnindexedConsumer<char>>(self, consumer: C) -> C::Result {
                 $crate::range::ordinal::characters(self.ordinals()).drive(consumer)
             }
@@ -142,6 +146,7 @@ macro_rules! range_iterator {
         }
 
         impl IndexedParallelIterator for Iter<char> {
+            #[inline]
             fn drive<C: Consumer<char>>(self, consumer: C) -> C::Result {
                 $crate::range::ordinal::characters(self.ordinals()).drive(consumer)
             }
@@ -150,6 +155,7 @@ macro_rules! range_iterator {
                 self.ordinals().len()
             }
 
+            #[inline]
             fn with_producer<CB: ProducerCallback<char>>(self, callback: CB) -> CB::Output {
                 $crate::range::ordinal::characters(self.ordinals()).with_producer(callback)
             }
@@ -177,6 +183,7 @@ macro_rules! split_range {
 macro_rules! indexed_range {
     ($($integer:ty)*) => {$(
         impl RangeInteger for $integer {
+            #[inline]
             fn drive_unindexed<C: UnindexedConsumer<Self>>(iter: Iter<Self>, consumer: C) -> C::Result {
                 bridge(iter, consumer)
             }
@@ -188,6 +195,7 @@ macro_rules! indexed_range {
         }
 
         impl IndexedRangeInteger for $integer {
+            #[inline]
             fn drive<C: Consumer<Self>>(iter: Iter<Self>, consumer: C) -> C::Result {
                 bridge(iter, consumer)
             }
@@ -197,6 +205,7 @@ macro_rules! indexed_range {
                 iter.range.len()
             }
 
+            #[inline]
             fn with_producer<CB: ProducerCallback<Self>>(iter: Iter<Self>, callback: CB) -> CB::Output {
                 callback.callback(Span(iter.range))
             }
@@ -228,6 +237,7 @@ indexed_range!(u8 u16 u32 usize i8 i16 i32 isize);
 macro_rules! unindexed_range {
     ($($integer:ty, $length:ty;)*) => {$(
         impl RangeInteger for $integer {
+            #[inline]
             fn drive_unindexed<C: UnindexedConsumer<Self>>(iter: Iter<Self>, consumer: C) -> C::Result {
                 let len = Self::opt_len(&iter);
                 let span = Span(iter.range);

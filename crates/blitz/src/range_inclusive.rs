@@ -66,6 +66,7 @@ macro_rules! as_half_open {
 macro_rules! inclusive_range {
     ($($integer:ty)*) => {$(
         impl RangeInteger for $integer {
+            #[inline]
             fn drive_unindexed<C: UnindexedConsumer<Self>>(iter: Iter<Self>, consumer: C) -> C::Result {
                 as_half_open!(iter, $integer, |range| range.drive_unindexed(consumer))
             }
@@ -83,6 +84,7 @@ macro_rules! indexed_inclusive_range {
         inclusive_range!($integer);
 
         impl IndexedRangeInteger for $integer {
+            #[inline]
             fn drive<C: Consumer<Self>>(iter: Iter<Self>, consumer: C) -> C::Result {
                 as_half_open!(iter, $integer, |range| range.drive(consumer))
             }
@@ -92,6 +94,7 @@ macro_rules! indexed_inclusive_range {
                 iter.range.len()
             }
 
+            #[inline]
             fn with_producer<CB: ProducerCallback<Self>>(iter: Iter<Self>, callback: CB) -> CB::Output {
                 as_half_open!(iter, $integer, |range| range.with_producer(callback))
             }

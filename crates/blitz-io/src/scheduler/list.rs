@@ -82,8 +82,8 @@ mod links {
         /// The newest first.
         pub(crate) fn tasks(&self, _len: usize) -> impl Iterator<Item = *const Header> {
             let some = |task: *const Header| (!task.is_null()).then_some(task);
-            // SAFETY: as above.
             std::iter::successors(some(self.first), move |&task| {
+                // SAFETY: as above.
                 some(unsafe { (*(*task).listed.get()).next })
             })
         }

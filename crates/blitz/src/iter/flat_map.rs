@@ -148,7 +148,7 @@ where
         OpeningFolder {
             base: self.base,
             op: self.op,
-            folder: None,
+            home: Home::empty(),
             done: None,
         }
     }
@@ -190,14 +190,14 @@ where
     }
 }
 
-/// The folder of the outer items: `done`, then what is in `folder`.
+/// The folder of the outer items: `done`, then what is at `home`.
 struct OpeningFolder<'f, U, C, F>
 where
     C: Consumer<U>,
 {
     base: C,
     op: &'f F,
-    folder: Option<C::Folder>,
+    home: Home<C::Folder>,
     done: Option<C::Result>,
 }
 
@@ -207,7 +207,7 @@ where
 {
     /// Puts `result` behind everything so far.
     fn append(&mut self, result: C::Result) {
-        let before = match self.folder.take() {
+        let before = match self.home.folder.take() {
             Some(folder) => self.close(folder),
             None => self.done.take(),
         };
@@ -237,26 +237,29 @@ where
 
     #[inline]
     fn consume(mut self, item: T) -> Self {
-        let inner = (self.op)(item).into_par_iter();
-        let home = Home {
-            owner: this_thread(),
-            folder: Cell::new(self.folder.take()),
-            is_settled: Cell::new(false),
-        };
-        let elsewhere = inner.drive_unindexed(Inner {
-            base: self.base.split_off_left(),
-            home: Cell::new(WayHome::to(&home)),
-        });
-        self.folder = home.folder.into_inner();
-        if let Some(result) = elsewhere {
-            self.append(result);
+        self.open(item);
+        self
+    }
+
+    /// Stays where it is meanwhile: to move all of it from one item to the next would take longer than most inner loops.
+    #[inline]
+    fn consume_iter<I>(mut self, iter: I) -> Self
+    where
+        I: IntoIterator<Item = T>,
+    {
+        for item in iter {
+            self.open(item);
+            let folder = self.home.folder.get_mut();
+            if folder.as_ref().is_some_and(|folder| folder.full()) || self.base.full() {
+                break;
+            }
         }
         self
     }
 
     #[inline]
     fn complete(mut self) -> C::Result {
-        let all = match self.folder.take() {
+        let all = match self.home.folder.take() {
             Some(folder) => self.close(folder),
             None => self.done.take(),
         };
@@ -265,16 +268,69 @@ where
 
     #[inline]
     fn full(&self) -> bool {
-        self.folder.as_ref().is_some_and(|folder| folder.full()) || self.base.full()
+        self.home.is_full::<U>() || self.base.full()
     }
 }
 
-/// Where the folder of a piece lies while an inner iterator runs. If there is none yet, the first to arrive brings one.
+impl<U, C, F> OpeningFolder<'_, U, C, F>
+where
+    C: UnindexedConsumer<U>,
+{
+    /// Runs what `item` is opened into.
+    #[inline]
+    fn open<T, PI>(&mut self, item: T)
+    where
+        U: Send,
+        PI: IntoParallelIterator<Item = U>,
+        F: Fn(T) -> PI,
+    {
+        let inner = (self.op)(item).into_par_iter();
+        self.home.begin();
+        let elsewhere = inner.drive_unindexed(Inner {
+            base: self.base.split_off_left(),
+            home: Cell::new(WayHome::to(&self.home)),
+        });
+        if let Some(result) = elsewhere {
+            self.append(result);
+        }
+    }
+}
+
+/// Where the folder of a piece lies, also while an inner iterator runs. If there is none yet, the first to arrive brings one.
 struct Home<F> {
     owner: usize,
     folder: Cell<Option<F>>,
     /// The folder has been taken from here, or somebody has begun one for it.
     is_settled: Cell<bool>,
+}
+
+impl<F> Home<F> {
+    #[inline]
+    fn empty() -> Self {
+        Home {
+            owner: this_thread(),
+            folder: Cell::new(None),
+            is_settled: Cell::new(false),
+        }
+    }
+
+    /// An inner iterator begins, on this thread.
+    #[inline]
+    fn begin(&mut self) {
+        self.owner = this_thread();
+        *self.is_settled.get_mut() = false;
+    }
+
+    #[inline]
+    fn is_full<U>(&self) -> bool
+    where
+        F: Folder<U>,
+    {
+        let folder = self.folder.take();
+        let is_full = folder.as_ref().is_some_and(|folder| folder.full());
+        self.folder.set(folder);
+        is_full
+    }
 }
 
 /// A reference to a [`Home`], on its way through consumers that may go anywhere; or none.
@@ -294,8 +350,8 @@ impl<F> Default for WayHome<'_, F> {
     }
 }
 
-// SAFETY: `Home` is not `Sync`, but all that another thread does with it is to read `owner`, which never changes, and find
-// that it is not the owner (`WayHome::arrive`).
+// SAFETY: `Home` is not `Sync`, but all that another thread does with it is to read `owner`, which does not change while an
+// inner iterator runs, and find that it is not the owner (`WayHome::arrive`).
 unsafe impl<F> Send for WayHome<'_, F> {}
 
 impl<'h, F> WayHome<'h, F> {

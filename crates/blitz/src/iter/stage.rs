@@ -414,6 +414,7 @@ macro_rules! staged_adaptor {
             I: $crate::iter::IndexedParallelIterator,
             $($($bounds)*)?
         {
+            #[inline]
             fn drive<C>($this, consumer: C) -> C::Result
             where
                 C: $crate::iter::plumbing::Consumer<Self::Item>,
@@ -445,6 +446,7 @@ macro_rules! staged_adaptor {
         {
             type Item = $item;
 
+            #[inline]
             fn drive_unindexed<C>($this, consumer: C) -> C::Result
             where
                 C: $crate::iter::plumbing::UnindexedConsumer<Self::Item>,

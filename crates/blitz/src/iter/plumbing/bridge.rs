@@ -36,6 +36,7 @@ use crate::iter::IndexedParallelIterator;
 ///
 /// assert_eq!(Deck.max(), Some(51));
 /// ```
+#[inline]
 pub fn bridge<I, C>(par_iter: I, consumer: C) -> C::Result
 where
     I: IndexedParallelIterator,

@@ -5,7 +5,7 @@
 //! 1. **Alone.** A loop begins as the plain sequential loop over a small first block, and reads the clock. It continues with
 //!    longer and longer blocks until it knows that enough is left to be worth sharing. Earlier runs may have shown that the loop is
 //!    short (6 us). Then it reads the clock only to check that it still is: before, and after a sixteenth (after one item, if there are few). Inside another short loop, the
-//!    reading at the beginning of that one is enough. If the loop takes more than 2 us, it also reads the clock after every eighth, and at the end. One run in sixteen is timed to its end in any case. So is one run in sixteen of a
+//!    reading at the beginning of that one is enough, and inside many tiny items most loops are not timed at all (`trust.rs`). If the loop takes more than 2 us, it also reads the clock after every eighth, and at the end. One run in sixteen is timed to its end in any case. So is one run in sixteen of a
 //!    loop that seems to be a little longer than short. The reason: the measurements of a shared loop contain the
 //!    cost of forks and thefts, and would keep a loop of tiny items shared. If work around the loop is on offer and all other
 //!    threads are busy, the clock is not read at all, because no thread would take a part of the loop either (`unclocked`). A loop that earlier runs have shown to be long skips this
@@ -32,6 +32,7 @@
 use super::local::{Here, Local};
 use super::pace::{FEW, Nest, Pace, Site, is_still_short, is_tiny};
 use super::search;
+use super::trust;
 use super::{Consumer, Folder, Producer, UnindexedConsumer, UnindexedProducer};
 use crate::engine::demand::{
     Parts, Within, affords_a_reading, beat, between, join_context_within, others_are_served,
@@ -135,10 +136,22 @@ where
     C: Consumer<P::Item>,
 {
     items(len);
-    if !bounds.allow_a_cut(len) && !consumer.full() {
+    let is_plain = !bounds.allow_a_cut(len)
+        || trust::covers(code_of::<P, C>(), len) && !bounds.ask_for_a_cut(len);
+    if is_plain && !consumer.full() {
         return producer.fold_with(consumer.into_folder()).complete();
     }
     begin(len, bounds, producer, consumer)
+}
+
+/// What tells one kind of loop from others.
+#[inline]
+fn code_of<P, C>() -> usize
+where
+    P: Producer,
+    C: Consumer<P::Item>,
+{
+    begin::<P, C> as fn(usize, Bounds, P, C) -> C::Result as usize
 }
 
 /// The same for all other loops.
@@ -152,7 +165,7 @@ where
         return consumer.into_folder().complete();
     }
     checkpoint();
-    let site = Site::of(begin::<P, C> as fn(usize, Bounds, P, C) -> C::Result as usize);
+    let site = Site::of(code_of::<P, C>());
     #[cfg(test)]
     if super::pretend::is_on() {
         let rate = super::pretend::RATE;
@@ -302,6 +315,7 @@ where
     if let Some(start) = start.filter(|_| !folder.full()) {
         site.learn(between(start, ticks_at_work()), len as f32);
     }
+    trust::renew(code_of::<P, C>(), len, site);
     folder.complete()
 }
 
@@ -398,8 +412,12 @@ where
                 alone(len, ahead, block, min, producer, consumer, local)
             };
         }
+        let part = (len > FEW).then(trust::open);
         if outer.is_some() || is_tiny(expected) && !check {
-            return fold(Parts::of(ahead, min), producer, consumer.resume(folder)).complete();
+            let folder = fold(Parts::of(ahead, min), producer, consumer.resume(folder));
+            drop(part);
+            trust::renew(code_of::<P, C>(), len, site);
+            return folder.complete();
         }
         block = evened(len / 8).max(min);
         if is_tiny(expected) || ahead < block + min {
@@ -408,6 +426,7 @@ where
         let (items, for_items, rest, for_rest) = cut(block, producer, consumer);
         (producer, consumer) = (rest, for_rest);
         folder = fold(Parts::of(block, min), items, for_items.resume(folder));
+        drop(part);
         ahead -= block;
     }
     let folder = fold(Parts::of(ahead, min), producer, consumer.resume(folder));

@@ -10,6 +10,7 @@
 
 use super::demand_loop::fold;
 use super::pace::Pace;
+use super::trust;
 use super::{Consumer, Folder, Producer, Reducer};
 use crate::engine::demand::{Parts, Within, in_loop};
 use std::cell::Cell;
@@ -151,7 +152,9 @@ where
     ) {
         self.made.set(made);
         self.busy.set(true);
+        let part = self.pace.trusts_loops().then(trust::open);
         let folder = fold(folder);
+        drop(part);
         self.busy.set(false);
         self.full.set(folder.full());
         let mut made = self.made.take();

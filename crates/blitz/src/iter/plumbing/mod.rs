@@ -24,6 +24,7 @@ mod polled_loop;
 pub(crate) mod pretend;
 mod search;
 mod tree_loop;
+mod trust;
 mod wishes;
 
 pub(crate) use self::bridge::bridge_unindexed_sized;

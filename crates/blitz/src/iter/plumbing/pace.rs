@@ -48,6 +48,9 @@ const LONG: f32 = 10.0;
 /// large a part of it.
 pub(super) const FEW: usize = 64;
 
+/// Items of less than this are tiny, and so is whatever loops are in them.
+const TINY_ITEM_US: f32 = 0.5;
+
 /// What it takes to offer an item by itself, and to have it back from a thief, is less than this.
 const SHARED_ITEM_US: f32 = 4.0;
 
@@ -66,6 +69,14 @@ impl Site {
     pub(super) fn of(address: usize) -> &'static Site {
         let hash = (address as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         &KNOWN[(hash >> (64 - SITES.trailing_zeros())) as usize]
+    }
+
+    /// One whose items have taken so many microseconds.
+    #[cfg(test)]
+    pub(super) fn of_items(us: f32) -> Site {
+        let site = Site(AtomicU64::new(0));
+        site.set(in_ticks(us), in_ticks(us));
+        site
     }
 
     /// Average and maximum.
@@ -126,6 +137,18 @@ impl Site {
         let (average, _) = self.rates();
         let may_be_cuts = items <= FEW as f32 && average < in_ticks(SHARED_ITEM_US);
         average > 0.0 && (may_be_cuts || is_still_short(average * items))
+    }
+
+    /// How many items are tiny together; 0 if nothing is known, or one of them may be dear.
+    #[inline]
+    pub(super) fn tiny_items(&self) -> usize {
+        let (average, most) = self.rates();
+        if average > 0.0 && most < in_ticks(SHORT_US) / 4.0 {
+            // A float that is too large becomes the largest integer.
+            (in_ticks(TINY_US) / average) as usize
+        } else {
+            0
+        }
     }
 
     /// Is it time to see whether loops are still what they are taken for? One in sixteen, as a die would have it: of loops that take turns, a count would always hit the same one.
@@ -291,6 +314,8 @@ pub(super) struct Pace {
     more_to_come: Cell<bool>,
     /// How many parts were outliers.
     outliers: Cell<u32>,
+    /// There are more than a [few](FEW) items, and none is known to have been dear.
+    may_trust_loops: bool,
 }
 
 impl Pace {
@@ -312,7 +337,7 @@ impl Pace {
 
     fn new(site: &'static Site, items: f32, rate: f32, most: f32) -> Pace {
         // What forks and wakes cost is in the average of a short loop, and would keep it where it is.
-        let (average, _) = site.rates();
+        let (average, dearest) = site.rates();
         let is_long = average * items > LONG * demand::worth_a_wake() as f32;
         Pace {
             site,
@@ -330,6 +355,7 @@ impl Pace {
             ticks_per_us: demand::ticks_per_us() as f32,
             more_to_come: Cell::new(false),
             outliers: Cell::new(0),
+            may_trust_loops: items > FEW as f32 && dearest < in_ticks(TINY_US),
         }
     }
 
@@ -451,6 +477,13 @@ impl Pace {
     pub(super) fn items_in(&self, us: f32) -> usize {
         // A float that is too large becomes the largest integer.
         (us * self.ticks_per_us / self.rate.get()) as usize
+    }
+
+    /// Have the items of this run shown to be so tiny, those of earlier ones never been dear, and are there so many, that the loops in them need not be looked at one by one until
+    /// this loop is?
+    #[inline]
+    pub(super) fn trusts_loops(&self) -> bool {
+        self.may_trust_loops && self.has_measured() && self.us(self.rate.get()) < TINY_ITEM_US
     }
 
     /// More than that much work?
