@@ -690,3 +690,23 @@ fn a_rescue_thread_is_in_the_runtime_of_its_pool() {
         runtime.block_on(task).unwrap();
     });
 }
+
+/// A task that is polled while the only worker blocks runs on a thread with the name that the runtime's threads were given.
+#[test]
+fn whoever_relieves_a_worker_has_the_name_of_the_runtimes_threads() {
+    let runtime = blitz_io::Builder::new_multi_thread()
+        .worker_threads(1)
+        .thread_name("server")
+        .build()
+        .expect("a runtime");
+    let (told, tell) = std::sync::mpsc::channel();
+    let blocks = runtime.spawn(async move { tell.recv() });
+    let name = runtime.spawn(async { std::thread::current().name().map(str::to_owned) });
+    let name = runtime.block_on(name).expect("it does not panic");
+    told.send(()).expect("it is waited for");
+    runtime
+        .block_on(blocks)
+        .expect("it does not panic")
+        .expect("it was told");
+    assert_eq!(name.as_deref(), Some("server"));
+}

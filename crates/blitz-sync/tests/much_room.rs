@@ -98,10 +98,8 @@ fn full_and_ended() {
     });
     receiver.close();
     assert_eq!(sender.try_send(1).unwrap_err().into_inner(), 1);
-    let mut sent = 0;
-    for permit in permits {
-        permit.send(sent);
-        sent += 1;
+    for (number, permit) in permits.enumerate() {
+        permit.send(number);
     }
     block_on(async {
         for number in 0..MANY - 1 {

@@ -57,13 +57,13 @@ const WORKERS_VARIABLE: &str = "TOKIO_WORKER_THREADS";
 
 /// What threads are called.
 #[derive(Clone)]
-enum ThreadName {
+pub(crate) enum ThreadName {
     Fixed(String),
     Made(Arc<dyn Fn() -> String + Send + Sync>),
 }
 
 impl ThreadName {
-    fn get(&self) -> String {
+    pub(crate) fn get(&self) -> String {
         match self {
             ThreadName::Fixed(name) => name.clone(),
             ThreadName::Made(make) => make(),
@@ -616,7 +616,11 @@ impl Builder {
             .map_err(|error| self.no_threads(&error))?;
         let threads = pool.current_num_threads();
         let hooks = self.hooks.clone();
-        let scheduler = Scheduler::new(threads, self.reserves, self.seed, driver, hooks);
+        let reserves = Reserves {
+            name: self.thread_name.clone(),
+            ..self.reserves.clone()
+        };
+        let scheduler = Scheduler::new(threads, reserves, self.seed, driver, hooks);
         scheduler.set_pool(pool.handle());
         let companion: Arc<dyn Companion> = scheduler.clone();
         // Before the threads become workers: what is called then is in the runtime.

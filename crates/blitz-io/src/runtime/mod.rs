@@ -10,6 +10,7 @@ mod local;
 pub(crate) mod metrics;
 
 pub use builder::Builder;
+pub(crate) use builder::ThreadName;
 pub(crate) use drivers::Drivers;
 pub use handle::{EnterGuard, Handle, TryCurrentError};
 pub(crate) use identity::Identity;

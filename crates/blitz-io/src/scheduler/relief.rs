@@ -34,6 +34,7 @@ use super::refusal::Refusal;
 use super::workers::{Reserves, Scheduler};
 use crate::blocking::BlockingPool;
 use crate::primitives::AtomicU64;
+use crate::runtime::ThreadName;
 use crate::runtime::hooks;
 use blitz_core::companion::{PoolHandle, StandIn, Steering, ThreadHandle, complain, start_thread};
 use blitz_core::demand::{ticks, ticks_per_us};
@@ -100,6 +101,7 @@ impl Word {
 pub(crate) struct Relief {
     enabled: bool,
     stack_size: Option<usize>,
+    name: Option<ThreadName>,
     state: Word,
     stopping: AtomicBool,
     threads: Mutex<Threads>,
@@ -164,6 +166,7 @@ impl Relief {
         Relief {
             enabled: reserves.relief,
             stack_size: reserves.stack_size,
+            name: reserves.name,
             state: Word::new(State {
                 does: RESTING,
                 core: first_core,
@@ -341,7 +344,12 @@ impl Relief {
         if lenders.any(|blocking| blocking.has_lent_too_many(stuck)) {
             return None;
         }
-        let builder = std::thread::Builder::new().name("blitz-io relief".to_owned());
+        // Tasks are polled there, which may look for the name that the runtime's threads were given.
+        let name = match &self.name {
+            Some(name) => name.get(),
+            None => "blitz-io relief".to_owned(),
+        };
+        let builder = std::thread::Builder::new().name(name);
         // A task that needs a large stack needs it here, too.
         let builder = match self.stack_size {
             Some(bytes) => builder.stack_size(bytes),

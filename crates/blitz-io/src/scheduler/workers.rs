@@ -21,6 +21,7 @@ use crate::context;
 use crate::driver;
 use crate::future;
 use crate::runtime::Drivers;
+use crate::runtime::ThreadName;
 use crate::runtime::hooks::{self, Hooks};
 use crate::task::Queued;
 use blitz_core::companion::{Companion, PoolHandle, forks, notice_forks};
@@ -75,7 +76,7 @@ pub(crate) struct Scheduler {
 }
 
 /// Threads beside the workers, for when these are not to be had.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct Reserves {
     pub(crate) relief: bool,
     pub(crate) watcher: bool,
@@ -83,6 +84,7 @@ pub(crate) struct Reserves {
     pub(crate) stealing: bool,
     /// Of the relief thread: as the workers'.
     pub(crate) stack_size: Option<usize>,
+    pub(crate) name: Option<ThreadName>,
 }
 
 impl Reserves {
@@ -91,6 +93,7 @@ impl Reserves {
         watcher: true,
         stealing: true,
         stack_size: None,
+        name: None,
     };
 
     pub(crate) const NONE: Self = Reserves {
