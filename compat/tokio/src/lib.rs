@@ -35,3 +35,25 @@ pub use blitz_io::*;
 
 /// The attributes name their crate, and here it is called `tokio`.
 pub use blitz_io_macros::{tokio_main as main, tokio_test as test};
+
+/// Tasks. tokio's `task::Builder` is there only with `--cfg tokio_unstable`, as with tokio: a program may import all of `runtime`, which has a `Builder`, and all of this module.
+#[cfg(not(tokio_unstable))]
+pub mod task {
+    #[doc(inline)]
+    pub use blitz_io::task::{
+        AbortHandle, Id, JoinError, JoinHandle, JoinSet, LocalEnterGuard, LocalKey, LocalSet,
+        Shield, block_in_place, consume_budget, coop, futures, id, shield, spawn, spawn_blocking,
+        spawn_local, try_id, unconstrained, yield_now,
+    };
+}
+
+/// ```
+/// use tokio::{runtime::*, task::*};
+///
+/// let runtime = Builder::new_current_thread().build()?;
+/// let answer = runtime.block_on(async { spawn(async { 42 }).await });
+/// assert_eq!(answer.unwrap(), 42);
+/// # std::io::Result::Ok(())
+/// ```
+#[cfg(doctest)]
+struct GlobsThatMeet;
