@@ -29,7 +29,7 @@ mod private {
 #[derive(Debug, Default)]
 pub struct DefaultSpawn;
 
-/// Starts threads with a user's function. See [`ThreadPoolBuilder::spawn_handler`].
+/// Starts threads with a user's function. See [`ThreadPoolBuilder::spawn_handler`](crate::ThreadPoolBuilder::spawn_handler).
 #[derive(Debug)]
 pub struct CustomSpawn<F>(pub(super) F);
 
