@@ -538,7 +538,10 @@ fn a_poll_on_a_relief_thread_that_was_replaced_has_an_end() {
     tasks.push(runtime.spawn(async move { go_on.send(()).unwrap() }));
     tasks.push(replaced.unwrap());
     events.until("its end", |frame| {
-        named(frame.at("spawns"), "was replaced").at("done").number() >= 1.0
+        named(frame.at("spawns"), "was replaced")
+            .at("done")
+            .number()
+            >= 1.0
     });
     drop(going);
     for task in tasks {
@@ -548,7 +551,9 @@ fn a_poll_on_a_relief_thread_that_was_replaced_has_an_end() {
     drop(events.next_frame());
     let mut busy = || {
         let frame = events.next_frame();
-        named(frame.at("spawns"), "was replaced").at("busy").number()
+        named(frame.at("spawns"), "was replaced")
+            .at("busy")
+            .number()
     };
     let before = busy();
     assert_eq!(before, busy());
