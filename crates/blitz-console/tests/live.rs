@@ -501,6 +501,64 @@ fn a_long_poll_is_of_the_thread_that_is_in_it() {
     }
 }
 
+/// A relief thread that was replaced, since it was stuck, leaves its core only when it says that it blocks. Nobody may ever come to that core again.
+#[test]
+fn a_poll_on_a_relief_thread_that_was_replaced_has_an_end() {
+    use blitz_io::runtime::worker_index;
+    use std::sync::mpsc;
+    let (_alone, page) = alone();
+    let runtime = runtime("replaced");
+    let mut events = looked_at(page);
+    let (going, stop) = Going::new();
+    let mut tasks = Vec::new();
+    let (tell, told) = mpsc::channel();
+    // Whoever is last finds both workers in a poll.
+    for _ in 0..2 {
+        let (stop, tell) = (Arc::clone(&stop), tell.clone());
+        tasks.push(runtime.spawn(async move {
+            tell.send(worker_index()).unwrap();
+            while stop.load(Ordering::Relaxed) {
+                std::hint::spin_loop();
+            }
+        }));
+        told.recv_timeout(Duration::from_secs(60)).unwrap();
+    }
+    let (go_on, waits) = mpsc::channel::<()>();
+    let replaced = Builder::new().name("was replaced").spawn_on(
+        async move {
+            tell.send(worker_index()).unwrap();
+            // Says nothing of it: another thread takes its place.
+            waits.recv().unwrap();
+            blitz_io::block_in_place(|| ());
+        },
+        runtime.handle(),
+    );
+    let worker = told.recv_timeout(Duration::from_secs(60)).unwrap();
+    assert_eq!(worker, None);
+    tasks.push(runtime.spawn(async move { go_on.send(()).unwrap() }));
+    tasks.push(replaced.unwrap());
+    events.until("its end", |frame| {
+        named(frame.at("spawns"), "was replaced")
+            .at("done")
+            .number()
+            >= 1.0
+    });
+    drop(going);
+    for task in tasks {
+        runtime.block_on(task).unwrap();
+    }
+    // What was under way when it ended.
+    drop(events.next_frame());
+    let mut busy = || {
+        let frame = events.next_frame();
+        named(frame.at("spawns"), "was replaced")
+            .at("busy")
+            .number()
+    };
+    let before = busy();
+    assert_eq!(before, busy());
+}
+
 /// Each poll is one entry of the list, whichever runtime it belongs to and however many samples meet it.
 #[test]
 fn a_long_poll_of_another_runtime_is_listed_once() {

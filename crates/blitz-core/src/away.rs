@@ -39,13 +39,18 @@ pub(crate) fn asleep<R>(seat: &Seat, elsewhere: bool, sleep: impl FnOnce() -> R)
 /// meanwhile, also not with what it waits for: that may be a task in a queue of this pool. If everybody does so, the pool is stuck; if others are busy, it is short of a
 /// thread ([`crate::rescue`]). (If `sleep` computes in the pool after all, it has a thread too many.)
 pub(crate) fn sleep_elsewhere<R>(seat: &Seat, sleep: impl FnOnce() -> R) -> R {
+    let _waiting_is_no_work = profile::pause();
+    work_elsewhere(seat, sleep)
+}
+
+/// As [`sleep_elsewhere`], for something that may compute as well: for a profile, `work` is the occupant's own.
+pub(crate) fn work_elsewhere<R>(seat: &Seat, work: impl FnOnce() -> R) -> R {
     struct Away<'a>(&'a Seat);
     impl Drop for Away<'_> {
         fn drop(&mut self) {
             self.0.pool().is_away(self.0, false);
         }
     }
-    let _waiting_is_no_work = profile::pause();
     let pool = seat.pool();
     let _away = (!seat.waiter.sleeps_elsewhere()).then(|| {
         pool.is_away(seat, true);
@@ -59,6 +64,6 @@ pub(crate) fn sleep_elsewhere<R>(seat: &Seat, sleep: impl FnOnce() -> R) -> R {
             // Others' work may have relied on us.
             pool.stand_in_if_short();
         }
-        sleep()
+        work()
     })
 }

@@ -37,5 +37,5 @@ where
     };
     // An async runtime's tasks, which this thread may serve, need somebody, too.
     seat.tell_companion_blocked();
-    away::sleep_elsewhere(seat, work)
+    away::work_elsewhere(seat, work)
 }

@@ -279,6 +279,14 @@ pub fn sleep_elsewhere<R>(sleep: impl FnOnce() -> R) -> R {
     }
 }
 
+/// As [`sleep_elsewhere`], for something that may compute as well as sleep: a profile counts what it computes.
+pub fn work_elsewhere<R>(work: impl FnOnce() -> R) -> R {
+    match seat::current() {
+        Some(seat) => away::work_elsewhere(seat, work),
+        None => work(),
+    }
+}
+
 /// What locks ask of the engine. A runtime has more to say.
 pub const HOST: Host = Host {
     rank: 1,

@@ -6,7 +6,7 @@ use crate::place::Place;
 use crate::scheduler::Shared;
 use crate::task::{self, JoinHandle, Queued, Schedule, Task};
 use blitz_core::CancelToken;
-use blitz_core::companion::sleep_elsewhere;
+use blitz_core::companion::work_elsewhere;
 use blitz_core::demand::{outlasts_a_wake, recall, record, ticks};
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -211,5 +211,5 @@ where
         shared.caller_blocks();
     }
     // It may wait for a computation in the engine's queues, and so may all others.
-    sleep_elsewhere(|| crate::coop::without_budget(work))
+    work_elsewhere(|| crate::coop::without_budget(work))
 }

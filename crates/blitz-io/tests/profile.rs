@@ -99,6 +99,25 @@ fn tasks_of_tasks_and_closures_count_and_what_nobody_awaits_counts_as_far_as_it_
 }
 
 #[test]
+fn what_computes_in_block_in_place_is_the_tasks() {
+    let [runtime, _] = runtimes();
+    let profile = exactly(|| {
+        runtime.block_on(async {
+            let task = spawn(async {
+                busy(1);
+                blitz_io::block_in_place(|| {
+                    busy(10);
+                    join(|| busy(20), || busy(30));
+                });
+                busy(2);
+            });
+            task.await.unwrap();
+        });
+    });
+    assert_eq!((profile.work(), profile.span()), (us(63), us(43)));
+}
+
+#[test]
 fn tasks_that_were_spawned_elsewhere_are_nobodys() {
     for runtime in runtimes() {
         let (begin, begun) = blitz_io::sync::oneshot::channel();

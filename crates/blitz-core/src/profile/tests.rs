@@ -192,6 +192,28 @@ fn a_profile_inside_of_a_profile_is_part_of_it() {
 }
 
 #[test]
+fn what_computes_where_it_may_block_counts() {
+    use crate::companion::{sleep_elsewhere, work_elsewhere};
+    let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    for block in [crate::block_in_place, work_elsewhere] as [fn(fn()); 2] {
+        let profile = exactly(|| {
+            pool.install(|| {
+                busy(1);
+                block(|| {
+                    busy(10);
+                    join(|| busy(20), || busy(30));
+                });
+                // A lock's, say: no work, however long it takes.
+                sleep_elsewhere(|| busy(100));
+                busy(2);
+            });
+        });
+        assert_eq!((profile.work(), profile.span()), (us(63), us(43)));
+        assert_eq!(profile.forks(), 1);
+    }
+}
+
+#[test]
 fn a_panic_leaves_the_thread_outside_of_any_profile() {
     let panics = || exactly(|| join(|| busy(1), || panic!("on purpose")));
     assert!(std::panic::catch_unwind(panics).is_err());

@@ -215,12 +215,12 @@ impl Core {
         self.is_in_slice() && !self.is_serving()
     }
 
-    /// The owner begins a slice. One in which the core changed its owner has never ended.
+    /// The owner begins a slice.
     pub(crate) fn slice_begins(&self) {
         self.progress.store(self.progress() | 1, Ordering::Relaxed);
     }
 
-    /// The owner's slice is over.
+    /// The owner's slice is over, or goes on without the core, which changes its owner.
     pub(crate) fn slice_ends(&self) {
         self.progress.store(self.progress() & !1, Ordering::Relaxed);
     }

@@ -841,6 +841,8 @@ impl Scheduler {
             core.now.says_so();
             if self.is_relief(index) {
                 core.computes.set(false);
+                // It may be that nobody ever gets this core again.
+                core.slice_ends();
                 // From now on nothing of the core is touched by this thread.
                 WORKER.set((self, WITHOUT_CORE));
                 self.relief.retire(self, index, blocking);
