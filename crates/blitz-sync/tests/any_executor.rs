@@ -279,3 +279,37 @@ fn a_limit_without_timers_is_refused_whether_it_has_to_wait_or_not() {
     let (sender, _receiver) = mpsc::channel(1);
     let _ = block_on(sender.send_timeout(1, std::time::Duration::from_secs(1)));
 }
+
+/// Nothing fits always while the channel is open, and too much never does.
+#[test]
+fn room_for_none_and_for_too_many() {
+    use mpsc::error::TrySendError;
+    for capacity in [1, 5000] {
+        let (sender, mut receiver) = mpsc::channel(capacity);
+        for number in 0..capacity {
+            sender.try_send(number).unwrap();
+        }
+        let mut waiting = Box::pin(sender.send(0));
+        let mut cx = Context::from_waker(std::task::Waker::noop());
+        assert!(waiting.as_mut().poll(&mut cx).is_pending());
+        assert_eq!(sender.try_reserve_many(0).unwrap().len(), 0);
+        let refused = |count| sender.try_reserve_many(count).err();
+        let too_many = [capacity + 1, usize::MAX];
+        assert!(
+            too_many
+                .map(refused)
+                .iter()
+                .all(|e| *e == Some(TrySendError::Full(())))
+        );
+        receiver.close();
+        // That it never fits is said first.
+        assert!(
+            too_many
+                .map(refused)
+                .iter()
+                .all(|e| *e == Some(TrySendError::Full(())))
+        );
+        assert_eq!(refused(0), Some(TrySendError::Closed(())));
+        assert_eq!(refused(capacity), Some(TrySendError::Closed(())));
+    }
+}

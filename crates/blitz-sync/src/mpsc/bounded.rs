@@ -312,7 +312,7 @@ impl<T> Sender<T> {
     /// Reserves room for `count` messages if there is.
     ///
     /// # Errors
-    /// If there is not that much (or others wait for it), or if the receiver is gone or has been closed.
+    /// If there is not that much (or others wait for it), or if the receiver is gone or has been closed. That so many never fit is said first, as full; none always fit.
     ///
     /// ```
     /// let (sender, _receiver) = blitz_sync::mpsc::channel::<u32>(2);
@@ -323,8 +323,14 @@ impl<T> Sender<T> {
         &self,
         count: usize,
     ) -> Result<PermitIterator<'_, T>, TrySendError<()>> {
-        let count_or_too_much = count.min(self.max_capacity() + 1);
-        self.0.queue.reserve(count_or_too_much).map_err(refused)?;
+        if count > self.max_capacity() {
+            return Err(TrySendError::Full(()));
+        }
+        match self.0.queue.reserve(count) {
+            // Who wants no room need not wait for those who do.
+            Err(Refused::Full(())) if count == 0 => {}
+            result => result.map_err(refused)?,
+        }
         Ok(PermitIterator::new(&self.0, count))
     }
 
