@@ -32,7 +32,7 @@ extern "C" fn before_main() {
 }
 
 fn serve() {
-    if std::env::var_os("BLITZ_CONSOLE").is_none() {
+    if crate::asked_for().is_none() {
         return;
     }
     let served = std::thread::Builder::new()

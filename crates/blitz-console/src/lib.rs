@@ -103,7 +103,7 @@ pub fn serve(address: impl ToSocketAddrs) -> io::Result<Serving> {
 /// # Errors
 /// As for [`Console::serve`], and if one of the variables is not a text.
 pub fn from_env() -> io::Result<Option<Serving>> {
-    let Some(address) = std::env::var_os("BLITZ_CONSOLE") else {
+    let Some(address) = asked_for() else {
         return Ok(None);
     };
     let mut served = BY_ENV.lock().unwrap_or_else(PoisonError::into_inner);
@@ -111,6 +111,11 @@ pub fn from_env() -> io::Result<Option<Serving>> {
         *served = Some(serve_by_env(address)?);
     }
     Ok(served.clone())
+}
+
+/// What `BLITZ_CONSOLE` says. Empty, it says nothing.
+fn asked_for() -> Option<std::ffi::OsString> {
+    std::env::var_os("BLITZ_CONSOLE").filter(|address| !address.is_empty())
 }
 
 /// The page that was asked for by the environment.

@@ -30,7 +30,12 @@ fn a_program_without_a_line_of_it_serves_the_page() {
             );
             wait_for_parent();
         }
+        Ok("asks for nothing") => {
+            blitz_core::join(|| (), || ());
+            assert!(blitz_console::from_env().unwrap().is_none());
+        }
         _ => {
+            assert!(run("asks for nothing", "").wait().unwrap().success());
             for program in ["computes", "has a runtime", "asks as well"] {
                 serves(program);
             }
