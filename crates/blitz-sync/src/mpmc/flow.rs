@@ -2,62 +2,14 @@
 
 use crate::channel::queue::bounded::Bounded;
 use crate::channel::queue::list::Shared;
-use crate::channel::queue::{Limited, Look, Queue, Refused, Released, Wake};
+use crate::channel::queue::{Limited, Refused, Released, Wake, one_of_two_queues};
 
 pub(super) enum Flow<T> {
     Bounded(Bounded<T>),
     Unbounded(Shared<T>),
 }
 
-macro_rules! either {
-    ($self:ident, $queue:ident => $call:expr) => {
-        match $self {
-            Flow::Bounded($queue) => $call,
-            Flow::Unbounded($queue) => $call,
-        }
-    };
-}
-
-impl<T> Queue<T> for Flow<T> {
-    #[inline(always)]
-    fn push(&self, message: T) -> Result<bool, Refused<T>> {
-        either!(self, queue => queue.push(message))
-    }
-
-    #[inline(always)]
-    unsafe fn pop(&self) -> Option<(T, bool)> {
-        // SAFETY: both are for many receivers.
-        either!(self, queue => unsafe { queue.pop() })
-    }
-
-    fn announce_receiver(&self) -> Look {
-        either!(self, queue => queue.announce_receiver())
-    }
-
-    fn retract_receivers(&self) {
-        either!(self, queue => queue.retract_receivers());
-    }
-
-    fn look(&self) -> Look {
-        either!(self, queue => queue.look())
-    }
-
-    fn close(&self) -> bool {
-        either!(self, queue => queue.close())
-    }
-
-    fn is_closed(&self) -> bool {
-        either!(self, queue => queue.is_closed())
-    }
-
-    fn len(&self) -> usize {
-        either!(self, queue => queue.len())
-    }
-
-    fn capacity(&self) -> Option<usize> {
-        either!(self, queue => queue.capacity())
-    }
-}
+one_of_two_queues!(Flow: Bounded, Unbounded);
 
 impl<T> Flow<T> {
     /// Room is only ever waited for where a push can be refused for want of it.

@@ -2,7 +2,7 @@
 
 use super::locked::Locked;
 use super::ring::Ring;
-use super::{Limited, Look, Queue, Refused, Released, Wake};
+use super::{Limited, Refused, Released, Wake, one_of_two_queues};
 
 /// The largest capacity, which is that of tokio's channels.
 pub(crate) const MAX_CAPACITY: usize = usize::MAX >> 3;
@@ -45,46 +45,7 @@ macro_rules! either {
     };
 }
 
-impl<T> Queue<T> for Bounded<T> {
-    #[inline(always)]
-    fn push(&self, message: T) -> Result<bool, Refused<T>> {
-        either!(self, queue => queue.push(message))
-    }
-
-    #[inline(always)]
-    unsafe fn pop(&self) -> Option<(T, bool)> {
-        // SAFETY: both are for many receivers.
-        either!(self, queue => unsafe { queue.pop() })
-    }
-
-    fn announce_receiver(&self) -> Look {
-        either!(self, queue => queue.announce_receiver())
-    }
-
-    fn retract_receivers(&self) {
-        either!(self, queue => queue.retract_receivers());
-    }
-
-    fn look(&self) -> Look {
-        either!(self, queue => queue.look())
-    }
-
-    fn close(&self) -> bool {
-        either!(self, queue => queue.close())
-    }
-
-    fn is_closed(&self) -> bool {
-        either!(self, queue => queue.is_closed())
-    }
-
-    fn len(&self) -> usize {
-        either!(self, queue => queue.len())
-    }
-
-    fn capacity(&self) -> Option<usize> {
-        either!(self, queue => queue.capacity())
-    }
-}
+one_of_two_queues!(Bounded: Ring, Locked);
 
 impl<T> Limited<T> for Bounded<T> {
     fn reserve(&self, count: usize) -> Result<(), Refused<()>> {

@@ -93,6 +93,82 @@ pub(crate) trait Limited<T>: Queue<T> {
     fn room(&self) -> usize;
 }
 
+/// A queue that is one of two kinds: what is asked of it is asked of that.
+macro_rules! one_of_two_queues {
+    ($queue:ident: $one:ident, $other:ident) => {
+        impl<T> $crate::channel::queue::Queue<T> for $queue<T> {
+            #[inline(always)]
+            fn push(&self, message: T) -> Result<bool, $crate::channel::queue::Refused<T>> {
+                match self {
+                    $queue::$one(queue) => queue.push(message),
+                    $queue::$other(queue) => queue.push(message),
+                }
+            }
+
+            #[inline(always)]
+            unsafe fn pop(&self) -> Option<(T, bool)> {
+                // SAFETY: both are for many receivers.
+                unsafe {
+                    match self {
+                        $queue::$one(queue) => queue.pop(),
+                        $queue::$other(queue) => queue.pop(),
+                    }
+                }
+            }
+
+            fn announce_receiver(&self) -> $crate::channel::queue::Look {
+                match self {
+                    $queue::$one(queue) => queue.announce_receiver(),
+                    $queue::$other(queue) => queue.announce_receiver(),
+                }
+            }
+
+            fn retract_receivers(&self) {
+                match self {
+                    $queue::$one(queue) => queue.retract_receivers(),
+                    $queue::$other(queue) => queue.retract_receivers(),
+                }
+            }
+
+            fn look(&self) -> $crate::channel::queue::Look {
+                match self {
+                    $queue::$one(queue) => queue.look(),
+                    $queue::$other(queue) => queue.look(),
+                }
+            }
+
+            fn close(&self) -> bool {
+                match self {
+                    $queue::$one(queue) => queue.close(),
+                    $queue::$other(queue) => queue.close(),
+                }
+            }
+
+            fn is_closed(&self) -> bool {
+                match self {
+                    $queue::$one(queue) => queue.is_closed(),
+                    $queue::$other(queue) => queue.is_closed(),
+                }
+            }
+
+            fn len(&self) -> usize {
+                match self {
+                    $queue::$one(queue) => queue.len(),
+                    $queue::$other(queue) => queue.len(),
+                }
+            }
+
+            fn capacity(&self) -> Option<usize> {
+                match self {
+                    $queue::$one(queue) => queue.capacity(),
+                    $queue::$other(queue) => queue.capacity(),
+                }
+            }
+        }
+    };
+}
+pub(crate) use one_of_two_queues;
+
 /// What to do after room was given back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Released {
