@@ -41,7 +41,12 @@ fn most(run: impl FnOnce()) -> usize {
 #[test]
 fn room_that_is_not_used_takes_no_memory() {
     let largest = usize::MAX >> 3;
-    for capacity in [1_000_000, u32::MAX as usize, 1 << 30, largest] {
+    let capacities = [1_000_000, u32::MAX as usize, 1 << 30, largest];
+    // Words of 32 bits have fewer.
+    for capacity in capacities
+        .into_iter()
+        .filter(|&capacity| capacity <= largest)
+    {
         let bytes = most(|| {
             let (sender, mut receiver) = mpsc::channel::<[u64; 128]>(capacity);
             assert_eq!(sender.max_capacity(), capacity);
