@@ -176,23 +176,21 @@ pub(crate) fn join_knowing<RA: Send, RB: Send>(
     fork(known, false, oper_a, oper_b)
 }
 
-/// A fork inside of a profile: each half comes back with the work and span of what it did.
+/// A fork inside of a profile: each half leaves the work and span of what it did, which come together when `forked` is dropped.
 #[cfg(feature = "profile")]
 fn profiled<RA: Send, RB: Send>(
-    forked: Forked,
+    mut forked: Forked,
     known: Known<impl Fn() + Send>,
     a: impl FnOnce(FnContext) -> RA + Send,
     b: impl FnOnce(FnContext) -> RB + Send,
 ) -> (RA, RB) {
     let (left, right) = forked.halves();
-    let ((result_a, end_a), (result_b, end_b)) = fork(
+    fork(
         known,
         false,
         |context| left.run(context.migrated(), || a(context)),
         |context| right.run(context.migrated(), || b(context)),
-    );
-    forked.joined((end_a, end_b));
-    (result_a, result_b)
+    )
 }
 
 /// The forked half of a join, in the frame of the join.

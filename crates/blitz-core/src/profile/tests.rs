@@ -222,17 +222,133 @@ fn a_panic_leaves_the_thread_outside_of_any_profile() {
     assert_eq!(profile.work(), us(3));
 }
 
+fn caught(work: impl FnOnce()) {
+    let work = std::panic::AssertUnwindSafe(work);
+    assert!(std::panic::catch_unwind(work).is_err());
+}
+
+/// The panic that the tests want.
+fn fail() {
+    std::panic::resume_unwind(Box::new("on purpose"));
+}
+
+fn work_and_span(computation: impl FnOnce()) -> (Duration, Duration) {
+    let profile = exactly(computation);
+    (profile.work(), profile.span())
+}
+
 #[test]
 fn a_panic_that_is_caught_inside_does_not_end_the_profile() {
     let profile = exactly(|| {
         busy(1);
-        let inner = || join(|| busy(1), || panic!("on purpose"));
-        assert!(std::panic::catch_unwind(inner).is_err());
+        caught(|| {
+            join(|| busy(1), fail);
+        });
         busy(4);
         join(|| busy(2), || busy(2));
     });
-    assert!(profile.work() >= us(9), "{profile}");
+    assert_eq!((profile.work(), profile.span()), (us(10), us(8)));
     assert_eq!(profile.forks(), 2);
+}
+
+#[test]
+fn what_was_done_before_a_panic_and_beside_it_counts() {
+    fn fails_after(time: u64) {
+        busy(time);
+        fail();
+    }
+    for threads in [1, 3] {
+        let pool = ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
+        let joins = work_and_span(|| {
+            pool.install(|| {
+                busy(1);
+                caught(|| {
+                    join(|| busy(20), || fails_after(30));
+                });
+                caught(|| {
+                    join(|| fails_after(50), || tree(1));
+                });
+                caught(|| {
+                    join(
+                        || join(|| fails_after(5), || busy(6)),
+                        || label("right", || fails_after(7)),
+                    );
+                });
+                busy(2);
+            });
+        });
+        assert_eq!(joins, (us(1 + 50 + 65 + 18 + 2), us(1 + 30 + 50 + 7 + 2)));
+        // Work that was handed to the pool.
+        let installed = work_and_span(|| {
+            caught(|| pool.install(|| fails_after(10)));
+            busy(5);
+        });
+        assert_eq!(installed, (us(15), us(15)));
+        let tasks = work_and_span(|| {
+            caught(|| {
+                pool.scope(|s| {
+                    s.spawn(|_| fails_after(10));
+                    s.spawn(|_| busy(20));
+                    fails_after(1);
+                });
+            });
+            let handle = pool.spawn_handle(|| fails_after(8));
+            assert!(handle.join().is_err());
+        });
+        assert_eq!(tasks, (us(39), us(28)));
+    }
+}
+
+#[test]
+fn a_loop_that_is_left_by_a_panic_counts_with_what_it_did() {
+    use crate::demand::Parts;
+    let left = work_and_span(|| {
+        busy(1);
+        caught(|| {
+            Parts::of(10, 1).run(|| {
+                busy(100);
+                join(|| busy(10), fail);
+            });
+        });
+        busy(1);
+    });
+    assert_eq!(left, (us(112), us(13)));
+}
+
+#[test]
+fn a_profile_that_is_left_by_a_panic_is_part_of_the_one_around_it() {
+    let around = work_and_span(|| {
+        caught(|| {
+            exactly(|| {
+                join(|| busy(10), || busy(20));
+                fail();
+            });
+        });
+        busy(1);
+    });
+    assert_eq!(around, (us(31), us(21)));
+}
+
+#[test]
+fn a_poll_that_panics_counts() {
+    use crate::companion::Polled;
+    use crate::site::Site;
+    let polls = work_and_span(|| {
+        let task = Polled::spawned(Site::caller());
+        task.poll(|| busy(5));
+        caught(|| {
+            task.poll(|| {
+                join(|| busy(10), || busy(20));
+                fail();
+            });
+        });
+        busy(1);
+        task.awaited();
+    });
+    assert_eq!(polls, (us(36), us(25)));
 }
 
 /// Keeps the CPU busy until the thread has run for so long, whatever else the machine does.
