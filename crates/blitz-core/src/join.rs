@@ -159,6 +159,16 @@ where
     fork(Known::called_at(Site::caller()), false, oper_a, oper_b)
 }
 
+/// [`join`], called at `site`, for callers who tell a profile themselves what runs beside what.
+#[inline(always)]
+pub(crate) fn unprofiled<RA: Send, RB: Send>(
+    site: Site,
+    oper_a: impl FnOnce() -> RA + Send,
+    oper_b: impl FnOnce() -> RB + Send,
+) -> (RA, RB) {
+    fork(Known::called_at(site), false, |_| oper_a(), |_| oper_b())
+}
+
 /// [`join_context`] for callers that know more than what to run. Its place is that of the operation it is a part of, if there is one.
 #[cfg_attr(debug_assertions, inline)]
 #[cfg_attr(not(debug_assertions), inline(always))]

@@ -140,6 +140,69 @@ fn tasks_in_order_and_on_handles_count_as_well() {
 }
 
 #[test]
+fn a_task_that_is_joined_in_the_middle_ends_there() {
+    use crate::fork;
+    for threads in [1, 3] {
+        let pool = ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
+        let (work, span) = work_and_span(|| {
+            pool.install(|| {
+                busy(1);
+                fork(
+                    || busy(50),
+                    |task| {
+                        busy(40);
+                        task.join();
+                        busy(5);
+                    },
+                );
+                // Not joined, and joined by another thread.
+                fork(|| busy(10), |_task| busy(20));
+                fork(
+                    || join(|| busy(1), || busy(2)),
+                    |task| join(|| busy(3), || task.join()),
+                );
+                caught(|| {
+                    fork(
+                        || busy(30),
+                        |_task| {
+                            busy(4);
+                            fail();
+                        },
+                    );
+                });
+                caught(|| fork(|| fails_after(6), |task| task.join()));
+            });
+        });
+        assert_eq!(work, us(1 + 95 + 30 + 6 + 34 + 6), "{threads} threads");
+        assert_eq!(span, us(1 + 55 + 20 + 3 + 30 + 6), "{threads} threads");
+    }
+}
+
+#[test]
+fn what_all_threads_run_is_as_long_as_one_of_them() {
+    for threads in [1, 3] {
+        let pool = ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
+        let all = || pool.broadcast(|_| join(|| busy(10), || busy(20)));
+        let times = u64::try_from(threads).unwrap() * 30;
+        assert_eq!(work_and_span(|| drop(all())), (us(times), us(20)));
+        let inside = work_and_span(|| {
+            pool.install(|| {
+                busy(1);
+                all();
+                caught(|| drop(pool.broadcast(|_| fails_after(5))));
+            });
+        });
+        assert_eq!(inside, (us(1 + times + times / 6), us(26)));
+    }
+}
+
+#[test]
 fn each_steal_burdens_its_path() {
     let profiler = Profiler::new().clock(now, 1).burden(us(100));
     let (_, profile) = profiler.run(|| join(|| busy(10), || join(|| busy(5), || busy(5))));
@@ -232,6 +295,11 @@ fn fail() {
     std::panic::resume_unwind(Box::new("on purpose"));
 }
 
+fn fails_after(time: u64) {
+    busy(time);
+    fail();
+}
+
 fn work_and_span(computation: impl FnOnce()) -> (Duration, Duration) {
     let profile = exactly(computation);
     (profile.work(), profile.span())
@@ -253,10 +321,6 @@ fn a_panic_that_is_caught_inside_does_not_end_the_profile() {
 
 #[test]
 fn what_was_done_before_a_panic_and_beside_it_counts() {
-    fn fails_after(time: u64) {
-        busy(time);
-        fail();
-    }
     for threads in [1, 3] {
         let pool = ThreadPoolBuilder::new()
             .num_threads(threads)
