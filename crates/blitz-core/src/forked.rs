@@ -112,7 +112,8 @@ impl<F: FnOnce() -> R, R> Frame<F, R> {
         }
         // SAFETY: claimed.
         let (task, spawned) = unsafe { (*self.task.get()).take() }?;
-        Some(|| spawned.run(&self.ends, task))
+        let ends = &self.ends;
+        Some(move || spawned.run(ends, task))
     }
 
     /// The second half of the join.

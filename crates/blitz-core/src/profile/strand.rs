@@ -94,6 +94,8 @@ pub(super) enum Role {
 pub(super) struct Tally {
     pub(super) work: u64,
     pub(super) strands: u64,
+    /// Times that the clock was read for them, in pairs: of a loop in one piece, once for all of its items.
+    pub(super) timed: u64,
     pub(super) forks: u64,
     pub(super) steals: u64,
     pub(super) longest: Option<(u64, Origin)>,
@@ -103,6 +105,7 @@ impl Tally {
     pub(super) fn add(&mut self, other: &Tally) {
         self.work += other.work;
         self.strands += other.strands;
+        self.timed += other.timed;
         self.forks += other.forks;
         self.steals += other.steals;
         if let Some((time, origin)) = other.longest {
@@ -151,6 +154,7 @@ impl Reached {
             work: self.tally.work,
             span: self.depth.plain.saturating_sub(start.plain),
             forks: self.tally.forks,
+            strands: self.tally.timed,
         }
     }
 }
@@ -268,6 +272,7 @@ impl Strand {
         depth.burdened += time;
         tally.work += time;
         tally.strands += 1;
+        tally.timed += 1;
         if let Some(grain) = strand.config.grain {
             path.ran(time, strand.origin, grain);
         }
@@ -495,6 +500,7 @@ impl Parts {
             items: self.0 as u64,
             before: strand.reached.depth,
             work_before: strand.reached.tally.work,
+            timed_before: strand.reached.tally.timed,
             strands: strand.reached.tally.strands,
             path: std::mem::take(&mut strand.reached.path),
             outer: strand.origin,
@@ -513,6 +519,7 @@ struct Uncut {
     items: u64,
     before: Depth,
     work_before: u64,
+    timed_before: u64,
     strands: u64,
     path: Path,
     outer: Origin,
@@ -544,9 +551,12 @@ impl Drop for Uncut {
         }
         let inner = std::mem::replace(inner, std::mem::take(&mut self.path));
         if let Some(grain) = strand.config.grain {
-            let work = tally.work - self.work_before;
+            let done = (
+                tally.work - self.work_before,
+                tally.timed - self.timed_before,
+            );
             let path = &mut strand.reached.path;
-            path.loop_of(inner, work, items, origin, grain);
+            path.loop_of(inner, done, items, origin, grain);
         }
         strand.origin = self.outer;
         strand.go_on();

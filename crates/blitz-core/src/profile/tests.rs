@@ -573,6 +573,7 @@ fn a_recording_tells_what_ran_after_what_and_beside_what() {
     assert!(head.contains("tests.rs:"), "{head}");
     let shape: Vec<&str> = steps
         .lines()
+        .filter(|line| !line.starts_with("x "))
         .map(|line| line.rsplit_once(' ').map_or(line, |(step, _place)| step))
         .collect();
     let task = shape
@@ -594,6 +595,30 @@ fn a_recording_tells_what_ran_after_what_and_beside_what() {
             .join("|")
     };
     assert_eq!(no_places(&shape), no_places(&expected));
+}
+
+#[test]
+fn a_recording_says_in_how_many_strands_loops_were_timed() {
+    use crate::demand::Parts;
+    let recording = |rounds| {
+        let profiler = Profiler::new().clock(now, 1).recording(us(1000));
+        let (_, profile) = profiler.run(|| {
+            Parts::of(10, 1).run(|| {
+                for _ in 0..rounds {
+                    Parts::of(10, 1).run(|| busy(10));
+                }
+            });
+        });
+        let (_, steps) = profile.recording()?.split_once("\nsteps\n")?;
+        Some(steps.lines().map(str::to_string).collect::<Vec<_>>())
+    };
+    // Each of the inner ones ends the strand before it, and is one. The outer one is one more, and so is what comes behind.
+    let short = recording(40).unwrap();
+    assert!(short[0].starts_with("r 400000 "), "{short:?}");
+    assert_eq!(short[1], "x 82");
+    let long = recording(200).unwrap();
+    assert!(long[0].starts_with("l 2000000 10 "), "{long:?}");
+    assert_eq!(long[1], "x 401");
 }
 
 #[test]
