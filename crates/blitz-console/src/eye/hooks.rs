@@ -558,6 +558,8 @@ impl Seen {
             let spawn = spawns.entry(spawned).or_default();
             spawn.done += done;
             spawn.polls += polls;
+            // As `TaskView::wakes`: each poll but the first came of one.
+            spawn.wakes += polls.saturating_sub(done);
         }
         // Also those of which nothing is left: counters stay.
         for spawned in spawns.keys() {
