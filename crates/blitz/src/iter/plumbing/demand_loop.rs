@@ -139,10 +139,6 @@ where
     let is_plain = !bounds.allow_a_cut(len)
         || trust::covers(code_of::<P, C>(), len) && !bounds.ask_for_a_cut(len);
     if is_plain && !consumer.full() {
-        if Parts::are_counted() {
-            let parts = Parts::of(len, bounds.min);
-            return fold(parts, producer, consumer.into_folder()).complete();
-        }
         return producer.fold_with(consumer.into_folder()).complete();
     }
     begin(len, bounds, producer, consumer)

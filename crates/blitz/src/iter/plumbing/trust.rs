@@ -8,12 +8,12 @@
 //!   2 us in earlier runs.
 //! * Before each of these loops there is a look at a clock that takes next to nothing, but moves every few milliseconds only; one such look for several, if they are shorter than [`UNSEEN`] items.
 //!   If that clock has moved, the loop is looked at. So whatever items suddenly take, no more than [`UNSEEN`] of them run behind one that takes milliseconds.
-//! * Nothing goes unlooked where a token could stop it. A profiler counts what goes unlooked as it counts everything else: else it would measure other loops than those that run without it.
+//! * Nothing goes unlooked where a token could stop it, or where a profiler counts.
 //!
 //! Where there is no such clock, every loop is looked at.
 
 use super::pace::Site;
-use crate::engine::demand::{coarse_is_cheap, coarse_mark, inherits_nothing};
+use crate::engine::demand::{Parts, coarse_is_cheap, coarse_mark, inherits_nothing};
 use std::cell::Cell;
 
 /// So many loops follow one that was looked at.
@@ -95,7 +95,7 @@ pub(super) fn renew(code: usize, items: usize, site: &Site) {
 
 #[inline(never)]
 fn begin(code: usize, items: usize, site: &Site) {
-    if !coarse_is_cheap() {
+    if !coarse_is_cheap() || Parts::are_counted() {
         return;
     }
     TRUST.with(|trust| {
