@@ -4,6 +4,8 @@
 //! run as the plain loop, look around between blocks, and fork only when it pays. `blitz`'s parallel
 //! iterators are built that way.
 
+#[doc(hidden)]
+pub use crate::by_code::{ByCode, Entry};
 use crate::console::Called;
 use crate::entered;
 use crate::global;

@@ -142,6 +142,8 @@ mod broadcast;
 #[cfg(not(loom))]
 mod builder;
 #[cfg(not(loom))]
+mod by_code;
+#[cfg(not(loom))]
 mod cancel;
 #[cfg(not(loom))]
 mod capacity;

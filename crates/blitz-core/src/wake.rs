@@ -19,6 +19,7 @@
 //! Nothing here affects correctness: a fork that nobody is woken for is run by its owner.
 
 use crate::abort::without_unwinding;
+use crate::by_code::{ByCode, Entry};
 use crate::clock::{affords_a_reading, reading_ns, ticks, ticks_per_us};
 use crate::console::{self, Called};
 use crate::global;
@@ -36,13 +37,12 @@ const UNIT: u64 = 64;
 const UNKNOWN: u32 = 0;
 const SITES: usize = 1024;
 
-/// The moving averages. Sites that share an entry disturb each other's guesses, nothing else.
-static AVERAGES: [AtomicU32; SITES] = [const { AtomicU32::new(UNKNOWN) }; SITES];
+/// The moving averages.
+static AVERAGES: ByCode<AtomicU32, SITES> =
+    ByCode::new([const { Entry::new(AtomicU32::new(UNKNOWN)) }; SITES]);
 
 fn average(site: usize) -> &'static AtomicU32 {
-    // The low bits of a code address are mostly alignment; multiply to spread the rest.
-    let hash = (site as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    &AVERAGES[(hash >> (64 - SITES.trailing_zeros())) as usize]
+    AVERAGES.of(site)
 }
 
 /// `expected` ticks of work: do they outlast a wake?

@@ -3,11 +3,10 @@
 //! All times are in ticks of the engine's clock, or in microseconds where they are compared with a constant: what a tick is differs
 //! from CPU to CPU. A reading costs about 10 ns, so there is one every 2 us or so, and there are three in a loop too short for that.
 //!
-//! [`Site`] remembers what an item costs from one run of a loop to the next. There is one per loop in the program, more or
-//! less: the key is the address of the loop's compiled code, which is unique to the types (and so to the closures) it was
-//! compiled for. Two loops that share an entry only confuse each other's guesses.
+//! [`Site`] remembers what an item costs from one run of a loop to the next. There is one per loop in the program: the key is the address of
+//! the loop's compiled code.
 
-use crate::engine::demand;
+use crate::engine::demand::{self, ByCode, Entry};
 use crate::engine::rules::{
     LOOP_BLOCK_US as BLOCK_US, LOOP_WORTH_A_CUT_US as WORTH_A_CUT_US, WORTH_SHARING_US as SHORT_US,
     is_loop_worth_sharing,
@@ -61,20 +60,23 @@ const SITES: usize = 4096;
 /// run was an outlier that was not believed. All 0 if the loop never ran.
 pub(super) struct Site(AtomicU64);
 
-static KNOWN: [Site; SITES] = [const { Site(AtomicU64::new(0)) }; SITES];
+static KNOWN: ByCode<Site, SITES> = ByCode::new([const { Entry::new(Site::new()) }; SITES]);
 
 impl Site {
+    const fn new() -> Site {
+        Site(AtomicU64::new(0))
+    }
+
     /// The entry of the loop whose code is at `address`.
     #[inline]
     pub(super) fn of(address: usize) -> &'static Site {
-        let hash = (address as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        &KNOWN[(hash >> (64 - SITES.trailing_zeros())) as usize]
+        KNOWN.of(address)
     }
 
     /// One whose items have taken so many microseconds.
     #[cfg(test)]
     pub(super) fn of_items(us: f32) -> Site {
-        let site = Site(AtomicU64::new(0));
+        let site = Site::new();
         site.set(in_ticks(us), in_ticks(us));
         site
     }
@@ -703,7 +705,7 @@ mod tests {
 
     #[test]
     fn what_a_thread_waits_for_other_parts_is_not_what_its_items_take() {
-        let site: &'static Site = Box::leak(Box::new(Site(AtomicU64::new(0))));
+        let site: &'static Site = Box::leak(Box::new(Site::new()));
         let begin = demand::ticks();
         let pace = Pace::begin(site, 2.0);
         pace.start();
@@ -720,7 +722,7 @@ mod tests {
     #[test]
     fn a_loop_of_tiny_items_that_was_taken_for_a_longer_one_is_seen_to_be_tiny_when_it_runs_alone()
     {
-        let site = Site(AtomicU64::new(0));
+        let site = Site::new();
         // As a run that was shared sees it.
         (0..100).for_each(|_| site.learn(us(9.0), 10.0));
         assert!(!site.is_short(10.0) && site.may_be_shorter(10.0));
@@ -732,7 +734,7 @@ mod tests {
         site.learn_alone(us(0.1), 10.0);
         assert!(site.is_short(10.0));
         // What takes milliseconds is not run alone to see.
-        let dear = Site(AtomicU64::new(0));
+        let dear = Site::new();
         dear.learn(us(9000.0), 10.0);
         assert!(!dear.may_be_shorter(10.0));
     }
@@ -741,7 +743,7 @@ mod tests {
     fn one_item_of_milliseconds_among_thousands_of_tiny_ones_is_an_accident_and_two_are_not() {
         // A thread that has not asked yet does not know whether it has lost its CPU.
         let fresh = std::thread::spawn(|| {
-            let site = Site(AtomicU64::new(0));
+            let site = Site::new();
             (0..100).for_each(|_| site.learn(us(0.6), 10.0));
             let accident = || site.learn(us(4000.0), 10.0);
             accident();
