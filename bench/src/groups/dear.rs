@@ -127,6 +127,17 @@ macro_rules! changing_arms {
             parts.map(|range| range.map(item).sum::<u64>()).sum()
         }
 
+        /// Two loops of sixteen items each, behind four hundred loops over nothing that are tiny.
+        fn last_of_loops(item: &(dyn Fn(u64) -> u64 + Sync)) -> u64 {
+            let inner = |outer: u64| {
+                let items = (0..16u64).into_par_iter();
+                items
+                    .map(|number| if outer < 400 { 0 } else { item(number) })
+                    .sum::<u64>()
+            };
+            (0..402u64).into_par_iter().map(inner).sum::<u64>() / 2
+        }
+
         fn clones(items: u64) -> u64 {
             let numbers = (0..items).into_par_iter();
             numbers.map_with(Slow, |_, number| item(number)).sum()
@@ -143,6 +154,10 @@ macro_rules! changing_arms {
                     1984.. => item(number - 1984),
                     _ => 0,
                 }),
+                Changing::LastOfLoops => {
+                    let cheap = (0..200).map(|_| last_of_loops(&|_| 0)).sum::<u64>();
+                    cheap + (0..3).map(|_| last_of_loops(&item)).sum::<u64>() / 3
+                }
                 Changing::Clones => clones(16),
             }
         }
@@ -157,6 +172,7 @@ enum Changing {
     Nested,
     Split,
     DearLast,
+    LastOfLoops,
     Clones,
 }
 
@@ -176,6 +192,7 @@ fn changing(session: &mut Session) {
         ("nested, tiny before", Changing::Nested),
         ("split, tiny before", Changing::Split),
         ("the last of 2000", Changing::DearLast),
+        ("the last of 402 loops, three runs", Changing::LastOfLoops),
         ("clones", Changing::Clones),
     ];
     let which = rows.map(|(_, row)| row);
@@ -185,6 +202,7 @@ fn changing(session: &mut Session) {
         // Two loops of sixteen at once; or sixteen, of which each thread has two; or those, after the first clones.
         let items = match row {
             Changing::Nested => 32,
+            Changing::LastOfLoops => 3 * 32,
             Changing::Split | Changing::DearLast | Changing::Clones => 16,
         };
         let arms = vec![bound(items, THREADS, 120), blitz, rayon];

@@ -10,6 +10,7 @@
 use crate::clock::{ticks, ticks_per_us};
 use crate::companion::Companion;
 use crate::context;
+use crate::demand;
 use crate::extra::Beside;
 use crate::hooks;
 use crate::join_stack::Stolen;
@@ -52,6 +53,8 @@ enum Work<'a> {
 
 /// Runs thread `index` of the pool until the pool ends.
 pub(crate) fn run(pool: &Arc<Pool>, index: usize) {
+    // What has happened before the next time does not matter.
+    demand::may_have_lost_its_cpu();
     let seat = &pool.seats[index];
     // SAFETY: this thread is the seat's own. While a guest occupies the seat, the thread runs no user code,
     // so nothing looks at its thread-local.

@@ -29,7 +29,7 @@
 //!
 //! Depth is logarithmic: each fork halves what is left.
 
-use super::local::{Here, Local};
+use super::local::{Here, Local, Part};
 use super::pace::{FEW, Nest, Pace, Site, is_still_short, is_tiny};
 use super::search;
 use super::trust;
@@ -169,7 +169,7 @@ where
     #[cfg(test)]
     if super::pretend::is_on() {
         let rate = super::pretend::RATE;
-        return shared(len, bounds, producer, consumer, site, rate, Within::NOTHING);
+        return shared(len, bounds, producer, consumer, site, rate, Within::NOTHING).0;
     }
     if !caller_may_take_part() {
         return begin_elsewhere(len, bounds, producer, consumer);
@@ -739,7 +739,7 @@ fn shared<P, C>(
     site: &'static Site,
     rate: f32,
     within: Within,
-) -> C::Result
+) -> Part<C::Result>
 where
     P: Producer,
     C: Consumer<P::Item>,
@@ -751,7 +751,7 @@ where
     local.be_within(within);
     local.pace.start();
     begin_offer(len, bounds, LEVELS_SHARED, producer, consumer, &local);
-    local.finish()
+    local.finish_part()
 }
 
 /// Runs a producer of unknown length into `consumer`.
@@ -775,7 +775,7 @@ where
     #[cfg(test)]
     if super::pretend::is_on() {
         let rate = super::pretend::RATE;
-        return shared_unindexed(1.0, producer, consumer, site, rate, Within::NOTHING);
+        return shared_unindexed(1.0, producer, consumer, site, rate, Within::NOTHING).0;
     }
     let local = Local::new(Pace::begin(site, size));
     let pace = &local.pace;
@@ -983,7 +983,7 @@ fn shared_unindexed<P, C>(
     site: &'static Site,
     rate: f32,
     within: Within,
-) -> C::Result
+) -> Part<C::Result>
 where
     P: UnindexedProducer,
     C: UnindexedConsumer<P::Item>,
@@ -992,7 +992,7 @@ where
     local.be_within(within);
     local.pace.start();
     local.in_loop(|| offer_unindexed(part, LEVELS_SHARED, producer, consumer, &local));
-    local.finish()
+    local.finish_part()
 }
 
 #[cfg(test)]

@@ -40,6 +40,9 @@ const DISTURBED_US: f32 = 14.0;
 /// A longer one, if its items seem to be so many times as dear as any before, and its thread may have been without a CPU meanwhile.
 const OUTLIER: f32 = 8.0;
 
+/// A thread that has lost its CPU has it back within this, or so seldom later that what comes of it is no matter.
+const ACCIDENT_US: f32 = 100_000.0;
+
 /// A loop is long if it takes so many times what is worth a wake.
 const LONG: f32 = 10.0;
 
@@ -102,14 +105,14 @@ impl Site {
         self.0.store(bits, Relaxed);
     }
 
-    /// A run of `ticks` has found items of this `rate`: does that say more about the machine than about them? `twice`: it has found some so dear more than once.
+    /// A run of `ticks` has found items of this `rate`: does that say more about the machine than about them? Not if it is `sure`.
     ///
     /// A thread that loses its CPU in the middle of a tiny loop sees an item of milliseconds. If that were believed, the next few hundred runs would be shared,
     /// at a hundred times their cost. Items that really are dear are so the next time, too, so nothing is disbelieved twice.
-    fn is_doubtful(&self, ticks: f32, rate: f32, twice: bool) -> bool {
+    fn is_doubtful(&self, ticks: f32, rate: f32, sure: impl FnOnce() -> bool) -> bool {
         let (average, most) = self.entry();
         let is_outlier = average > 0.0 && is_outlier(ticks, rate, most);
-        is_outlier && !twice && most > 0.0 && demand::may_have_lost_its_cpu()
+        is_outlier && most > 0.0 && ticks < in_ticks(ACCIDENT_US) && !sure()
     }
 
     /// How many of `items` take about as long as one part of a block, or fewer; `None` if nothing is known.
@@ -175,11 +178,11 @@ impl Site {
 
     /// Takes in what a run of `ticks` over `items` has measured.
     pub(super) fn learn(&self, ticks: u64, items: f32) {
-        self.learn_as(ticks, items, false);
+        self.learn_if(ticks, items, || !demand::may_have_lost_its_cpu());
     }
 
-    /// The same. `twice`: parts of it were outliers, more than one.
-    fn learn_as(&self, ticks: u64, items: f32, twice: bool) {
+    /// The same. Is it `sure` that it was no accident?
+    fn learn_if(&self, ticks: u64, items: f32, sure: impl FnOnce() -> bool) {
         let (average, most) = self.rates();
         let rate = (ticks as f32 / items).max(f32::MIN_POSITIVE);
         // Inner loops on several threads share the entry, and a store takes it away from the others: no news is not worth one. A tiny run is timed so roughly, and disturbed so
@@ -192,7 +195,7 @@ impl Site {
         if is_as_usual && most < harmless && self.entry().1 > 0.0 {
             return;
         }
-        if self.is_doubtful(ticks as f32, rate, twice) {
+        if self.is_doubtful(ticks as f32, rate, sure) {
             return self.set(average, -most);
         }
         let next = if average == 0.0 {
@@ -287,6 +290,24 @@ pub(super) fn is_tiny(ticks: f32) -> bool {
     ticks < in_ticks(TINY_US)
 }
 
+/// What a part of a loop has measured.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Measured {
+    ticks: u64,
+    items: f32,
+    outliers: u32,
+}
+
+impl Measured {
+    fn and(self, other: Measured) -> Measured {
+        Measured {
+            ticks: self.ticks + other.ticks,
+            items: self.items + other.items,
+            outliers: self.outliers + other.outliers,
+        }
+    }
+}
+
 /// The speed of a running loop, as its thread sees it.
 pub(super) struct Pace {
     site: &'static Site,
@@ -314,8 +335,10 @@ pub(super) struct Pace {
     ticks_per_us: f32,
     /// More loops like this one will probably follow at once.
     more_to_come: Cell<bool>,
-    /// How many parts were outliers.
+    /// How many parts were outliers; one that no accident can explain counts as two.
     outliers: Cell<u32>,
+    /// What parts that other threads have taken have measured.
+    elsewhere: Cell<Measured>,
     /// There are more than a [few](FEW) items, and none is known to have been dear.
     may_trust_loops: bool,
 }
@@ -357,6 +380,7 @@ impl Pace {
             ticks_per_us: demand::ticks_per_us() as f32,
             more_to_come: Cell::new(false),
             outliers: Cell::new(0),
+            elsewhere: Cell::default(),
             may_trust_loops: items > FEW as f32 && dearest < in_ticks(TINY_US),
         }
     }
@@ -639,8 +663,10 @@ impl Pace {
         // An upward jump counts at once, because what comes next may be as dear; a downward one by half. After a wait for others nothing is where it was, which says nothing about
         // the items: a jump upwards would have the loop cut finer, and wait more often.
         let (before, measured) = (self.rate.get(), ticks as f32 / items);
-        if is_outlier(ticks as f32, measured, self.most) {
-            self.outliers.set(self.outliers.get() + 1);
+        if self.outliers.get() < 2 && self.is_outlier(ticks as f32, measured) {
+            // Which thread has lost its CPU only that one knows.
+            let sure = !demand::may_have_lost_its_cpu();
+            self.outliers.set(self.outliers.get() + 1 + u32::from(sure));
         }
         let rate = if measured < before {
             (before + measured) / 2.0
@@ -652,13 +678,16 @@ impl Pace {
         self.rate.set(rate.max(f32::MIN_POSITIVE));
     }
 
+    fn is_outlier(&self, ticks: f32, rate: f32) -> bool {
+        self.most > 0.0 && is_outlier(ticks, rate, self.most)
+    }
+
     /// As [`start`](Self::start), for a beginning that lies in the past.
     pub(super) fn start_at(&self, then: u64) {
         self.last.set(then);
     }
 
     /// Remembers what was measured for the next run.
-    #[inline]
     pub(super) fn remember(&self) {
         if demand::reading_ns() != 0 {
             let (unread, _) = self.unread.take();
@@ -666,12 +695,37 @@ impl Pace {
                 self.note_at(demand::ticks(), unread);
             }
         }
-        if self.has_measured() {
-            // A thread may lose its CPU once in a run, but hardly in one part after the other.
-            let twice = self.outliers.get() > 1;
+        let all = self.measured();
+        if all.items > 0.0 {
+            // A thread may lose its CPU once in a run, but hardly in one part after the other. (None: it was many short ones that were dearer than before.)
             self.site
-                .learn_as(self.ticks.get(), self.items.get(), twice);
+                .learn_if(all.ticks, all.items, || all.outliers != 1);
         }
+    }
+
+    /// What was measured in this run, here and in parts that others have taken.
+    fn measured(&self) -> Measured {
+        let here = Measured {
+            ticks: self.ticks.get(),
+            items: self.items.get(),
+            outliers: self.outliers.get(),
+        };
+        here.and(self.elsewhere.get())
+    }
+
+    /// What a part that was handed over has measured, for the thread that has handed it over. Nothing, if it was short: then it is mostly what that takes.
+    pub(super) fn of_part(&self) -> Measured {
+        let measured = self.measured();
+        if (measured.ticks as f32) < in_ticks(DISTURBED_US) {
+            return Measured::default();
+        }
+        measured
+    }
+
+    /// Takes in what a part has measured that this thread has handed over. Dear items at the end of a loop are all in such parts: who only looked at the parts of its own would take the
+    /// loop for a cheap one for ever.
+    pub(super) fn take_in(&self, part: Measured) {
+        self.elsewhere.set(self.elsewhere.get().and(part));
     }
 }
 
@@ -737,6 +791,29 @@ mod tests {
         let dear = Site::new();
         dear.learn(us(9000.0), 10.0);
         assert!(!dear.may_be_shorter(10.0));
+    }
+
+    #[test]
+    fn what_others_have_measured_counts_as_what_this_thread_has() {
+        let site: &'static Site = Box::leak(Box::new(Site::of_items(0.01)));
+        let pace = Pace::begin(site, 1000.0);
+        pace.ticks.set(us(9.9));
+        pace.items.set(990.0);
+        let part = Pace::at_rate(site, 10.0, pace.rate());
+        part.ticks.set(us(200_000.0));
+        part.items.set(10.0);
+        part.outliers.set(2);
+        pace.take_in(part.of_part());
+        // A short one is mostly what it takes to hand it over.
+        let short = Pace::at_rate(site, 10.0, pace.rate());
+        short.ticks.set(us(10.0));
+        short.items.set(10.0);
+        pace.take_in(short.of_part());
+        let all = pace.measured();
+        assert_eq!((all.items, all.outliers), (1000.0, 2));
+        pace.remember();
+        let (average, most) = site.rates();
+        assert!(average > in_ticks(50.0) && most > in_ticks(100.0));
     }
 
     #[test]
