@@ -1,14 +1,18 @@
 //! The scheduler of tasks, a [companion](blitz_core::companion) of the engine's pool.
 
 #[cfg(not(loom))]
+mod companion;
+#[cfg(not(loom))]
 mod core;
+#[cfg(not(loom))]
+mod cores;
 #[cfg(not(loom))]
 mod driver_seat;
 #[cfg(all(test, loom))]
 mod end_models;
+#[cfg(not(loom))]
+mod global;
 mod injector;
-#[cfg(all(test, loom))]
-mod leave_models;
 #[cfg(not(loom))]
 mod lending;
 #[cfg(not(loom))]
@@ -24,8 +28,12 @@ mod relief;
 mod ring;
 #[cfg_attr(loom, allow(dead_code))]
 mod seat_word;
+#[cfg_attr(loom, allow(dead_code))]
+mod service;
 #[cfg(not(loom))]
 mod shared;
+#[cfg(not(loom))]
+mod slice;
 #[cfg(not(loom))]
 mod urgency;
 #[cfg(not(loom))]

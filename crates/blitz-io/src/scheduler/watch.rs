@@ -98,22 +98,22 @@ impl Watch {
                 return;
             }
             let (mut moved, mut stuck) = (false, false);
-            for (index, core) in scheduler.cores_with_index() {
+            for (index, core) in scheduler.cores.with_index() {
                 if seen.len() <= index {
                     seen.resize(index + 1, (0, 0));
                 }
                 let (progress, beat) = (core.progress(), core.last_beat.load(Ordering::Relaxed));
                 let before = std::mem::replace(&mut seen[index], (progress, beat));
                 let has_moved = before.0 != progress;
-                let same_poll = !has_moved && core.is_in_slice();
-                if let Some(worker) = scheduler.worker_of(index) {
+                let same_poll = !has_moved && core.service.is_in_slice();
+                if let Some(worker) = scheduler.cores.worker_of(index) {
                     // One that beats computes, and will get to other computations.
                     absent.say(worker, same_poll && before.1 == beat);
                 }
                 moved |= has_moved;
                 if same_poll {
                     // Nobody relies on it any more.
-                    core.set_serving(false);
+                    core.service.takes_long();
                     stuck |= core.has_work();
                     scheduler.relief.replace_if_stuck(scheduler, index);
                 }
