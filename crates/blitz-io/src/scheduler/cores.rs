@@ -2,11 +2,12 @@
 //! threads that the pool got later.
 
 use super::core::{self, Core};
+use crate::primitives::ignore_poison;
 use blitz_core::rows::Rows;
 use crossbeam_utils::CachePadded;
 use std::ops::{Index, Range};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// See the module's documentation.
 pub(crate) struct Cores {
@@ -137,7 +138,7 @@ impl Cores {
 
     /// Makes those up to this one, if they are not there.
     pub(super) fn grow_to(&self, index: usize) {
-        let _alone = self.growing.lock().unwrap_or_else(PoisonError::into_inner);
+        let _alone = ignore_poison(self.growing.lock());
         let make = |index| core::one(index, self.seed);
         self.rows.grow_to(index + 1, make);
     }

@@ -2,11 +2,12 @@
 
 use super::workers::{Reserves, Scheduler};
 use crate::driver;
+use crate::primitives::ignore_poison;
 use crate::runtime::hooks::Hooks;
 use blitz_core::companion::{Companion, PoolHandle, forks, notice_forks};
 use std::io;
 use std::sync::atomic::{AtomicPtr, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// See the module's documentation.
 struct Global {
@@ -39,9 +40,7 @@ impl Global {
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Arc<Scheduler>>> {
-        self.scheduler
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        ignore_poison(self.scheduler.lock())
     }
 }
 

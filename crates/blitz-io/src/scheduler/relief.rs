@@ -33,13 +33,13 @@ use super::core::Core;
 use super::refusal::Refusal;
 use super::workers::{Reserves, Scheduler};
 use crate::blocking::BlockingPool;
-use crate::primitives::AtomicU64;
+use crate::primitives::{AtomicU64, ignore_poison};
 use crate::runtime::ThreadName;
 use crate::runtime::hooks;
 use blitz_core::companion::{PoolHandle, StandIn, Steering, ThreadHandle, complain, start_thread};
 use blitz_core::demand::{ticks, ticks_per_us};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Beats closer than this are skipped.
 const BEAT_US: u64 = 25;
@@ -180,7 +180,7 @@ impl Relief {
     }
 
     fn threads(&self) -> MutexGuard<'_, Threads> {
-        self.threads.lock().unwrap_or_else(PoisonError::into_inner)
+        ignore_poison(self.threads.lock())
     }
 
     /// A worker, the owner of the core, is in the middle of something long.

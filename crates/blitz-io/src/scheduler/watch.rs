@@ -14,9 +14,10 @@
 use super::refusal::Refusal;
 use super::watch_switch::WatchSwitch;
 use super::workers::Scheduler;
+use crate::primitives::ignore_poison;
 use blitz_core::companion::{PoolHandle, ThreadHandle, start_thread};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// The first look comes after this; later ones take twice as long each.
@@ -56,7 +57,7 @@ impl Watch {
         if self.is_stopping() || self.refusal.is_recent() || !self.switch.turn_on() {
             return;
         }
-        let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut thread = ignore_poison(self.thread.lock());
         match &*thread {
             Some(handle) => handle.thread().unpark(),
             // `stop` has been here: nobody would join a thread that starts now.
@@ -146,11 +147,7 @@ impl Watch {
     /// Ends the thread, if there is one; waits for it if `wait`.
     pub(crate) fn stop(&self, wait: bool) {
         self.stopping.store(true, Ordering::SeqCst);
-        let thread = self
-            .thread
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+        let thread = ignore_poison(self.thread.lock()).take();
         if let Some(handle) = thread {
             handle.thread().unpark();
             if wait {

@@ -16,6 +16,7 @@ use super::watch::Watch;
 use crate::blocking::BlockingPool;
 use crate::driver;
 use crate::future;
+use crate::primitives::ignore_poison;
 use crate::runtime::Drivers;
 use crate::runtime::ThreadName;
 use crate::runtime::hooks::Hooks;
@@ -24,7 +25,7 @@ use blitz_core::companion::{PoolHandle, forks, notice_forks};
 use crossbeam_utils::CachePadded;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 
 /// See the module's documentation. One for each pool that runs tasks.
 pub(crate) struct Scheduler {
@@ -165,7 +166,7 @@ impl Scheduler {
     }
 
     fn runtimes(&self) -> MutexGuard<'_, Vec<Weak<Shared>>> {
-        self.runtimes.lock().unwrap_or_else(PoisonError::into_inner)
+        ignore_poison(self.runtimes.lock())
     }
 
     /// The runtime of what a worker runs outside of tasks, such as the other half of a task's `join`: it is not known, but there is mostly
