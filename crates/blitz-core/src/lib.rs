@@ -50,7 +50,7 @@
 //! | no thread is left | `rescue`, `block_in_place`, `extra` |
 //! | what work inherits | `inherited`, `cancel`, `priority` |
 //! | pools begin and end | `builder`, `thread_pool`, `global`, `pool`, `life`, `resize`, `fork` (a child of the process) |
-//! | others look | `stats`, `hooks`, `site`, `profile`, `trace`, `console` |
+//! | others look | `events`, `stats`, `hooks`, `site`, `profile`, `trace`, `console` |
 //!
 //! # Features
 //!
@@ -161,6 +161,8 @@ pub mod crew;
 pub mod demand;
 #[cfg(not(loom))]
 mod entered;
+#[cfg(not(loom))]
+mod events;
 #[cfg(not(loom))]
 mod extra;
 #[cfg(not(loom))]
