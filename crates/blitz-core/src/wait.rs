@@ -182,10 +182,11 @@ impl<'a> Wait<'a> {
         }
     }
 
-    /// Something that may be run. `last_look`: before parking, at every task in every queue.
+    /// Something that may be run. `last_look`: before parking, at every task in every queue. (Inlined, for each case by itself: a scope's tasks pass through here.)
     ///
     /// # Safety
     /// The caller occupies the seat.
+    #[inline(always)]
     unsafe fn find(&mut self, last_look: bool) -> Option<Found<'a>> {
         let mailbox = &self.seat.mailbox;
         if last_look || !mailbox.is_empty() {

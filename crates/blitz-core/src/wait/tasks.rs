@@ -3,31 +3,50 @@
 use super::Wait;
 use crate::events;
 use crate::task::TaskRef;
+use std::iter;
 
 impl Wait<'_> {
-    /// The newest task of our own deque, if it is ours; at the last look, the newest that is. The rest stays there, in order.
+    /// The newest task of our own deque, if it is ours; at the last look, the newest that is.
     ///
     /// # Safety
     /// The caller occupies the seat.
+    #[inline]
     pub(super) unsafe fn find_own_task(&mut self, last_look: bool) -> Option<TaskRef> {
-        if self.stranger_on_top && !last_look {
+        if last_look {
+            // SAFETY: passed on.
+            return unsafe { self.look_through_own() };
+        }
+        if self.stranger_on_top {
             return None;
         }
-        let mut strangers = Vec::new();
-        let mut found = None;
         // SAFETY: passed on.
-        while let Some(task) = unsafe { self.seat.pop_task() } {
+        let task = unsafe { self.seat.pop_task() }?;
+        if self.is_ours(task.context()) {
+            return Some(task);
+        }
+        self.stranger_on_top = true;
+        // SAFETY: passed on.
+        unsafe { self.put_back(vec![task]) };
+        None
+    }
+
+    /// The newest that is ours; the rest stays, in order.
+    ///
+    /// # Safety
+    /// The caller occupies the seat.
+    #[cold]
+    unsafe fn look_through_own(&self) -> Option<TaskRef> {
+        let mut strangers = Vec::new();
+        // SAFETY: passed on.
+        let mut tasks = iter::from_fn(|| unsafe { self.seat.pop_task() });
+        let found = tasks.find_map(|task| {
             if self.is_ours(task.context()) {
-                found = Some(task);
-                break;
+                return Some(task);
             }
             strangers.push(task);
-            if !last_look {
-                break;
-            }
-        }
+            None
+        });
         if !strangers.is_empty() {
-            self.stranger_on_top = true;
             strangers.reverse();
             // SAFETY: passed on.
             unsafe { self.put_back(strangers) };
