@@ -71,6 +71,9 @@
 //!
 //! The modules `companion`, `console`, `crew`, `inherited`, `rows`, `rules`, `site` and `text` are hidden: they are for the other crates of Blitz, and may change in any release.
 
+// The model checker builds the protocols only, and models do not use all of them.
+#![cfg_attr(loom, allow(dead_code))]
+
 // What the engine is built of, and knows nothing of the engine.
 #[cfg(not(loom))]
 use blitz_primitives::clock;
@@ -102,28 +105,17 @@ pub mod checking {
 }
 
 // The protocols, which the model checker builds as well.
-#[cfg_attr(loom, allow(dead_code))]
 mod bell;
-#[cfg_attr(loom, allow(dead_code))]
 mod context;
-#[cfg_attr(loom, allow(dead_code))]
 mod crossings;
-#[cfg_attr(loom, allow(dead_code))]
 mod join_stack;
-#[cfg_attr(loom, allow(dead_code))]
 mod lease;
-#[cfg_attr(loom, allow(dead_code))]
 mod life;
-#[cfg_attr(loom, allow(dead_code))]
 mod occupancy;
 #[doc(hidden)]
-#[cfg_attr(loom, allow(dead_code))]
 pub mod rows;
-#[cfg_attr(loom, allow(dead_code))]
 mod shared_queue;
-#[cfg_attr(loom, allow(dead_code))]
 mod sleep;
-#[cfg_attr(loom, allow(dead_code))]
 mod waiters;
 
 // The scheduler. Models drive the protocols themselves; loom has no statics and no thread-locals.

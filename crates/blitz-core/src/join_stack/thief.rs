@@ -44,7 +44,7 @@ pub(crate) struct Slot {
     pub(super) begins: AtomicPtr<Context>,
     /// What runs in the thief's hands runs in this context.
     pub(super) context: Context,
-    flaws: Flaws<Flaw>,
+    pub(super) flaws: Flaws<Flaw>,
 }
 
 impl Slot {

@@ -26,9 +26,7 @@ mod refusal;
 #[cfg(not(loom))]
 mod relief;
 mod ring;
-#[cfg_attr(loom, allow(dead_code))]
 mod seat_word;
-#[cfg_attr(loom, allow(dead_code))]
 mod service;
 #[cfg(not(loom))]
 mod shared;
@@ -38,7 +36,6 @@ mod slice;
 mod urgency;
 #[cfg(not(loom))]
 mod watch;
-#[cfg_attr(loom, allow(dead_code))]
 mod watch_switch;
 #[cfg(not(loom))]
 mod workers;
@@ -46,7 +43,6 @@ mod workers;
 #[cfg(not(loom))]
 pub(crate) use self::core::Core;
 pub(crate) use list::Listed;
-#[cfg_attr(loom, allow(unused_imports))]
 pub(crate) use owned::Owned;
 #[cfg(not(loom))]
 pub(crate) use shared::Shared;
