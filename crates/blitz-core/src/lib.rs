@@ -50,7 +50,7 @@
 //! | no thread is left | `rescue`, `block_in_place`, `extra` |
 //! | what work inherits | `inherited`, `cancel`, `priority` |
 //! | pools begin and end | `builder`, `thread_pool`, `global`, `pool`, `life`, `resize`, `fork` (a child of the process) |
-//! | others look | `stats`, `hooks`, `site`, `profile`, `trace`, `console` |
+//! | others look | `events`, `stats`, `hooks`, `site`, `profile`, `trace`, `console` |
 //!
 //! # Features
 //!
@@ -70,6 +70,9 @@
 //! Linux, Windows, macOS, the BSDs, Android, iOS and WebAssembly, with and without threads: [what is tested how](https://github.com/blitz-rt/blitz/blob/main/docs/guide/platforms.md). Rust 1.85 or later.
 //!
 //! The modules `companion`, `console`, `crew`, `inherited`, `rows`, `rules`, `site` and `text` are hidden: they are for the other crates of Blitz, and may change in any release.
+
+// The model checker builds the protocols only, and models do not use all of them.
+#![cfg_attr(loom, allow(dead_code))]
 
 // What the engine is built of, and knows nothing of the engine.
 #[cfg(not(loom))]
@@ -102,28 +105,17 @@ pub mod checking {
 }
 
 // The protocols, which the model checker builds as well.
-#[cfg_attr(loom, allow(dead_code))]
 mod bell;
-#[cfg_attr(loom, allow(dead_code))]
 mod context;
-#[cfg_attr(loom, allow(dead_code))]
 mod crossings;
-#[cfg_attr(loom, allow(dead_code))]
 mod join_stack;
-#[cfg_attr(loom, allow(dead_code))]
 mod lease;
-#[cfg_attr(loom, allow(dead_code))]
 mod life;
-#[cfg_attr(loom, allow(dead_code))]
 mod occupancy;
 #[doc(hidden)]
-#[cfg_attr(loom, allow(dead_code))]
 pub mod rows;
-#[cfg_attr(loom, allow(dead_code))]
 mod shared_queue;
-#[cfg_attr(loom, allow(dead_code))]
 mod sleep;
-#[cfg_attr(loom, allow(dead_code))]
 mod waiters;
 
 // The scheduler. Models drive the protocols themselves; loom has no statics and no thread-locals.
@@ -163,6 +155,8 @@ pub mod crew;
 pub mod demand;
 #[cfg(not(loom))]
 mod entered;
+#[cfg(not(loom))]
+mod events;
 #[cfg(not(loom))]
 mod extra;
 #[cfg(not(loom))]

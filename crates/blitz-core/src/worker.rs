@@ -11,6 +11,7 @@ use crate::clock::{ticks, ticks_per_us};
 use crate::companion::Companion;
 use crate::context;
 use crate::demand;
+use crate::events;
 use crate::extra::Beside;
 use crate::hooks;
 use crate::join_stack::Stolen;
@@ -518,7 +519,7 @@ impl<'a> Worker<'a> {
         // and then forks expects it to get going first.
         for victim in victims.clone().filter(|_| steals) {
             if let Some(task) = victim.stealer().steal_until_settled() {
-                self.seat.note_theft(victim);
+                events::stole(self.seat, victim);
                 // SAFETY: passed on.
                 unsafe { self.take_more_from(victim) };
                 return Some(Work::Loot(task));
@@ -587,8 +588,7 @@ impl<'a> Worker<'a> {
     fn force_somebody(&self) -> bool {
         let forced = self.pool.force_somebody();
         if forced {
-            self.seat.stats.forced.one();
-            trace::instant(Kind::Force, 0);
+            events::forced(self.seat);
         }
         forced
     }
@@ -724,7 +724,7 @@ pub(crate) unsafe fn run_task(seat: &Seat) -> bool {
         let stolen =
             others(seat).find_map(|victim| Some((victim.stealer().steal_until_settled()?, victim)));
         if let Some((_, victim)) = &stolen {
-            seat.note_theft(victim);
+            events::stole(seat, victim);
         }
         stolen.map(|(task, _)| task)
     };

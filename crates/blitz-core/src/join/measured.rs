@@ -1,0 +1,45 @@
+//! Forks inside of a profile: each half comes back with the work and span of what it did. Without the feature, nothing of this remains.
+
+use super::{FnContext, Known, fork};
+#[cfg(feature = "profile")]
+use crate::console::Called;
+#[cfg(feature = "profile")]
+use crate::profile::Forked;
+use crate::site::Site;
+
+/// Forks, for a call at `site`.
+#[inline(always)]
+pub(super) fn measured<RA: Send, RB: Send>(
+    site: Site,
+    known: Known<impl Fn() + Send>,
+    a: impl FnOnce(FnContext) -> RA + Send,
+    b: impl FnOnce(FnContext) -> RB + Send,
+) -> (RA, RB) {
+    #[cfg(feature = "profile")]
+    if let Some(forked) = Forked::at(site) {
+        return profiled(forked, known, a, b);
+    }
+    #[cfg(not(feature = "profile"))]
+    let _ = site;
+    fork(known, false, a, b)
+}
+
+#[cfg(feature = "profile")]
+fn profiled<RA: Send, RB: Send>(
+    forked: Forked,
+    known: Known<impl Fn() + Send>,
+    a: impl FnOnce(FnContext) -> RA + Send,
+    b: impl FnOnce(FnContext) -> RB + Send,
+) -> (RA, RB) {
+    let forked = forked.of_loop(known.within.is_loop());
+    let called = Called::BY_US;
+    let (left, right) = forked.halves();
+    let ((result_a, end_a), (result_b, end_b)) = fork(
+        Known { called, ..known },
+        false,
+        |context| left.run(context.migrated(), || a(context)),
+        |context| right.run(context.migrated(), || b(context)),
+    );
+    forked.joined((end_a, end_b));
+    (result_a, result_b)
+}
