@@ -51,7 +51,7 @@ impl<T> Shared<T> {
     }
 }
 
-/// Uninitialised memory for a number of elements. Dropping it frees the memory and nothing else. Where much of it comes from says [`pages`](super::pages).
+/// Uninitialised memory for a number of elements. Dropping it frees the memory and nothing else. [`pages`](super::pages) says where much of it comes from.
 pub(crate) struct Scratch<T> {
     memory: NonNull<T>,
     layout: Layout,
@@ -130,7 +130,7 @@ pub(crate) fn welcome_huge_pages<T>(vec: &mut Vec<T>) {
 /// Tells the kernel that huge pages are welcome here. A hint: if it is refused, nothing changes but the time it takes.
 #[cfg(all(target_os = "linux", not(miri)))]
 #[cold]
-fn advise_huge_pages(start: NonNull<u8>, size: usize) {
+pub(super) fn advise_huge_pages(start: NonNull<u8>, size: usize) {
     const PAGE: usize = 4096;
     // The advice concerns whole pages: all that the buffer touches. If it were not for the first one, whose beginning is the allocator's, a buffer with a mapping of its own would be two
     // mappings to the kernel afterwards, which cannot be grown in place. (On systems with larger pages the kernel refuses ranges that do not start on one.)
