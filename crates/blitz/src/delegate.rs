@@ -167,6 +167,24 @@ macro_rules! forward_to_base {
     (@ wants_first) => { $crate::delegate::forward_to_base! { @ wants_first -> bool } };
     (@ min_len) => { $crate::delegate::forward_to_base! { @ min_len -> usize } };
     (@ max_len) => { $crate::delegate::forward_to_base! { @ max_len -> usize } };
+    // Of a consumer with a base of the type `C`.
+    (@ outlet) => {
+        const HAS_OUTLET: bool = C::HAS_OUTLET;
+
+        #[inline]
+        fn outlet(&self) -> Option<&dyn $crate::iter::plumbing::Outlet<Self::Result>> {
+            self.base.outlet()
+        }
+    };
+    // Of a producer with a base of the type `P`.
+    (@ wishes) => {
+        const HAS_WISHES: bool = P::HAS_WISHES;
+
+        #[inline]
+        fn wishes(&self) -> $crate::iter::plumbing::Wishes<'_> {
+            self.base.wishes()
+        }
+    };
     (@ $question:ident -> $answer:ty) => {
         #[inline]
         fn $question(&self) -> $answer {

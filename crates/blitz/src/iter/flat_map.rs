@@ -9,7 +9,7 @@
 //! if another thread took even the beginning.) It then takes the folder from there (or begins one), and puts it back when complete.
 //! Consumers further right begin folders of their own, whose results follow.
 
-use super::plumbing::{Consumer, Folder, Outlet, Reducer, UnindexedConsumer, this_thread};
+use super::plumbing::{Consumer, Folder, Reducer, UnindexedConsumer, this_thread};
 use super::stage::debug_fields;
 use super::{IntoParallelIterator, ParallelIterator};
 use crate::delegate::forward_to_base;
@@ -118,13 +118,9 @@ where
     type Reducer = C::Reducer;
     type Result = C::Result;
 
-    const HAS_OUTLET: bool = C::HAS_OUTLET;
     const MAY_SEARCH: bool = C::MAY_SEARCH;
 
-    #[inline]
-    fn outlet(&self) -> Option<&dyn Outlet<C::Result>> {
-        self.base.outlet()
-    }
+    forward_to_base! { outlet }
 
     #[inline]
     fn split_at(self, index: usize) -> (Self, Self, C::Reducer) {

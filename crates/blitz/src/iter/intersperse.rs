@@ -8,10 +8,9 @@
 //! * If it is not ([`Unknown`]), a piece may turn out empty. So every cut reserves a place between its two sides, and the
 //!   reducer fills it in the end if both sides have something.
 
-use super::plumbing::{
-    Consumer, Folder, Outlet, Producer, ProducerCallback, Reducer, UnindexedConsumer, Wishes,
-};
+use super::plumbing::{Consumer, Folder, Producer, ProducerCallback, Reducer, UnindexedConsumer};
 use super::{IndexedParallelIterator, ParallelIterator};
+use crate::delegate::forward_to_base;
 
 /// Puts clones of an element between the items. Made by [`intersperse`](super::ParallelIterator::intersperse).
 ///
@@ -128,13 +127,9 @@ where
     type Reducer = C::Reducer;
     type Result = C::Result;
 
-    const HAS_OUTLET: bool = C::HAS_OUTLET;
     const MAY_SEARCH: bool = C::MAY_SEARCH;
 
-    #[inline]
-    fn outlet(&self) -> Option<&dyn Outlet<C::Result>> {
-        self.base.outlet()
-    }
+    forward_to_base! { outlet }
 
     fn split_at(self, index: usize) -> (Self, Self, C::Reducer) {
         // Nothing on the left leaves everything as it is; something on the left puts the element first on the right.
@@ -421,12 +416,7 @@ where
         }
     }
 
-    const HAS_WISHES: bool = P::HAS_WISHES;
-
-    #[inline]
-    fn wishes(&self) -> Wishes<'_> {
-        self.base.wishes()
-    }
+    forward_to_base! { wishes }
 
     fn min_len(&self) -> usize {
         self.base.min_len()
