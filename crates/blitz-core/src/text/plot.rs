@@ -95,8 +95,11 @@ impl Plot {
             let points = || curve.points.iter().map(|&[x, y]| [x_of(x), y_of(y)]);
             let line = format!("line {}", curve.class);
             let y = bottom + 36.0 + ROW * row;
-            svg.path(&line, points());
-            svg.path(&line, [[x, y - 4.0], [x + 20.0, y - 4.0]]);
+            // A single point is no line.
+            if curve.points.len() > 1 {
+                svg.path(&line, points());
+                svg.path(&line, [[x, y - 4.0], [x + 20.0, y - 4.0]]);
+            }
             if curve.dots {
                 let dot = format!("dot {}", curve.class);
                 for at in points().chain([[x + 10.0, y - 4.0]]) {

@@ -128,8 +128,5 @@ where
         self.base.complete()
     }
 
-    #[inline]
-    fn full(&self) -> bool {
-        self.base.full()
-    }
+    forward_to_base! { full }
 }

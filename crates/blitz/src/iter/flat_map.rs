@@ -12,7 +12,7 @@
 use super::plumbing::{Consumer, Folder, Reducer, UnindexedConsumer, this_thread};
 use super::stage::debug_fields;
 use super::{IntoParallelIterator, ParallelIterator};
-use crate::delegate::forward_to_base;
+use crate::delegate::{copied_as_it_is, forward_to_base};
 use std::cell::Cell;
 
 /// Yields everything in the parallel iterators a closure makes. Made by
@@ -332,13 +332,7 @@ impl<F> Home<F> {
 /// A reference to a [`Home`], on its way through consumers that may go anywhere; or none.
 struct WayHome<'h, F>(Option<&'h Home<F>>);
 
-impl<F> Clone for WayHome<'_, F> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<F> Copy for WayHome<'_, F> {}
+copied_as_it_is! { WayHome<'_, F> }
 
 impl<F> Default for WayHome<'_, F> {
     fn default() -> Self {
@@ -500,10 +494,7 @@ where
         }
     }
 
-    #[inline]
-    fn full(&self) -> bool {
-        self.base.full()
-    }
+    forward_to_base! { full }
 }
 
 struct InnerReducer<R>(R);

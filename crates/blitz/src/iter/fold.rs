@@ -294,8 +294,5 @@ where
         self.base.consume(self.value).complete()
     }
 
-    #[inline]
-    fn full(&self) -> bool {
-        self.base.full()
-    }
+    forward_to_base! { full }
 }

@@ -160,18 +160,7 @@ where
         }
     }
 
-    fn full(&self) -> bool {
-        self.base.full()
-    }
-
-    fn is_never_full(&self) -> bool {
-        self.base.is_never_full()
-    }
-
-    #[inline]
-    fn is_search(&self) -> bool {
-        self.base.is_search()
-    }
+    forward_to_base! { full is_never_full is_search }
 
     fn can_resume(&self, folder: &Self::Folder) -> bool {
         self.base.can_resume(&folder.base)
@@ -230,9 +219,7 @@ where
         self.base.complete()
     }
 
-    fn full(&self) -> bool {
-        self.base.full()
-    }
+    forward_to_base! { full }
 }
 
 /// The consumer when pieces may be empty. The result also tells whether the piece had items.
@@ -266,18 +253,7 @@ where
         })
     }
 
-    fn full(&self) -> bool {
-        self.base.full()
-    }
-
-    fn is_never_full(&self) -> bool {
-        self.base.is_never_full()
-    }
-
-    #[inline]
-    fn is_search(&self) -> bool {
-        self.base.is_search()
-    }
+    forward_to_base! { full is_never_full is_search }
 
     fn can_resume(&self, folder: &Self::Folder) -> bool {
         self.base.can_resume(&folder.0.base)
@@ -416,15 +392,7 @@ where
         }
     }
 
-    forward_to_base! { wishes }
-
-    fn min_len(&self) -> usize {
-        self.base.min_len()
-    }
-
-    fn max_len(&self) -> usize {
-        self.base.max_len()
-    }
+    forward_to_base! { wishes min_len max_len }
 
     fn split_at(self, index: usize) -> (Self, Self) {
         // How many of the first `index` are items of the base.

@@ -182,10 +182,7 @@ where
         self.plan.is_search() || self.base.is_search()
     }
 
-    #[inline]
-    fn wants_first(&self) -> bool {
-        self.base.wants_first()
-    }
+    forward_to_base! { wants_first }
 
     #[inline]
     fn can_resume(&self, folder: &Self::Folder) -> bool {
@@ -387,12 +384,7 @@ macro_rules! staged_adaptor {
     ) => {
         $crate::iter::stage::staged_adaptor! {
             @unindexed [$($generics)*] $adaptor, $item, [$($($bounds)*)?], $this, $plan, {
-                fn opt_len(&self) -> Option<usize> {
-                    self.base.opt_len()
-                }
-
-                const MAY_HAVE_LEN: bool = I::MAY_HAVE_LEN;
-                const MAY_LACK_LEN: bool = I::MAY_LACK_LEN;
+                $crate::delegate::forward_to_base! { opt_len }
             }
         }
 

@@ -6,6 +6,7 @@
 
 use super::fork::both_moves;
 use super::pages::Pages;
+use crate::delegate::copied_as_it_is;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::ptr::{self, NonNull};
 
@@ -14,14 +15,7 @@ use std::ptr::{self, NonNull};
 /// It carries no right by itself: every use says why the range behind it belongs to the caller at that moment.
 pub(crate) struct Shared<T>(*mut T);
 
-impl<T> Clone for Shared<T> {
-    #[inline]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for Shared<T> {}
+copied_as_it_is! { Shared<T> }
 
 // SAFETY: a `Shared` is only an address. Its users give each thread a range of its own, which hands the elements themselves to
 // that thread: that takes `T: Send`, and nothing more, because no element is ever visible to two threads at a time.
