@@ -10,6 +10,7 @@
 
 use super::fork::{both, both_moves};
 use super::raw::Shared;
+use crate::engine::checkpoint;
 use std::slice;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -195,7 +196,7 @@ fn find_end<T, F>(
     );
 }
 
-/// Reverses a slice, on several threads when it is long.
+/// Reverses a slice, on several threads when it is long. It can be stopped.
 pub(crate) fn reverse_in_parallel<T: Send>(v: &mut [T]) {
     let half = v.len() / 2;
     let len = v.len();
@@ -212,6 +213,8 @@ unsafe fn swap_mirrored<T: Send>(front: Shared<T>, back: Shared<T>, len: usize) 
     /// Bytes on each side that one thread swaps alone.
     const GRAIN_BYTES: usize = 64 << 10;
     if len.saturating_mul(size_of::<T>()) <= GRAIN_BYTES {
+        // Stopped here or not, each element is in the slice once.
+        checkpoint();
         // SAFETY: the caller's promise; a bit for bit exchange leaves each element in one place.
         let (front, back) = unsafe {
             (
