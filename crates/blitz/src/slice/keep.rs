@@ -12,7 +12,7 @@ use crate::iter::{IntoParallelIterator, ParallelIterator};
 use crate::math::stripe;
 use crate::ops::build::build;
 use crate::ops::pack::{block, block_starts};
-use crate::ops::stopwatch::Stopwatch;
+use crate::ops::stopwatch::{Stopwatch, WORTH_HELP_NS};
 use crate::slice::ParallelSliceMut;
 use std::mem::needs_drop;
 use std::ops::Range;
@@ -68,8 +68,7 @@ fn move_to_front<T: Send>(v: &mut [T], keep: &[bool]) -> usize {
 /// Elements partitioned before the clock is read.
 const FIRST: usize = 4096;
 
-/// More than this many nanoseconds of work ahead are shared, in stripes of at least so many.
-const WORTH_HELP_NS: f64 = 60_000.0;
+/// Nanoseconds of work that a stripe should have at least.
 const STRIPE_NS: f64 = 25_000.0;
 
 /// Brings the elements for which `predicate` holds before the others, in place and in any order; returns their number.
