@@ -62,6 +62,7 @@
 //! | `trace` | the module `trace`: a timeline of what the threads do | a load for each theft, search, sleep and task |
 //! | `console` | what the threads do right now, for `blitz-console`. Includes `sites` | a load for each loop, outermost join and theft |
 //! | `sites` | forks, loops, scopes and tasks know which line of the program called them; for the two others that name it | an argument of functions that are not inlined |
+//! | `text` | the hidden module of that name, for our other crates | |
 //! | `tracing` | `in_span`: forks and tasks inherit a span of the crate `tracing` | |
 //! | `web_spin_lock` | in a web page with threads, the page's own thread spins where others block, and time is the browser's | nothing elsewhere |
 //!
@@ -210,7 +211,7 @@ mod stats;
 mod steal;
 #[cfg(not(loom))]
 mod task;
-#[cfg(not(loom))]
+#[cfg(all(feature = "text", not(loom)))]
 #[doc(hidden)]
 pub mod text;
 #[cfg(not(loom))]

@@ -25,6 +25,7 @@
 //! integers are sorted by five functions, and what a type cannot need is cut off by `if const`. `.ci/run` checks the size of a one-line program
 //! (`examples/one_sort.rs`).
 
+mod buckets;
 mod dispatch;
 mod fork;
 mod guarded;
@@ -40,11 +41,11 @@ mod pages;
 #[path = "pages_none.rs"]
 mod pages;
 pub(crate) mod partition;
-mod permute;
+pub(crate) mod permute;
 mod plan;
 mod radix;
 pub(crate) mod raw;
-mod runs;
+pub(crate) mod runs;
 mod sample;
 mod select;
 mod stable;
