@@ -35,13 +35,11 @@ fn serve() {
     if crate::asked_for().is_none() {
         return;
     }
-    let served = std::thread::Builder::new()
-        .name(crate::NAME.into())
-        .spawn(|| {
-            if let Err(error) = crate::from_env() {
-                complain(format_args!("{error}"));
-            }
-        });
+    let served = crate::on_a_thread(|| {
+        if let Err(error) = crate::from_env() {
+            complain(format_args!("{error}"));
+        }
+    });
     if let Err(error) = served {
         complain(format_args!("BLITZ_CONSOLE: {error}"));
     }

@@ -27,6 +27,7 @@ pub(crate) struct Eye {
     frame_began: Instant,
     used: Usage,
     own: Option<ThreadTimes>,
+    is_open: bool,
     seen: Seen,
     watch: Watch,
     failure: Option<Failure>,
@@ -54,6 +55,7 @@ impl Eye {
             frame_began: now,
             used: Usage::default(),
             own: None,
+            is_open: false,
             seen: Seen::new(),
             watch: Watch::default(),
             failure: None,
@@ -87,13 +89,17 @@ impl Eye {
             });
             self.watch = Watch::default();
             self.seen = Seen::new();
+            self.is_open = false;
             self.open();
             Failed
         })
     }
 
-    /// Somebody begins to look.
+    /// Somebody looks from now on, or has looked already.
     pub(crate) fn open(&mut self) {
+        if std::mem::replace(&mut self.is_open, true) {
+            return;
+        }
         let now = Instant::now();
         self.last_sample = now;
         self.frame_began = now;
@@ -104,6 +110,7 @@ impl Eye {
 
     /// Nobody looks any more.
     pub(crate) fn close(&mut self) {
+        self.is_open = false;
         self.seen.close();
     }
 

@@ -9,7 +9,7 @@
 //!
 //! Open the address in a browser, or call `blitz top 127.0.0.1:6670` in a terminal. The page needs nothing from elsewhere, and it changes nothing in the program.
 //!
-//! A program that is to be looked at only now and then calls [`from_env`] instead: it serves the page if the environment says `BLITZ_CONSOLE=127.0.0.1:6670`, and does nothing otherwise.
+//! A program that is to be looked at only now and then calls [`from_env`] instead: it serves the page if the environment says `BLITZ_CONSOLE=127.0.0.1:6670`, and does nothing otherwise. (With port 0 it takes one that is free, and says on standard error which.)
 //!
 //! # What is where
 //!
@@ -66,9 +66,10 @@ pub mod json {
     pub use blitz_core::text::json::Value;
 }
 
+use blitz_core::companion::{self, ForkLock, complain};
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
-use std::sync::{Mutex, PoisonError};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Of the thread and the runtime that serve.
 #[cfg(feature = "hooks")]
@@ -111,7 +112,7 @@ pub fn from_env() -> io::Result<Option<Serving>> {
     let Some(address) = asked_for() else {
         return Ok(None);
     };
-    let mut served = BY_ENV.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut served = BY_ENV.lock();
     if served.is_none() {
         *served = Some(serve_by_env(address)?);
     }
@@ -123,8 +124,8 @@ fn asked_for() -> Option<std::ffi::OsString> {
     std::env::var_os("BLITZ_CONSOLE").filter(|address| !address.is_empty())
 }
 
-/// The page that was asked for by the environment.
-static BY_ENV: Mutex<Option<Serving>> = Mutex::new(None);
+/// The page that was asked for by the environment; of this process, not of one that it was forked from.
+static BY_ENV: ForkLock<Option<Serving>> = ForkLock::new(None);
 
 fn serve_by_env(address: std::ffi::OsString) -> io::Result<Serving> {
     let wrong = |why: String| io::Error::new(io::ErrorKind::InvalidInput, why);
@@ -138,9 +139,25 @@ fn serve_by_env(address: std::ffi::OsString) -> io::Result<Serving> {
     if let Some(token) = std::env::var_os("BLITZ_CONSOLE_TOKEN") {
         console = console.token(text(token, "BLITZ_CONSOLE_TOKEN")?);
     }
-    console
-        .serve(&*address)
-        .map_err(|error| io::Error::new(error.kind(), format!("BLITZ_CONSOLE={address}: {error}")))
+    let serving = console.serve(&*address).map_err(|error| {
+        io::Error::new(error.kind(), format!("BLITZ_CONSOLE={address}: {error}"))
+    })?;
+    if address.rsplit(':').next() == Some("0") {
+        // Nobody else knows which one it is.
+        complain(format_args!(
+            "BLITZ_CONSOLE={address}: the console is at http://{}",
+            serving.local_addr()
+        ));
+    }
+    Ok(serving)
+}
+
+/// Runs `work` on a thread of the console's own, such that no fork meets it as it starts or ends. A panic ends the thread, not the program.
+fn on_a_thread(work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    companion::notice_forks();
+    let builder = std::thread::Builder::new().name(NAME.into());
+    let work = move || drop(catch_unwind(AssertUnwindSafe(work)));
+    companion::start_thread(builder, work).map(drop)
 }
 
 /// How to serve.
@@ -216,7 +233,7 @@ impl Console {
         }
         let (address, stop) = server::start(&addresses, access)?;
         if REFUSED_PORTS.contains(&address.port()) {
-            blitz_core::companion::complain(format_args!(
+            complain(format_args!(
                 "browsers do not open port {}, which once was for something else; 6670 would do",
                 address.port()
             ));
@@ -248,7 +265,7 @@ impl Serving {
 
     /// Closes the page.
     pub fn stop(self) {
-        let mut by_env = BY_ENV.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut by_env = BY_ENV.lock();
         by_env.take_if(|served| served.address == self.address);
         drop(by_env);
         self.stop.stop();

@@ -6,6 +6,7 @@
 
 use crate::eye::{Eye, Failed};
 use crate::request::{self, Request, is_same_token};
+use blitz_core::companion::ParentsOnly;
 use blitz_io::io::{AsyncReadExt, AsyncWriteExt};
 use blitz_io::net::{TcpListener, TcpSocket, TcpStream};
 use blitz_io::sync::{Notify, watch};
@@ -51,7 +52,7 @@ struct Hall {
     /// Those who wait for frames.
     lookers: AtomicUsize,
     asked_for_metrics: Mutex<Option<Instant>>,
-    /// Somebody has begun to look.
+    /// Somebody has begun to look: frames are to be made.
     begins: Notify,
     /// The newest one, as it goes to all of them.
     frames: watch::Sender<Event>,
@@ -69,8 +70,8 @@ impl Stop {
     }
 }
 
-/// The first of the addresses that is free.
-fn bind(addresses: &[SocketAddr]) -> io::Result<TcpListener> {
+/// The first of the addresses that is free. A child made by `fork` has no thread that serves: it must not have the port either.
+fn bind(addresses: &[SocketAddr]) -> io::Result<ParentsOnly<TcpListener>> {
     let mut failed = io::Error::new(io::ErrorKind::InvalidInput, "there is no such address");
     for &address in addresses {
         let bound = || {
@@ -85,7 +86,7 @@ fn bind(addresses: &[SocketAddr]) -> io::Result<TcpListener> {
             socket.bind(address)?;
             socket.listen(128)
         };
-        match bound() {
+        match ParentsOnly::new(bound) {
             Ok(listener) => return Ok(listener),
             Err(error) => failed = error,
         }
@@ -115,25 +116,24 @@ pub(crate) fn start(addresses: &[SocketAddr], access: Access) -> io::Result<(Soc
         bind(addresses)?
     };
     let address = listener.local_addr()?;
-    std::thread::Builder::new()
-        .name(crate::NAME.into())
-        .spawn(move || {
-            runtime.block_on(async {
-                let stopped = hall.stop.notified();
-                let accepting = blitz_io::spawn(accept(Arc::clone(&hall), listener));
-                let looking = blitz_io::spawn(keep_looking(Arc::clone(&hall)));
-                stopped.await;
-                accepting.abort();
-                looking.abort();
-            });
-        })?;
+    crate::on_a_thread(move || {
+        runtime.block_on(async {
+            let stopped = hall.stop.notified();
+            let accepting = blitz_io::spawn(accept(Arc::clone(&hall), listener));
+            let looking = blitz_io::spawn(keep_looking(Arc::clone(&hall)));
+            stopped.await;
+            accepting.abort();
+            looking.abort();
+        });
+    })?;
     Ok((address, stop))
 }
 
-async fn accept(hall: Arc<Hall>, listener: TcpListener) {
+async fn accept(hall: Arc<Hall>, listener: ParentsOnly<TcpListener>) {
     loop {
-        match listener.accept().await {
-            Ok((stream, _)) => {
+        let accepted = listener.accept().await;
+        match accepted.and_then(|(stream, _)| ParentsOnly::new(|| Ok(stream))) {
+            Ok(stream) => {
                 drop(blitz_io::spawn(client(Arc::clone(&hall), stream)));
             }
             // No descriptors, say: others will be given back.
@@ -179,6 +179,12 @@ impl Hall {
         self.eye.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Somebody, who has been noted, begins to look. What happens from now on is counted: whoever gets an answer may rely on that.
+    fn begin(&self) {
+        self.eye().open();
+        self.begins.notify_one();
+    }
+
     fn is_looked_at(&self) -> bool {
         let asked = *self
             .asked_for_metrics
@@ -222,7 +228,7 @@ impl Drop for Counted<'_> {
     }
 }
 
-async fn client(hall: Arc<Hall>, mut stream: TcpStream) {
+async fn client(hall: Arc<Hall>, mut stream: ParentsOnly<TcpStream>) {
     let _counted = Counted::new(&hall.clients);
     if hall.clients.load(Ordering::Relaxed) > MOST_CLIENTS {
         let text = format!("There are {MOST_CLIENTS} connections already. Try again later.\n");
@@ -301,7 +307,7 @@ async fn respond(hall: &Hall, stream: &mut TcpStream, request: &Request) -> io::
                 .asked_for_metrics
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
-            hall.begins.notify_one();
+            hall.begin();
             let metrics = hall.eye().metrics();
             let Ok(text) = metrics else {
                 return answer(stream, "503 Service Unavailable", PLAIN, FAILED).await;
@@ -377,7 +383,7 @@ async fn within_patience(write: impl Future<Output = io::Result<()>>) -> io::Res
 async fn next_frame(hall: &Hall) -> Event {
     let mut frames = hall.frames.subscribe();
     let _looks = Counted::new(&hall.lookers);
-    hall.begins.notify_one();
+    hall.begin();
     let _ = frames.changed().await;
     let frame = frames.borrow();
     frame.clone()
@@ -387,7 +393,7 @@ async fn next_frame(hall: &Hall) -> Event {
 async fn events(hall: &Hall, stream: &mut TcpStream) -> io::Result<()> {
     let mut frames = hall.frames.subscribe();
     let _looks = Counted::new(&hall.lookers);
-    hall.begins.notify_one();
+    hall.begin();
     let head = head("200 OK", "text/event-stream") + "\r\nretry: 1000\n\n";
     within_patience(stream.write_all(head.as_bytes())).await?;
     while frames.changed().await.is_ok() {
@@ -439,5 +445,16 @@ mod tests {
         assert_eq!(get(address, "/snapshot").0, 200);
         assert_eq!(get(address, "/metrics").0, 200);
         stop.stop();
+    }
+
+    #[cfg(feature = "hooks")]
+    #[test]
+    fn whoever_has_an_answer_is_looking() {
+        for _ in 0..30 {
+            let (address, stop) = served();
+            assert_eq!(get(address, "/metrics").0, 200);
+            assert!(blitz_core::console::is_looked_at());
+            stop.stop();
+        }
     }
 }

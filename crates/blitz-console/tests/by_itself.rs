@@ -1,7 +1,7 @@
 //! A program that names the crate and says nothing else serves the page, if the environment asks for it.
 
 use blitz_console as _;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -39,6 +39,7 @@ fn a_program_without_a_line_of_it_serves_the_page() {
             for program in ["computes", "has a runtime", "asks as well"] {
                 serves(program);
             }
+            says_which_port_is_free();
         }
     }
 }
@@ -49,11 +50,27 @@ fn wait_for_parent() {
 }
 
 fn run(program: &str, address: &str) -> Child {
+    command(program, address).spawn().unwrap()
+}
+
+fn command(program: &str, address: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["a_program_without", "--nocapture"]);
     command.env(PROGRAM, program).env("BLITZ_CONSOLE", address);
     command.stdin(Stdio::piped()).stdout(Stdio::null());
-    command.spawn().unwrap()
+    command
+}
+
+fn says_which_port_is_free() {
+    let mut command = command("computes", "127.0.0.1:0");
+    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let line = lines.next().unwrap().unwrap();
+    let (_, address) = line.split_once("http://").expect(&line);
+    TcpStream::connect(address).expect(&line);
+    drop(child.stdin.take());
+    assert!(child.wait().unwrap().success());
+    assert_eq!(lines.count(), 0, "one line");
 }
 
 fn serves(program: &str) {

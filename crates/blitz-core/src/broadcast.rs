@@ -12,7 +12,9 @@ use crate::entered::current;
 use crate::guest::{block_on, outsider_parker};
 use crate::inherited::{Captured, Word};
 use crate::pool::Pool;
+use crate::profile::{Ends, Spawned};
 use crate::seat::{self, Seat};
+use crate::site::Site;
 use crate::spawn::detached;
 use crate::task::{self, TaskRef};
 use crate::wait::wait_for;
@@ -97,6 +99,7 @@ impl fmt::Debug for BroadcastContext<'_> {
 /// let indices = blitz_core::broadcast(|thread| thread.index());
 /// assert!(indices.into_iter().eq(0..blitz_core::current_num_threads()));
 /// ```
+#[cfg_attr(feature = "sites", track_caller)]
 pub fn broadcast<OP, R>(op: OP) -> Vec<R>
 where
     OP: Fn(BroadcastContext<'_>) -> R + Sync,
@@ -142,8 +145,10 @@ struct Waiting<'a, OP, R> {
     end: Completion,
     unfinished: AtomicUsize,
     outcomes: *mut Outcome<R>,
+    ends: Ends,
 }
 
+#[cfg_attr(feature = "sites", track_caller)]
 pub(crate) fn broadcast_in<OP, R>(pool: &Pool, op: OP) -> Vec<R>
 where
     OP: Fn(BroadcastContext<'_>) -> R + Sync,
@@ -161,6 +166,7 @@ where
         ),
         unfinished: AtomicUsize::new(threads),
         outcomes: outcomes.as_mut_ptr(),
+        ends: Ends::at(Site::caller()),
     };
     let address = (&raw const waiting).expose_provenance();
     let word = Word::here();
@@ -168,6 +174,7 @@ where
     let abort = AbortOnDrop("a panic in a broadcast");
     for target in pool.seats.iter().take(threads) {
         let index = target.index;
+        let spawned = Spawned::here();
         let run = move || {
             let waiting = std::ptr::with_exposed_provenance::<Waiting<'_, OP, R>>(address);
             // SAFETY: `broadcast_in` waits for the latch, which is set after the last of these, and each
@@ -176,7 +183,8 @@ where
                 let call = || {
                     BroadcastContext::with(threads, |context| {
                         let seat = context.seat;
-                        word.run(seat, || ((*waiting).op)(context))
+                        let op = || spawned.run(&(*waiting).ends, || ((*waiting).op)(context));
+                        word.run(seat, op)
                     })
                 };
                 let outcome = catch_unwind(AssertUnwindSafe(call));
@@ -198,6 +206,7 @@ where
         None => block_on(&waiting.end, waiting.end.waiter),
     }
     std::mem::forget(abort);
+    waiting.ends.meet();
     let outcomes = outcomes
         .into_iter()
         .map(|outcome| outcome.expect("all have run"));

@@ -235,7 +235,8 @@ pub fn forks() -> u64 {
     crate::process_fork::generation()
 }
 
-pub use crate::process_fork::ThreadHandle;
+pub use crate::parents_only::{Descriptor, ParentsOnly};
+pub use crate::process_fork::{ForkLock, ThreadHandle};
 
 /// Starts a thread that a fork waits for while it starts or ends. [`notice_forks`] has been called.
 ///

@@ -258,7 +258,7 @@ impl Called {
     }
 }
 
-/// A fork has become public. If it is that of an outermost join, and somebody looks, the join is recorded until [`join_ends`]. Only such forks come here: no other
+/// A fork has become public. If it is that of an outermost join, and somebody looks, the join is recorded until [`ending_join`]. Only such forks come here: no other
 /// one pays.
 pub(crate) fn join_begins(seat: &Seat, pushed: Pushed, called: Called) {
     let Called(Some(site)) = called else { return };
@@ -273,14 +273,16 @@ pub(crate) fn join_begins(seat: &Seat, pushed: Pushed, called: Called) {
     seat.watched.join.set(Some(outermost));
 }
 
-/// The join whose fork was at this depth has ended, or has been left by a panic.
+/// The fork at this depth has been taken back, or its join waits for a thief, or is left by a panic: if it is recorded, it ends when what is returned is dropped. What the
+/// right half forks is at the same depth, and no business of this join's.
 #[inline]
-pub(crate) fn join_ends(seat: &Seat, depth: usize) {
-    if let Some(outermost) = seat.watched.join.get() {
-        if outermost.depth == depth {
+pub(crate) fn ending_join(seat: &Seat, depth: usize) -> Call {
+    match seat.watched.join.get() {
+        Some(outermost) if outermost.depth == depth => {
             seat.watched.join.set(None);
-            outermost.begun.end();
+            Call(Some(outermost.begun))
         }
+        _ => Call::NONE,
     }
 }
 

@@ -13,8 +13,10 @@
 
 use crate::bell::Bell;
 use crate::cancel;
-use crate::join::join;
+use crate::join::unprofiled;
+use crate::profile::{Ends, Spawned};
 use crate::seat;
+use crate::site::Site;
 use std::cell::UnsafeCell;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -54,17 +56,23 @@ where
     B: for<'f> FnOnce(Forked<'f, F, R>) -> T + Send,
     T: Send,
 {
+    let site = Site::caller();
     let frame = Frame {
         claimed: AtomicBool::new(false),
-        task: UnsafeCell::new(Some(task)),
+        task: UnsafeCell::new(Some((task, Spawned::here()))),
         result: UnsafeCell::new(None),
+        ends: Ends::at(site),
         bell: Bell::new(ptr::null()),
     };
     let shared = &frame;
-    let (result, ()) = join(
+    // In a profile the task begins here and ends where it is joined, or with the body: also if that panics.
+    let meets = Meets(&frame.ends);
+    let (result, ()) = unprofiled(
+        site,
         move || body(Forked { frame: shared }),
         move || shared.run_beside(),
     );
+    drop(meets);
     match frame.result.into_inner() {
         // Nobody has asked.
         Some(Err(payload)) => cancel::resume(payload),
@@ -72,13 +80,23 @@ where
     }
 }
 
+/// The calling thread goes on when what is noted there has ended, too, when this is dropped.
+struct Meets<'a>(&'a Ends);
+
+impl Drop for Meets<'_> {
+    fn drop(&mut self) {
+        self.0.meet();
+    }
+}
+
 struct Frame<F, R> {
     /// Somebody runs the task, or has run it.
     claimed: AtomicBool,
     /// Belongs to whoever has claimed it.
-    task: UnsafeCell<Option<F>>,
+    task: UnsafeCell<Option<(F, Spawned)>>,
     /// The same, until the bell is rung; then to the handle; after the join, to `fork`.
     result: UnsafeCell<Option<thread::Result<R>>>,
+    ends: Ends,
     bell: Bell,
 }
 
@@ -87,13 +105,15 @@ unsafe impl<F: Send, R: Send> Sync for Frame<F, R> {}
 
 impl<F: FnOnce() -> R, R> Frame<F, R> {
     /// The task, for the first who asks.
-    fn claim(&self) -> Option<F> {
+    fn claim(&self) -> Option<impl FnOnce() -> R> {
         // Relaxed: whoever offered the task has handed over what it needs, as forks do, and the result is handed over by the bell.
         if self.claimed.swap(true, Ordering::Relaxed) {
             return None;
         }
         // SAFETY: claimed.
-        unsafe { (*self.task.get()).take() }
+        let (task, spawned) = unsafe { (*self.task.get()).take() }?;
+        let ends = &self.ends;
+        Some(move || spawned.run(ends, task))
     }
 
     /// The second half of the join.
@@ -140,6 +160,7 @@ impl<F: FnOnce() -> R, R> Forked<'_, F, R> {
     /// assert_eq!(product, 42);
     /// ```
     pub fn join(self) -> R {
+        let _meets = Meets(&self.frame.ends);
         if let Some(task) = self.frame.claim() {
             return task();
         }

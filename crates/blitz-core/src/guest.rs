@@ -265,7 +265,7 @@ impl<F: FnOnce(&Seat, bool) -> R + Send, R: Send> Work<F, R> {
 #[cold]
 fn hand_over(pool: &Pool, op: Op<'_>) {
     let parker = outsider_parker();
-    let carried = Carried::away();
+    let mut carried = Carried::away();
     let passage = carried.passage();
     let op = |seat: &Seat, moved| passage.run(|| op(seat, moved));
     let work = Work::new(&raw const context::ROOT, parker, op);
@@ -290,8 +290,7 @@ fn hand_over(pool: &Pool, op: Op<'_>) {
         block_helping(pool, &work.end, parker, &mut take_back);
     });
     ticket.keep();
-    let ((), reached) = work.into_result();
-    carried.arrived(reached);
+    work.into_result();
 }
 
 /// What is queued for work in the frame of a thread without a seat.
@@ -381,7 +380,7 @@ impl Ticket {
 /// For threads with a seat in another pool: helps that pool meanwhile.
 #[cold]
 fn hand_over_from(seat: &Seat, pool: &Pool, op: Op<'_>) {
-    let carried = Carried::away();
+    let mut carried = Carried::away();
     let passage = carried.passage();
     let op = |seat: &Seat, moved| passage.run(|| op(seat, moved));
     let work = Work::new(seat.context(), seat.parker(), op);
@@ -397,8 +396,7 @@ fn hand_over_from(seat: &Seat, pool: &Pool, op: Op<'_>) {
         // SAFETY: the caller occupies the seat.
         unsafe { wait_for(seat, &work.end) };
     });
-    let ((), reached) = work.into_result();
-    carried.arrived(reached);
+    work.into_result();
 }
 
 /// Blocks a thread without a seat until `awaited` is over.

@@ -112,6 +112,16 @@ where
     measured(site, Known::called_at(site), oper_a, oper_b)
 }
 
+/// [`join`], called at `site`, for callers who tell a profile themselves what runs beside what.
+#[inline(always)]
+pub(crate) fn unprofiled<RA: Send, RB: Send>(
+    site: Site,
+    oper_a: impl FnOnce() -> RA + Send,
+    oper_b: impl FnOnce() -> RB + Send,
+) -> (RA, RB) {
+    fork(Known::called_at(site), false, |_| oper_a(), |_| oper_b())
+}
+
 /// [`join_context`] for callers that know more than what to run. Its place is that of the operation it is a part of, if there is one.
 #[cfg_attr(debug_assertions, inline)]
 #[cfg_attr(not(debug_assertions), inline(always))]
@@ -296,9 +306,11 @@ unsafe fn run_retaken<RB>(
     moved: bool,
     body: impl FnOnce(FnContext) -> RB,
 ) -> RB {
-    let result = body(FnContext::new(moved));
     // SAFETY: by contract.
-    if let Some(seat) = unsafe { Seat::from_stack(stack) } {
+    let seat = unsafe { Seat::from_stack(stack) };
+    let _ends = seat.map(|seat| console::ending_join(seat, seat.stack.depth() + 1));
+    let result = body(FnContext::new(moved));
+    if let Some(seat) = seat {
         wake::after_join(seat, seat.stack.depth() + 1, false);
     }
     result
@@ -319,6 +331,7 @@ unsafe fn await_thief<B, RB>(
     // SAFETY: by contract; a stack that takes pushes is a seat's.
     unsafe {
         let seat = Seat::from_stack(stack).expect("something was pushed");
+        let _ends = console::ending_join(seat, seat.stack.depth());
         // Until the thief is done, this frame must not end.
         let prepared = catch_unwind(AssertUnwindSafe(before_wait));
         wait_for_half(seat, within);
@@ -349,6 +362,9 @@ unsafe fn abandon<B, RB>(stack: *const JoinStack, place: Place, fork: &Fork<B, R
 where
     B: FnOnce(FnContext) -> RB,
 {
+    // SAFETY: by contract.
+    let seat = unsafe { Seat::from_stack(stack) };
+    let ends = seat.map(|seat| console::ending_join(seat, seat.stack.depth()));
     let finish = || {
         // SAFETY: by contract.
         unsafe {
@@ -368,10 +384,7 @@ where
     // The left panic wins. A second one ends here, and so does one in its payload's or a result's drop:
     // we are in the middle of unwinding.
     let right = catch_unwind(AssertUnwindSafe(finish));
-    // SAFETY: by contract.
-    if let Some(seat) = unsafe { Seat::from_stack(stack) } {
-        console::join_ends(seat, seat.stack.depth() + 1);
-    }
+    drop(ends);
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(right))) {
         std::mem::forget(payload);
     }

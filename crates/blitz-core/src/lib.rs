@@ -178,6 +178,8 @@ mod join;
 #[cfg(not(loom))]
 mod macros;
 #[cfg(not(loom))]
+mod parents_only;
+#[cfg(not(loom))]
 mod placement;
 #[cfg(not(loom))]
 mod pool;

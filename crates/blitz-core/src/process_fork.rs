@@ -74,18 +74,19 @@ extern "C" fn in_parent() {
 extern "C" fn in_child() {
     CROSSINGS.open();
     GENERATION.fetch_add(1, Ordering::Relaxed);
+    crate::parents_only::close();
     crate::seat::forget();
     crate::global::forget();
 }
 
 static CROSSINGS: Crossings = Crossings::new();
 
-/// From when a thread of ours is about to be started until its closure is called; and from when that has returned until the standard library is through with
-/// the thread.
-struct Crossing(());
+/// No fork comes as long as there is one: from when a thread of ours is about to be started until its closure is called; from when that has returned until the standard library is
+/// through with the thread; and between the making of a descriptor and its note ([`crate::parents_only`]).
+pub(crate) struct Crossing(());
 
 impl Crossing {
-    fn begin() -> Self {
+    pub(crate) fn begin() -> Self {
         CROSSINGS.enter();
         Crossing(())
     }

@@ -57,7 +57,7 @@ use crate::thread_pool::current_num_threads;
 use polled::Profiled;
 use std::sync::OnceLock;
 use std::time::Duration;
-use strand::{Config, Strand};
+use strand::{Config, Reached, Strand};
 
 /// Runs `computation` and reports its work and span.
 ///
@@ -202,18 +202,24 @@ impl Profiler {
             grain: self.grain.map(in_ticks),
         };
         let begin = now();
-        let (result, reached) = Strand::first(config).run(|| {
-            let result = computation();
-            profiled.end();
-            result
-        });
+        let mut reached = Reached::default();
+        let result = Strand::first(config).run(
+            |end| {
+                // A profile inside of a profile: the outer one has measured nothing meanwhile.
+                strand::absorb(&end);
+                reached = *end;
+            },
+            || {
+                let result = computation();
+                profiled.end();
+                result
+            },
+        );
         let elapsed = now().saturating_sub(begin);
         let mut profile = Profile::new(&reached, elapsed, ticks_per_us, current_num_threads());
         if config.grain.is_some() {
             profile.keep(recording::text(&reached.path, &profile, ticks_per_us));
         }
-        // A profile inside of a profile: the outer one has measured nothing meanwhile.
-        strand::absorb(&reached);
         (result, profile)
     }
 }

@@ -139,6 +139,7 @@ impl ThreadPool {
     /// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
     /// assert_eq!(pool.broadcast(|thread| 10 * thread.index()), [0, 10]);
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     pub fn broadcast<OP, R>(&self, op: OP) -> Vec<R>
     where
         OP: Fn(BroadcastContext<'_>) -> R + Sync,

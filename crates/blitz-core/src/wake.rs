@@ -270,7 +270,6 @@ fn pace(seat: &Seat, now: u64, fewest: u32) {
 
 /// The join whose fork was at `depth` has ended. `shared`: a thief ran its right half.
 pub(crate) fn after_join(seat: &Seat, depth: usize, shared: bool) {
-    console::join_ends(seat, depth);
     let timed = seat.timed.get();
     if timed.depth != depth || depth == 0 {
         return;

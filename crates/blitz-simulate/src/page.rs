@@ -223,7 +223,9 @@ impl Layout<'_> {
                     top.now += span_ns;
                     self.bar(now, *span_ns, row, *place, on_span, *ns);
                 }
-                Step::Loop { ns, items, place } => {
+                Step::Loop {
+                    ns, items, place, ..
+                } => {
                     let length = ns / items.max(&1);
                     top.now += length;
                     self.bar(now, length, row, *place, on_span, *ns);

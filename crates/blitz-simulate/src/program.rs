@@ -45,6 +45,8 @@ pub enum Step {
         span_ns: u64,
         /// Forks inside.
         forks: u64,
+        /// In so many strands it was timed: a fork makes three, plain code is one, and loops inside that were not cut are some more.
+        strands: u64,
         /// Index into the places.
         place: usize,
     },
@@ -54,6 +56,8 @@ pub enum Step {
         ns: u64,
         /// Of so many items.
         items: u64,
+        /// In so many strands it was timed.
+        strands: u64,
         /// Index into the places.
         place: usize,
     },
@@ -254,10 +258,10 @@ impl Program {
         self.paths[self.root()].work_ns + tasks.sum::<u64>()
     }
 
-    /// How many strands there are, about: a fork makes three, a loop and plain code are one each. (Of what is too short to be told, only the forks are known.)
+    /// How many strands were timed, about.
     pub fn strands(&self) -> u64 {
         let steps = self.paths.iter().flat_map(|path| &path.steps);
-        steps.map(Step::strands).sum()
+        steps.map(Step::strands).fold(0, u64::saturating_add)
     }
 
     /// How many forks there are, told or not.
@@ -409,7 +413,9 @@ impl Program {
                         marks.push((now, *place, *span_ns));
                         now += span_ns;
                     }
-                    Step::Loop { ns, items, place } => {
+                    Step::Loop {
+                        ns, items, place, ..
+                    } => {
                         let ns = ns / items.max(&1);
                         marks.push((now, *place, ns));
                         now += ns;
@@ -452,8 +458,7 @@ impl Step {
     /// See [`Program::strands`].
     fn strands(&self) -> u64 {
         match self {
-            Step::Run { forks, .. } => 3 * forks + 1,
-            Step::Loop { .. } => 1,
+            Step::Run { strands, .. } | Step::Loop { strands, .. } => *strands,
             Step::Fork { .. } | Step::Spawn(_) | Step::Meet(_) => 0,
         }
     }
@@ -641,10 +646,13 @@ impl<'a> Reader<'a, '_> {
                     }
                 }
                 "r" => {
+                    let (ns, span_ns) = (self.time()?, self.time()?);
+                    let forks: u64 = self.number()?;
                     let step = Step::Run {
-                        ns: self.time()?,
-                        span_ns: self.time()?,
-                        forks: self.number()?,
+                        ns,
+                        span_ns,
+                        forks,
+                        strands: forks.saturating_mul(3).saturating_add(1),
                         place: self.place()?,
                     };
                     self.add(&mut path, step);
@@ -654,9 +662,20 @@ impl<'a> Reader<'a, '_> {
                     let step = Step::Loop {
                         ns: self.time()?,
                         items: self.number()?,
+                        strands: 1,
                         place: self.place()?,
                     };
                     self.add(&mut path, step);
+                    None
+                }
+                "x" => {
+                    let more = self.number()?;
+                    match path.steps.last_mut() {
+                        Some(Step::Run { strands, .. } | Step::Loop { strands, .. }) => {
+                            *strands = more;
+                        }
+                        _ => return Err("strands of what?".into()),
+                    }
                     None
                 }
                 "f" | "c" => {

@@ -223,7 +223,11 @@ fn recordings_that_are_none_are_refused_with_a_reason() {
             "blitz recording 1\nplace a\nsteps\nr 1 1 0 7\n",
             "no place 7",
         ),
-        ("blitz recording 1\nplace a\nsteps\nx\n", "what is 'x'"),
+        ("blitz recording 1\nplace a\nsteps\ny\n", "what is 'y'"),
+        (
+            "blitz recording 1\nplace a\nsteps\nx 2\n",
+            "strands of what",
+        ),
         ("blitz recording 1\nplace a\nsteps\nf 0 {\n|\n", "missing"),
         ("blitz recording 1\nplace a\nsteps\n", "nothing was done"),
         (
@@ -366,6 +370,12 @@ fn strands_that_were_recorded_too_long_are_told_by_the_time_on_one_thread() {
             assert!((told / true_one - 1.0).abs() < 0.02, "{told}, {true_one}");
         }
     }
+    // Loops inside of what is too short to be told, and of a loop that is: the recording says how many strands these were.
+    let loops = |ns: u64| program(&format!("r {ns} {ns} 0 0\nx 100\nl {ns} 8 0\nx 300\n"));
+    let alone = simulate(&loops(5000), &machine(1)).elapsed_ns;
+    let calibrated = Calibrated::by(&loops(7000), &machine(1), alone);
+    let found = calibrated.ns_per_strand;
+    assert!((found - 10.0).abs() < 0.1, "{found}");
     // 51,711 forks cannot cost 12 ns each in 200 us, whatever they cost elsewhere.
     let mut dear = machine(1);
     dear.costs.fork = 12;

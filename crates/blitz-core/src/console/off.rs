@@ -91,4 +91,9 @@ pub(crate) fn is_looked_at() -> bool {
 pub(crate) fn join_begins(_seat: &Seat, _pushed: Pushed, _called: Called) {}
 
 #[inline(always)]
-pub(crate) fn join_ends(_seat: &Seat, _depth: usize) {}
+pub(crate) fn ending_join(_seat: &Seat, _depth: usize) -> Ending {
+    Ending
+}
+
+/// See `console::Call`.
+pub(crate) struct Ending;

@@ -1,4 +1,4 @@
-//! Forks inside of a profile: each half comes back with the work and span of what it did. Without the feature, nothing of this remains.
+//! Forks inside of a profile: each half leaves the work and span of what it did, which come together when the [`Forked`] is dropped. Without the feature, nothing of this remains.
 
 use super::{FnContext, Known, fork};
 #[cfg(feature = "profile")]
@@ -31,15 +31,13 @@ fn profiled<RA: Send, RB: Send>(
     a: impl FnOnce(FnContext) -> RA + Send,
     b: impl FnOnce(FnContext) -> RB + Send,
 ) -> (RA, RB) {
-    let forked = forked.of_loop(known.within.is_loop());
+    let mut forked = forked.of_loop(known.within.is_loop());
     let called = Called::BY_US;
     let (left, right) = forked.halves();
-    let ((result_a, end_a), (result_b, end_b)) = fork(
+    fork(
         Known { called, ..known },
         false,
         |context| left.run(context.migrated(), || a(context)),
         |context| right.run(context.migrated(), || b(context)),
-    );
-    forked.joined((end_a, end_b));
-    (result_a, result_b)
+    )
 }

@@ -52,18 +52,15 @@ impl Carried {
     }
 
     #[inline(always)]
-    pub(crate) fn passage(&self) -> Passage {
+    pub(crate) fn passage(&mut self) -> Passage {
         Passage
     }
-
-    #[inline(always)]
-    pub(crate) fn arrived(self, _reached: ()) {}
 }
 
 impl Passage {
     #[inline(always)]
-    pub(crate) fn run<R>(self, work: impl FnOnce() -> R) -> (R, ()) {
-        (work(), ())
+    pub(crate) fn run<R>(self, work: impl FnOnce() -> R) -> R {
+        work()
     }
 }
 

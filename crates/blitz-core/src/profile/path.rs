@@ -16,17 +16,13 @@ pub(super) struct Path(pub(super) Vec<Step>);
 /// Times are in ticks.
 #[derive(Clone, Debug)]
 pub(super) enum Step {
-    /// Something with `forks` forks inside that is too short to be told in full; with none, plain code.
-    Small {
-        work: u64,
-        span: u64,
-        forks: u64,
-        origin: Origin,
-    },
-    /// A loop over `items`, any of which may run beside any other, that was not cut.
+    /// Something with forks inside that is too short to be told in full; with none, plain code.
+    Small { size: Size, origin: Origin },
+    /// A loop over `items`, any of which may run beside any other, that was not cut. It was timed in so many pieces: loops inside of it are.
     Loop {
         work: u64,
         items: u64,
+        strands: u64,
         origin: Origin,
     },
     /// Two paths beside each other; `of_loop`: two parts of one loop.
@@ -47,38 +43,38 @@ pub(super) enum Step {
 }
 
 impl Path {
-    /// Adds plain code.
+    /// Adds a strand of plain code.
     pub(super) fn ran(&mut self, work: u64, origin: Origin, grain: u64) {
         if work > 0 {
-            self.small(work, work, 0, origin, grain);
+            let size = Size {
+                work,
+                span: work,
+                forks: 0,
+                strands: 1,
+            };
+            self.small(size, origin, grain);
+        } else if let Some(Step::Small { size, .. }) = self.0.last_mut() {
+            size.strands += 1;
         }
     }
 
     /// Adds something short, to the last step if both together are short.
-    pub(super) fn small(&mut self, work: u64, span: u64, forks: u64, origin: Origin, grain: u64) {
-        if let Some(Step::Small {
-            work: before,
-            span: span_before,
-            forks: forks_before,
-            origin: main,
-        }) = self.0.last_mut()
-        {
-            if *before + work <= grain || (*main == origin && forks == 0 && *forks_before == 0) {
-                if work > *before {
+    pub(super) fn small(&mut self, more: Size, origin: Origin, grain: u64) {
+        if let Some(Step::Small { size, origin: main }) = self.0.last_mut() {
+            if size.work + more.work <= grain
+                || (*main == origin && more.forks == 0 && size.forks == 0)
+            {
+                if more.work > size.work {
                     *main = origin;
                 }
-                *before += work;
-                *span_before += span;
-                *forks_before += forks;
+                size.work += more.work;
+                size.span += more.span;
+                size.forks += more.forks;
+                size.strands += more.strands;
                 return;
             }
         }
-        self.0.push(Step::Small {
-            work,
-            span,
-            forks,
-            origin,
-        });
+        self.0.push(Step::Small { size: more, origin });
     }
 
     /// Adds a fork whose halves had so much work, span and so many forks inside.
@@ -92,13 +88,16 @@ impl Path {
     ) {
         let ((left, left_size), (right, right_size)) = (left, right);
         if left_size.work + right_size.work <= grain && left.is_closed() && right.is_closed() {
-            let both = left_size.beside(right_size);
-            return self.small(both.work, both.span, both.forks, origin, grain);
+            return self.small(left_size.beside(right_size), origin, grain);
         }
         if left_size.work.min(right_size.work) <= grain / 4 {
             // One half hardly counts: as if it had been called.
             self.append(left, grain);
-            self.small(0, 0, 1, origin, grain);
+            let fork = Size {
+                forks: 1,
+                ..Size::default()
+            };
+            self.small(fork, origin, grain);
             return self.append(right, grain);
         }
         self.0.push(Step::Fork {
@@ -139,22 +138,17 @@ impl Path {
     pub(super) fn append(&mut self, other: Path, grain: u64) {
         let mut steps = other.0.into_iter();
         match steps.next() {
-            Some(Step::Small {
-                work,
-                span,
-                forks,
-                origin,
-            }) => self.small(work, span, forks, origin, grain),
+            Some(Step::Small { size, origin }) => self.small(size, origin, grain),
             first => self.0.extend(first),
         }
         self.0.extend(steps);
     }
 
-    /// Adds a loop over `items` that did `inner` in turn, `work` in all.
+    /// Adds a loop over `items` that did `inner` in turn, `work` in all, in so many strands.
     pub(super) fn loop_of(
         &mut self,
         inner: Path,
-        work: u64,
+        (work, strands): (u64, u64),
         items: u64,
         origin: Origin,
         grain: u64,
@@ -162,11 +156,18 @@ impl Path {
         let is_plain = |step: &Step| matches!(step, Step::Small { .. });
         if inner.0.iter().all(is_plain) {
             if work <= grain {
-                self.small(work, work / items.max(1), 0, origin, grain);
+                let size = Size {
+                    work,
+                    span: work / items.max(1),
+                    forks: 0,
+                    strands,
+                };
+                self.small(size, origin, grain);
             } else {
                 self.0.push(Step::Loop {
                     work,
                     items,
+                    strands,
                     origin,
                 });
             }
@@ -201,6 +202,8 @@ pub(super) struct Size {
     pub(super) work: u64,
     pub(super) span: u64,
     pub(super) forks: u64,
+    /// How often the clock was read for it, in pairs.
+    pub(super) strands: u64,
 }
 
 impl Size {
@@ -209,6 +212,7 @@ impl Size {
             work: self.work + other.work,
             span: self.span.max(other.span),
             forks: self.forks + other.forks + 1,
+            strands: self.strands + other.strands,
         }
     }
 }
@@ -216,7 +220,8 @@ impl Size {
 /// Writes a path as text, with times in nanoseconds.
 ///
 /// One word for each kind of step, then its numbers: `r WORK SPAN FORKS PLACE`, `l WORK ITEMS PLACE`, `f PLACE { … | … }` and `c PLACE { … | … }` (a fork, a cut of a loop),
-/// `s TASK PLACE`, `m AWAITED… PLACE { TASK … | TASK … }`. `PLACE` is an index into `places`.
+/// `s TASK PLACE`, `m AWAITED… PLACE { TASK … | TASK … }`. `PLACE` is an index into `places`. `x STRANDS` after an `r` or `l` says in how many strands it was timed, if that is not what
+/// its forks make.
 pub(super) struct Writer<'a> {
     pub(super) text: String,
     pub(super) places: &'a mut Vec<Origin>,
@@ -247,29 +252,37 @@ impl Writer<'_> {
             .expect("a string takes everything");
     }
 
+    /// If there are more than a reader would think.
+    fn strands(&mut self, strands: u64, usual: u64) {
+        if strands > usual {
+            self.put(format_args!("x {strands}\n"));
+        }
+    }
+
     fn step(&mut self, step: &Step) {
         let ns = self.ns;
         match step {
-            Step::Small {
-                work,
-                span,
-                forks,
-                origin,
-            } => {
+            Step::Small { size, origin } => {
                 let place = self.place(*origin);
+                let Size {
+                    work, span, forks, ..
+                } = *size;
                 self.put(format_args!(
                     "r {} {} {forks} {place}\n",
-                    ns(*work),
-                    ns(*span)
+                    ns(work),
+                    ns(span)
                 ));
+                self.strands(size.strands, 3 * forks + 1);
             }
             Step::Loop {
                 work,
                 items,
+                strands,
                 origin,
             } => {
                 let place = self.place(*origin);
                 self.put(format_args!("l {} {items} {place}\n", ns(*work)));
+                self.strands(*strands, 1);
             }
             Step::Fork {
                 left,

@@ -122,13 +122,14 @@ impl Polled {
             return poll();
         };
         let (config, mut rest) = (strand.config(), strand.rest());
-        let (result, reached) = strand.run(poll);
-        let depth = reached.depth;
-        rest.goes_on_from(depth, task.origin);
-        *lock(&task.end) = depth;
-        tell(config.profile, task.number, *reached, config.grain);
-        *lock(&task.at_rest) = Some(rest);
-        result
+        let end = |reached: Box<Reached>| {
+            let depth = reached.depth;
+            rest.goes_on_from(depth, task.origin);
+            *lock(&task.end) = depth;
+            tell(config.profile, task.number, *reached, config.grain);
+            *lock(&task.at_rest) = Some(rest);
+        };
+        strand.run(end, poll)
     }
 
     /// It is through, and whoever has waited for it goes on: the calling thread.

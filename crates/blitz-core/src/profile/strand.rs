@@ -94,6 +94,8 @@ pub(super) enum Role {
 pub(super) struct Tally {
     pub(super) work: u64,
     pub(super) strands: u64,
+    /// Times that the clock was read for them, in pairs: of a loop in one piece, once for all of its items.
+    pub(super) timed: u64,
     pub(super) forks: u64,
     pub(super) steals: u64,
     pub(super) longest: Option<(u64, Origin)>,
@@ -103,6 +105,7 @@ impl Tally {
     pub(super) fn add(&mut self, other: &Tally) {
         self.work += other.work;
         self.strands += other.strands;
+        self.timed += other.timed;
         self.forks += other.forks;
         self.steals += other.steals;
         if let Some((time, origin)) = other.longest {
@@ -151,6 +154,7 @@ impl Reached {
             work: self.tally.work,
             span: self.depth.plain.saturating_sub(start.plain),
             forks: self.tally.forks,
+            strands: self.tally.timed,
         }
     }
 }
@@ -193,8 +197,9 @@ pub(super) fn cost() -> u64 {
         profile: 0,
     };
     let mean = || {
-        let ((), reached) = Strand::first(config).run(|| tree(7));
-        reached.tally.work / reached.tally.strands
+        let mut tally = Tally::default();
+        Strand::first(config).run(|reached| tally = reached.tally, || tree(7));
+        tally.work / tally.strands
     };
     // The least of some: whatever disturbs makes it longer.
     let least = || std::iter::repeat_with(mean).take(32).min().unwrap_or(0);
@@ -267,6 +272,7 @@ impl Strand {
         depth.burdened += time;
         tally.work += time;
         tally.strands += 1;
+        tally.timed += 1;
         if let Some(grain) = strand.config.grain {
             path.ran(time, strand.origin, grain);
         }
@@ -399,22 +405,49 @@ impl Strand {
         }
     }
 
-    /// Runs `work` as this strand and what follows it. The thread's strand is as before afterwards, also if `work` panics.
-    pub(super) fn run<R>(self: Box<Self>, work: impl FnOnce() -> R) -> (R, Box<Reached>) {
-        let (config, start) = (self.config, self.reached.depth);
-        let interrupted = pause();
-        let operation = Operation::resume(self.operation);
+    /// Runs `work` as this strand and what follows it. What came of it goes to `end`, also if `work` panics: what it has done until then is done. The thread's strand is as before
+    /// afterwards.
+    pub(super) fn run<R>(
+        self: Box<Self>,
+        end: impl FnOnce(Box<Reached>),
+        work: impl FnOnce() -> R,
+    ) -> R {
+        let running = Running {
+            config: self.config,
+            start: self.reached.depth,
+            end: Some(end),
+            interrupted: Some(pause()),
+            operation: Some(Operation::resume(self.operation)),
+        };
         self.go_on();
         let result = work();
+        drop(running);
+        result
+    }
+}
+
+/// A strand that is being run, until the end.
+struct Running<E: FnOnce(Box<Reached>)> {
+    config: Config,
+    start: Depth,
+    end: Option<E>,
+    interrupted: Option<Paused>,
+    operation: Option<Operation>,
+}
+
+impl<E: FnOnce(Box<Reached>)> Drop for Running<E> {
+    fn drop(&mut self) {
         let lost = || {
-            let mut lost = Strand::first(config);
-            lost.reached.depth = start;
+            let mut lost = Strand::first(self.config);
+            lost.reached.depth = self.start;
             lost
         };
-        let reached = Strand::take().unwrap_or_else(lost);
-        drop(operation);
-        drop(interrupted);
-        (result, Box::new(reached.reached))
+        let reached = Strand::take().unwrap_or_else(lost).reached;
+        self.operation = None;
+        self.interrupted = None;
+        if let Some(end) = self.end.take() {
+            end(Box::new(reached));
+        }
     }
 }
 
@@ -463,49 +496,79 @@ impl Parts {
         let Some(mut strand) = Strand::take() else {
             return work();
         };
-        let before = strand.reached.depth;
-        let (work_before, strands) = (strand.reached.tally.work, strand.reached.tally.strands);
-        let path = std::mem::take(&mut strand.reached.path);
-        let outer = strand.origin;
-        let site = Operation::current().or(outer.site);
-        strand.origin = strand.origin_as(Role::Loop, site);
+        let uncut = Uncut {
+            items: self.0 as u64,
+            before: strand.reached.depth,
+            work_before: strand.reached.tally.work,
+            timed_before: strand.reached.tally.timed,
+            strands: strand.reached.tally.strands,
+            path: std::mem::take(&mut strand.reached.path),
+            outer: strand.origin,
+            site: Operation::current().or(strand.origin.site),
+        };
+        strand.origin = strand.origin_as(Role::Loop, uncut.site);
         strand.go_on();
         let result = work();
-        if let Some((mut strand, time)) = Strand::cut() {
-            let items = self.0 as u64;
-            let origin = strand.origin_as(Role::Loop, site);
-            let Reached {
-                depth,
-                tally,
-                path: inner,
-            } = &mut strand.reached;
-            let took = depth.plain.saturating_sub(before.plain);
-            let burdened = depth.burdened.saturating_sub(before.burdened);
-            depth.plain = before.plain + took / items;
-            depth.burdened = before.burdened + strand.config.burdened_loop(burdened, items);
-            if tally.strands == strands + 1 {
-                // Plain items: each is a strand.
-                tally.strands = strands + items;
-                tally.offer_longest(time / items, origin);
-            } else {
-                tally.offer_longest(time, origin);
-            }
-            let inner = std::mem::replace(inner, path);
-            if let Some(grain) = strand.config.grain {
-                let work = tally.work - work_before;
-                let path = &mut strand.reached.path;
-                path.loop_of(inner, work, items, origin, grain);
-            }
-            strand.origin = outer;
-            strand.go_on();
-        }
+        drop(uncut);
         result
     }
 }
 
-/// A strand that has ended in a fork, until the join. Goes on by itself if the halves panic.
+/// A loop that runs in one piece, until its end or a panic.
+struct Uncut {
+    items: u64,
+    before: Depth,
+    work_before: u64,
+    timed_before: u64,
+    strands: u64,
+    path: Path,
+    outer: Origin,
+    site: Option<Site>,
+}
+
+impl Drop for Uncut {
+    fn drop(&mut self) {
+        let Some((mut strand, time)) = Strand::cut() else {
+            return;
+        };
+        let (items, before) = (self.items, self.before);
+        let origin = strand.origin_as(Role::Loop, self.site);
+        let Reached {
+            depth,
+            tally,
+            path: inner,
+        } = &mut strand.reached;
+        let took = depth.plain.saturating_sub(before.plain);
+        let burdened = depth.burdened.saturating_sub(before.burdened);
+        depth.plain = before.plain + took / items;
+        depth.burdened = before.burdened + strand.config.burdened_loop(burdened, items);
+        if tally.strands == self.strands + 1 {
+            // Plain items: each is a strand.
+            tally.strands = self.strands + items;
+            tally.offer_longest(time / items, origin);
+        } else {
+            tally.offer_longest(time, origin);
+        }
+        let inner = std::mem::replace(inner, std::mem::take(&mut self.path));
+        if let Some(grain) = strand.config.grain {
+            let done = (
+                tally.work - self.work_before,
+                tally.timed - self.timed_before,
+            );
+            let path = &mut strand.reached.path;
+            path.loop_of(inner, done, items, origin, grain);
+        }
+        strand.origin = self.outer;
+        strand.go_on();
+    }
+}
+
+/// A strand that has ended in a fork, until this is dropped: then both halves have ended, also if one of them panicked.
 pub(crate) struct Forked {
     strand: Option<Box<Strand>>,
+    /// What came of the halves. Nothing, if it was not begun: a token may say so.
+    left: Option<Box<Reached>>,
+    right: Option<Box<Reached>>,
     site: Site,
     of_loop: bool,
 }
@@ -518,6 +581,8 @@ impl Forked {
         strand.reached.tally.forks += 1;
         Some(Forked {
             strand: Some(strand),
+            left: None,
+            right: None,
             site,
             of_loop: false,
         })
@@ -530,54 +595,61 @@ impl Forked {
     }
 
     /// The two halves' strands.
-    pub(crate) fn halves(&self) -> (Half, Half) {
-        let half = |role| {
-            let strand = self.strand.as_ref();
-            Half(
-                strand
-                    .expect("until the join")
-                    .branch(role, Some(self.site)),
-            )
+    pub(crate) fn halves(&mut self) -> (Half<'_>, Half<'_>) {
+        let strand = self.strand.as_ref().expect("until the join");
+        let half = |role, end| Half {
+            strand: strand.branch(role, Some(self.site)),
+            end,
         };
-        (half(Role::Left), half(Role::Right))
-    }
-
-    /// Both halves have ended: the longer path goes on.
-    pub(crate) fn joined(mut self, halves: (Box<Reached>, Box<Reached>)) {
-        let (left, right) = (*halves.0, *halves.1);
-        if let Some(mut strand) = self.strand.take() {
-            let start = strand.reached.depth;
-            strand.reached.depth = left.depth.later(right.depth);
-            strand.reached.tally.add(&left.tally);
-            strand.reached.tally.add(&right.tally);
-            if let Some(grain) = strand.config.grain {
-                let origin = strand.origin_as(Role::Fork, Some(self.site));
-                let sizes = (left.size(start), right.size(start));
-                let (left, right) = ((left.path, sizes.0), (right.path, sizes.1));
-                let path = &mut strand.reached.path;
-                path.fork(left, right, self.of_loop, origin, grain);
-            }
-            strand.go_on_after(Some(self.site));
-        }
+        (
+            half(Role::Left, &mut self.left),
+            half(Role::Right, &mut self.right),
+        )
     }
 }
 
 impl Drop for Forked {
+    /// The longer path goes on.
     fn drop(&mut self) {
-        if let Some(strand) = self.strand.take() {
-            strand.go_on_after(Some(self.site));
+        let Some(mut strand) = self.strand.take() else {
+            return;
+        };
+        let start = strand.reached.depth;
+        let mut half = |end: &mut Option<Box<Reached>>| {
+            let end = end.take().map_or_else(
+                || Reached {
+                    depth: start,
+                    ..Reached::default()
+                },
+                |end| *end,
+            );
+            strand.reached.depth = strand.reached.depth.later(end.depth);
+            strand.reached.tally.add(&end.tally);
+            let size = end.size(start);
+            (end.path, size)
+        };
+        let (left, right) = (half(&mut self.left), half(&mut self.right));
+        if let Some(grain) = strand.config.grain {
+            let origin = strand.origin_as(Role::Fork, Some(self.site));
+            let path = &mut strand.reached.path;
+            path.fork(left, right, self.of_loop, origin, grain);
         }
+        strand.go_on_after(Some(self.site));
     }
 }
 
 /// The strand of one half.
-pub(crate) struct Half(Box<Strand>);
+pub(crate) struct Half<'a> {
+    strand: Box<Strand>,
+    end: &'a mut Option<Box<Reached>>,
+}
 
-impl Half {
+impl Half<'_> {
     /// Runs the half; `moved`: on another thread than its sibling.
-    pub(crate) fn run<R>(mut self, moved: bool, work: impl FnOnce() -> R) -> (R, Box<Reached>) {
-        self.0.reached.tally.steals += u64::from(moved);
-        self.0.run(work)
+    pub(crate) fn run<R>(mut self, moved: bool, work: impl FnOnce() -> R) -> R {
+        self.strand.reached.tally.steals += u64::from(moved);
+        let end = self.end;
+        self.strand.run(|reached| *end = Some(reached), work)
     }
 }
 
@@ -605,9 +677,7 @@ impl Spawned {
         let here = seat::current().map(|seat| seat.index);
         strand.reached.tally.steals += u64::from(here != self.seat);
         let task = strand.task;
-        let (result, reached) = strand.run(part);
-        ends.add(task, *reached, true);
-        result
+        strand.run(|reached| ends.add(task, *reached, true), part)
     }
 }
 
@@ -687,53 +757,60 @@ impl Ends {
     }
 }
 
-/// A strand that goes on in another pool while this thread waits. Goes on here by itself if the work panics.
-pub(crate) struct Carried(Option<Box<Strand>>);
+/// A strand that goes on in another pool while this thread waits. Goes on here when this is dropped, from where the work has got to there, also by a panic.
+pub(crate) struct Carried {
+    strand: Option<Box<Strand>>,
+    end: Option<Box<Reached>>,
+}
 
 /// The strand on its way there.
-pub(crate) struct Passage(Option<Box<Strand>>);
+pub(crate) struct Passage<'a> {
+    strand: Option<Box<Strand>>,
+    end: &'a mut Option<Box<Reached>>,
+}
 
 impl Carried {
     /// Takes the thread's strand away.
     pub(crate) fn away() -> Self {
-        Carried(Strand::take())
+        Carried {
+            strand: Strand::take(),
+            end: None,
+        }
     }
 
     /// What is to be taken along.
-    pub(crate) fn passage(&self) -> Passage {
-        let from = self.0.as_ref();
-        Passage(from.map(|strand| strand.branch(strand.origin.role, strand.origin.site)))
-    }
-
-    /// The work has ended there: the thread that waited goes on.
-    pub(crate) fn arrived(mut self, reached: Option<Box<Reached>>) {
-        if let (Some(strand), Some(reached)) = (&mut self.0, reached) {
-            strand.reached.depth = reached.depth;
-            strand.reached.tally.add(&reached.tally);
-            if let Some(grain) = strand.config.grain {
-                strand.reached.path.append(reached.path, grain);
-            }
+    pub(crate) fn passage(&mut self) -> Passage<'_> {
+        let from = self.strand.as_ref();
+        Passage {
+            strand: from.map(|strand| strand.branch(strand.origin.role, strand.origin.site)),
+            end: &mut self.end,
         }
     }
 }
 
 impl Drop for Carried {
     fn drop(&mut self) {
-        if let Some(strand) = self.0.take() {
-            strand.go_on();
+        let Some(mut strand) = self.strand.take() else {
+            return;
+        };
+        if let Some(reached) = self.end.take() {
+            strand.reached.depth = reached.depth;
+            strand.reached.tally.add(&reached.tally);
+            if let Some(grain) = strand.config.grain {
+                strand.reached.path.append(reached.path, grain);
+            }
         }
+        strand.go_on();
     }
 }
 
-impl Passage {
+impl Passage<'_> {
     /// Goes on with the strand on the thread that runs the work.
-    pub(crate) fn run<R>(self, work: impl FnOnce() -> R) -> (R, Option<Box<Reached>>) {
-        match self.0 {
-            Some(strand) => {
-                let (result, reached) = strand.run(work);
-                (result, Some(reached))
-            }
-            None => (work(), None),
+    pub(crate) fn run<R>(self, work: impl FnOnce() -> R) -> R {
+        let end = self.end;
+        match self.strand {
+            Some(strand) => strand.run(|reached| *end = Some(reached), work),
+            None => work(),
         }
     }
 }

@@ -140,6 +140,69 @@ fn tasks_in_order_and_on_handles_count_as_well() {
 }
 
 #[test]
+fn a_task_that_is_joined_in_the_middle_ends_there() {
+    use crate::fork;
+    for threads in [1, 3] {
+        let pool = ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
+        let (work, span) = work_and_span(|| {
+            pool.install(|| {
+                busy(1);
+                fork(
+                    || busy(50),
+                    |task| {
+                        busy(40);
+                        task.join();
+                        busy(5);
+                    },
+                );
+                // Not joined, and joined by another thread.
+                fork(|| busy(10), |_task| busy(20));
+                fork(
+                    || join(|| busy(1), || busy(2)),
+                    |task| join(|| busy(3), || task.join()),
+                );
+                caught(|| {
+                    fork(
+                        || busy(30),
+                        |_task| {
+                            busy(4);
+                            fail();
+                        },
+                    );
+                });
+                caught(|| fork(|| fails_after(6), |task| task.join()));
+            });
+        });
+        assert_eq!(work, us(1 + 95 + 30 + 6 + 34 + 6), "{threads} threads");
+        assert_eq!(span, us(1 + 55 + 20 + 3 + 30 + 6), "{threads} threads");
+    }
+}
+
+#[test]
+fn what_all_threads_run_is_as_long_as_one_of_them() {
+    for threads in [1, 3] {
+        let pool = ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
+        let all = || pool.broadcast(|_| join(|| busy(10), || busy(20)));
+        let times = u64::try_from(threads).unwrap() * 30;
+        assert_eq!(work_and_span(|| drop(all())), (us(times), us(20)));
+        let inside = work_and_span(|| {
+            pool.install(|| {
+                busy(1);
+                all();
+                caught(|| drop(pool.broadcast(|_| fails_after(5))));
+            });
+        });
+        assert_eq!(inside, (us(1 + times + times / 6), us(26)));
+    }
+}
+
+#[test]
 fn each_steal_burdens_its_path() {
     let profiler = Profiler::new().clock(now, 1).burden(us(100));
     let (_, profile) = profiler.run(|| join(|| busy(10), || join(|| busy(5), || busy(5))));
@@ -222,17 +285,134 @@ fn a_panic_leaves_the_thread_outside_of_any_profile() {
     assert_eq!(profile.work(), us(3));
 }
 
+fn caught(work: impl FnOnce()) {
+    let work = std::panic::AssertUnwindSafe(work);
+    assert!(std::panic::catch_unwind(work).is_err());
+}
+
+/// The panic that the tests want.
+fn fail() {
+    std::panic::resume_unwind(Box::new("on purpose"));
+}
+
+fn fails_after(time: u64) {
+    busy(time);
+    fail();
+}
+
+fn work_and_span(computation: impl FnOnce()) -> (Duration, Duration) {
+    let profile = exactly(computation);
+    (profile.work(), profile.span())
+}
+
 #[test]
 fn a_panic_that_is_caught_inside_does_not_end_the_profile() {
     let profile = exactly(|| {
         busy(1);
-        let inner = || join(|| busy(1), || panic!("on purpose"));
-        assert!(std::panic::catch_unwind(inner).is_err());
+        caught(|| {
+            join(|| busy(1), fail);
+        });
         busy(4);
         join(|| busy(2), || busy(2));
     });
-    assert!(profile.work() >= us(9), "{profile}");
+    assert_eq!((profile.work(), profile.span()), (us(10), us(8)));
     assert_eq!(profile.forks(), 2);
+}
+
+#[test]
+fn what_was_done_before_a_panic_and_beside_it_counts() {
+    for threads in [1, 3] {
+        let pool = ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
+        let joins = work_and_span(|| {
+            pool.install(|| {
+                busy(1);
+                caught(|| {
+                    join(|| busy(20), || fails_after(30));
+                });
+                caught(|| {
+                    join(|| fails_after(50), || tree(1));
+                });
+                caught(|| {
+                    join(
+                        || join(|| fails_after(5), || busy(6)),
+                        || label("right", || fails_after(7)),
+                    );
+                });
+                busy(2);
+            });
+        });
+        assert_eq!(joins, (us(1 + 50 + 65 + 18 + 2), us(1 + 30 + 50 + 7 + 2)));
+        // Work that was handed to the pool.
+        let installed = work_and_span(|| {
+            caught(|| pool.install(|| fails_after(10)));
+            busy(5);
+        });
+        assert_eq!(installed, (us(15), us(15)));
+        let tasks = work_and_span(|| {
+            caught(|| {
+                pool.scope(|s| {
+                    s.spawn(|_| fails_after(10));
+                    s.spawn(|_| busy(20));
+                    fails_after(1);
+                });
+            });
+            let handle = pool.spawn_handle(|| fails_after(8));
+            assert!(handle.join().is_err());
+        });
+        assert_eq!(tasks, (us(39), us(28)));
+    }
+}
+
+#[test]
+fn a_loop_that_is_left_by_a_panic_counts_with_what_it_did() {
+    use crate::demand::Parts;
+    let left = work_and_span(|| {
+        busy(1);
+        caught(|| {
+            Parts::of(10, 1).run(|| {
+                busy(100);
+                join(|| busy(10), fail);
+            });
+        });
+        busy(1);
+    });
+    assert_eq!(left, (us(112), us(13)));
+}
+
+#[test]
+fn a_profile_that_is_left_by_a_panic_is_part_of_the_one_around_it() {
+    let around = work_and_span(|| {
+        caught(|| {
+            exactly(|| {
+                join(|| busy(10), || busy(20));
+                fail();
+            });
+        });
+        busy(1);
+    });
+    assert_eq!(around, (us(31), us(21)));
+}
+
+#[test]
+fn a_poll_that_panics_counts() {
+    use crate::companion::Polled;
+    use crate::site::Site;
+    let polls = work_and_span(|| {
+        let task = Polled::spawned(Site::caller());
+        task.poll(|| busy(5));
+        caught(|| {
+            task.poll(|| {
+                join(|| busy(10), || busy(20));
+                fail();
+            });
+        });
+        busy(1);
+        task.awaited();
+    });
+    assert_eq!(polls, (us(36), us(25)));
 }
 
 /// Keeps the CPU busy until the thread has run for so long, whatever else the machine does.
@@ -393,6 +573,7 @@ fn a_recording_tells_what_ran_after_what_and_beside_what() {
     assert!(head.contains("tests.rs:"), "{head}");
     let shape: Vec<&str> = steps
         .lines()
+        .filter(|line| !line.starts_with("x "))
         .map(|line| line.rsplit_once(' ').map_or(line, |(step, _place)| step))
         .collect();
     let task = shape
@@ -414,6 +595,30 @@ fn a_recording_tells_what_ran_after_what_and_beside_what() {
             .join("|")
     };
     assert_eq!(no_places(&shape), no_places(&expected));
+}
+
+#[test]
+fn a_recording_says_in_how_many_strands_loops_were_timed() {
+    use crate::demand::Parts;
+    let recording = |rounds| {
+        let profiler = Profiler::new().clock(now, 1).recording(us(1000));
+        let (_, profile) = profiler.run(|| {
+            Parts::of(10, 1).run(|| {
+                for _ in 0..rounds {
+                    Parts::of(10, 1).run(|| busy(10));
+                }
+            });
+        });
+        let (_, steps) = profile.recording()?.split_once("\nsteps\n")?;
+        Some(steps.lines().map(str::to_string).collect::<Vec<_>>())
+    };
+    // Each of the inner ones ends the strand before it, and is one. The outer one is one more, and so is what comes behind.
+    let short = recording(40).unwrap();
+    assert!(short[0].starts_with("r 400000 "), "{short:?}");
+    assert_eq!(short[1], "x 82");
+    let long = recording(200).unwrap();
+    assert!(long[0].starts_with("l 2000000 10 "), "{long:?}");
+    assert_eq!(long[1], "x 401");
 }
 
 #[test]
