@@ -113,7 +113,7 @@ impl Plot {
     /// Where the plot begins and ends, so that there is room for labels beside it.
     fn sides(&self) -> [f64; 2] {
         let labels = self.y.ticks.iter().map(|(_, text)| wide(text));
-        let left = GAP + labels.fold(4.0 * LETTER, f64::max);
+        let left = GAP + 2.0 + labels.fold(4.0 * LETTER, f64::max);
         let last = self.x.ticks.last().map_or(0.0, |(_, text)| wide(text));
         [left, self.size[0] - last / 2.0 - 2.0]
     }
@@ -137,7 +137,7 @@ impl Plot {
 }
 
 /// How much room a letter takes; nobody here knows its real width.
-const LETTER: f64 = 7.2;
+const LETTER: f64 = 7.6;
 
 fn wide(text: &str) -> f64 {
     LETTER * text.chars().count() as f64
