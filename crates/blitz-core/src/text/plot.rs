@@ -45,9 +45,9 @@ pub struct Plot {
     pub curves: Vec<Curve>,
 }
 
-const LEFT: f64 = 46.0;
-const RIGHT: f64 = 14.0;
 const TOP: f64 = 12.0;
+/// From a label to its axis.
+const GAP: f64 = 6.0;
 /// Between lines of the legend.
 const ROW: f64 = 18.0;
 
@@ -74,12 +74,11 @@ impl Plot {
 
     /// Draws into an element with the plot's coordinates.
     pub fn draw(&self, svg: &mut Element<'_>) {
-        let [width, height] = self.size;
-        let right = width - RIGHT;
-        let keys = self.keys(right);
+        let [left, right] = self.sides();
+        let keys = self.keys();
         let rows = keys.last().map_or(0.0, |key| key[1]);
-        let bottom = height - 44.0 - ROW * rows;
-        let x_of = |x: f64| LEFT + self.x.part(x) * (right - LEFT);
+        let bottom = self.size[1] - 44.0 - ROW * rows;
+        let x_of = |x: f64| left + self.x.part(x) * (right - left);
         let y_of = |y: f64| bottom - self.y.part(y) * (bottom - TOP);
         for (value, text) in &self.x.ticks {
             let x = x_of(*value);
@@ -88,8 +87,8 @@ impl Plot {
         }
         for (value, text) in &self.y.ticks {
             let y = y_of(*value);
-            svg.line("grid", [LEFT, y], [right, y]);
-            svg.text("tick", [LEFT - 6.0, y + 4.0], Anchor::End, text);
+            svg.line("grid", [left, y], [right, y]);
+            svg.text("tick", [left - GAP, y + 4.0], Anchor::End, text);
         }
         for (curve, [x, row]) in self.curves.iter().zip(keys) {
             let points = || curve.points.iter().map(|&[x, y]| [x_of(x), y_of(y)]);
@@ -111,15 +110,23 @@ impl Plot {
         svg.text("tick", [right, bottom + 36.0], Anchor::End, &self.x.label);
     }
 
-    /// Where the legend has each curve: x, and the row. By the number of letters, since nobody here knows their widths.
-    fn keys(&self, right: f64) -> Vec<[f64; 2]> {
-        let wide = |text: &str| 7.0 * text.chars().count() as f64;
-        let (mut x, mut row) = (LEFT, 0.0);
+    /// Where the plot begins and ends, so that there is room for labels beside it.
+    fn sides(&self) -> [f64; 2] {
+        let labels = self.y.ticks.iter().map(|(_, text)| wide(text));
+        let left = GAP + 2.0 + labels.fold(4.0 * LETTER, f64::max);
+        let last = self.x.ticks.last().map_or(0.0, |(_, text)| wide(text));
+        [left, self.size[0] - last / 2.0 - 2.0]
+    }
+
+    /// Where the legend has each curve: x, and the row.
+    fn keys(&self) -> Vec<[f64; 2]> {
+        let [left, right] = self.sides();
+        let (mut x, mut row) = (left, 0.0);
         let mut end = right - wide(&self.x.label);
         let places = self.curves.iter().map(|curve| {
             let width = 26.0 + wide(&curve.name);
-            if x > LEFT && x + width > end {
-                (x, row, end) = (LEFT, row + 1.0, right);
+            if x > left && x + width > end {
+                (x, row, end) = (left, row + 1.0, right);
             }
             let place = [x, row];
             x += width + 14.0;
@@ -127,6 +134,13 @@ impl Plot {
         });
         places.collect()
     }
+}
+
+/// How much room a letter takes; nobody here knows its real width.
+const LETTER: f64 = 7.6;
+
+fn wide(text: &str) -> f64 {
+    LETTER * text.chars().count() as f64
 }
 
 impl Axis {
@@ -169,21 +183,28 @@ mod tests {
         plot(&["one", "two"]).draw(&mut Element::new(&mut svg, "svg"));
         let (x, y) = (numbers(&svg, "cx"), numbers(&svg, "cy"));
         assert_eq!((x.len(), y.len()), (10, 10));
-        assert!(x.iter().all(|x| (LEFT..=306.0).contains(x)), "{x:?}");
+        let [left, right] = plot(&[]).sides();
+        assert!(x.iter().all(|x| (left..=right).contains(x)), "{x:?}");
         assert!(y.iter().all(|y| (TOP..=240.0).contains(y)), "{y:?}");
         // Two of sixteen: a quarter of the way.
-        assert!(x.contains(&(LEFT + 65.0)), "{x:?}");
+        let quarter = left + (right - left) / 4.0;
+        assert!(x.iter().any(|x| (x - quarter).abs() < 0.01), "{x:?}");
+    }
+
+    #[test]
+    fn long_labels_have_room() {
+        let mut plot = plot(&["one"]);
+        let [left, right] = plot.sides();
+        plot.y.ticks.push((1.0, "100000x".into()));
+        plot.x.ticks.push((1.0, "100M".into()));
+        let [more, less] = plot.sides();
+        assert!(more > left + 2.0 * LETTER && less < right, "{more} {less}");
     }
 
     #[test]
     fn a_long_legend_takes_more_rows_from_the_plot() {
         let long = "a name that is not short";
-        let rows = |plot: Plot| {
-            plot.keys(306.0)
-                .iter()
-                .map(|key| key[1])
-                .collect::<Vec<_>>()
-        };
+        let rows = |plot: Plot| plot.keys().iter().map(|key| key[1]).collect::<Vec<_>>();
         assert_eq!(rows(plot(&["a", "b"])), [0.0, 0.0]);
         assert_eq!(rows(plot(&[long, "b", long])), [0.0, 1.0, 1.0]);
     }

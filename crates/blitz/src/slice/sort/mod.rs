@@ -9,7 +9,7 @@
 //!
 //! On Linux with 64 bits, what a sort has used besides stays mapped for the next one, if it is no more than 32 MiB; the kernel may take it back at any time ([`pages`]).
 //!
-//! All of them follow one plan. First they time a few comparisons ([`plan`]). If the whole sort takes less than a wake-up of another thread
+//! All of them follow one plan. First they time a few comparisons ([`plan`](mod@plan)). If the whole sort takes less than a wake-up of another thread
 //! is worth, and no thread is awake and looking for work, the calling thread does it at once. Otherwise they check whether the slice is, or starts with, one run ([`runs`]), and only then split.
 //! Pieces are sorted by the standard library ([`leaf`], [`guarded`]), because there is no better sequential sort. Our own code is
 //! what happens between the pieces: exact merging ([`merge`], [`stable`]), partitioning in place ([`partition`], [`multiway`],

@@ -37,7 +37,7 @@ impl<T> Shared<T> {
     /// The address `offset` elements further on.
     ///
     /// # Safety
-    /// The offset stays within the allocation, as for [`pointer::add`].
+    /// The offset stays within the allocation, as for `add` of pointers.
     #[inline]
     pub(crate) unsafe fn add(self, offset: usize) -> Self {
         // SAFETY: the caller's promise is the one `add` asks for.
