@@ -364,8 +364,8 @@ where
 {
     // SAFETY: by contract.
     let seat = unsafe { Seat::from_stack(stack) };
-    let ends = seat.map(|seat| console::ending_join(seat, seat.stack.depth()));
     let finish = || {
+        let _ends = seat.map(|seat| console::ending_join(seat, seat.stack.depth()));
         // SAFETY: by contract.
         unsafe {
             if (*stack).pop(place) == Popped::Stolen {
@@ -384,7 +384,6 @@ where
     // The left panic wins. A second one ends here, and so does one in its payload's or a result's drop:
     // we are in the middle of unwinding.
     let right = catch_unwind(AssertUnwindSafe(finish));
-    drop(ends);
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(right))) {
         std::mem::forget(payload);
     }
