@@ -21,7 +21,7 @@
 use crate::abort::without_unwinding;
 use crate::awaited::{Awaited, Completion};
 use crate::cancel;
-use crate::clock::ticks;
+use crate::clock::{ticks, ticks_per_us};
 use crate::console;
 use crate::context::{self, Context};
 use crate::extra::Beside;
@@ -36,7 +36,6 @@ use crate::spawn;
 use crate::task::{Task, TaskRef};
 use crate::trace::{self, Kind};
 use crate::wait::{self, wait_for};
-use crate::wake_cost;
 use blitz_primitives::Parker;
 use std::any::Any;
 use std::cell::{Cell, UnsafeCell};
@@ -50,6 +49,8 @@ use std::time::Duration;
 
 /// How often an outside thread looks whether anybody gets to what it waits for.
 const LOOK: Duration = Duration::from_millis(10);
+/// About as long as a wake takes whoever wakes, in microseconds, and as long as it takes to fall asleep.
+const SPIN_US: u64 = 5;
 /// After so many looks that have seen nothing move, it does not rely on anybody any more. A thread that has to wait for a CPU seems to stand still, too.
 const PATIENCE: u32 = 5;
 
@@ -429,7 +430,7 @@ fn spin(pool: &Pool, awaited: &dyn Awaited) {
         return;
     }
     let start = ticks();
-    let enough = wake_cost::call();
+    let enough = SPIN_US * ticks_per_us();
     while !awaited.is_done() && ticks().saturating_sub(start) < enough {
         spin_loop();
     }
