@@ -290,7 +290,6 @@ fn hand_over(pool: &Pool, op: Op<'_>) {
         }
         block_helping(pool, &work.end, parker, &mut take_back);
     });
-    ticket.keep();
     let ((), reached) = work.into_result();
     carried.arrived(reached);
 }
@@ -312,11 +311,6 @@ unsafe impl Send for Ticket {}
 // SAFETY: as above.
 unsafe impl Sync for Ticket {}
 
-thread_local! {
-    /// The last one, which is usually nobody else's any more: handing over does not allocate.
-    static USED: Cell<Option<Arc<Ticket>>> = const { Cell::new(None) };
-}
-
 impl Ticket {
     /// # Safety
     /// `work` stays where it is until the ticket has been turned in and the work is done. It may be done on any thread.
@@ -327,18 +321,12 @@ impl Ticket {
             // SAFETY: passed on.
             unsafe { Work::run_in_context(seat, work.cast::<Work<F, R>>()) };
         }
-        let ticket = Ticket {
+        Arc::new(Ticket {
             head: Task::new(Self::call, &raw const context::ROOT),
             turned_in: AtomicBool::new(false),
             run: run::<F, R>,
             work: ptr::from_ref(work).cast(),
-        };
-        let mut used = USED.try_with(Cell::take).ok().flatten();
-        match used.as_mut().and_then(Arc::get_mut) {
-            Some(again) => *again = ticket,
-            None => used = Some(Arc::new(ticket)),
-        }
-        used.expect("made if there was none")
+        })
     }
 
     /// For the queue.
@@ -365,17 +353,9 @@ impl Ticket {
             return;
         }
         let (run, work) = (ticket.run, ticket.work);
-        // Before the work is done: then its owner has the ticket alone.
-        drop(ticket);
         let seat = seat::current().expect("tasks run in seats");
         // SAFETY: turned in by us, so the work is there until it is done. The seat is ours.
         unsafe { run(seat, work) };
-    }
-
-    /// For the next time.
-    fn keep(self: Arc<Self>) {
-        // Not if the thread is ending.
-        let _ = USED.try_with(|used| used.set(Some(self)));
     }
 }
 
