@@ -121,13 +121,11 @@ impl Site {
         Some((items as f32 * (part / all)) as usize)
     }
 
-    /// Is a run over `items` of them expected to be short, and is none of its items a good part of that? `false` if nothing is
-    /// known.
+    /// Is a run over `items` of them expected to be short? `false` if nothing is known.
     #[inline]
     pub(super) fn is_short(&self, items: f32) -> bool {
-        let (average, most) = self.rates();
-        let short = in_ticks(SHORT_US);
-        average > 0.0 && average * items < short && most < short / 4.0
+        let (average, _) = self.rates();
+        average > 0.0 && average * items < in_ticks(SHORT_US)
     }
 
     /// Is a run over `items` of them taken for one so short that what sharing costs, which it has measured with them, could be most of it? Of few items each may have been cut
@@ -419,10 +417,10 @@ impl Pace {
         demand::reading_ns() == 0 || self.usual == 0.0 || self.us(self.usual) > 2.0 * part_us()
     }
 
-    /// An item alone may take a good part of a block, so that a loop over few of them must be cut before it begins.
+    /// Does an item alone take a good part of a block, so that few of them are worth sharing before the first is done?
     #[inline]
-    pub(super) fn items_may_be_dear(&self) -> bool {
-        self.us(self.most) > BLOCK_US / 2.0
+    pub(super) fn items_are_dear(&self) -> bool {
+        self.estimate_us(1.0) > BLOCK_US / 2.0
     }
 
     /// What to reckon with where a loop is cut, in ticks per item. If items are cheaper than they are on average, dear ones are still to come: cuts and
