@@ -83,6 +83,7 @@ pub fn run(options: &Options, cpus: &Cpus) -> Vec<Row> {
     for items in [3, 8, 40] {
         turns(&mut session, items);
     }
+    odd(&mut session);
     session.into_rows()
 }
 
@@ -137,27 +138,61 @@ fn three_deep(session: &mut Session) {
     session.bench("loop/threedeep", EACH.pow(3), Gap::BackToBack, arms);
 }
 
-/// What twenty tiny loops take after one with dear items. The same code runs over both, so what is remembered of it is about both.
+/// What twenty tiny loops take after one with dear items, and what that one takes. The same code runs over both, so what is remembered of it is about both.
 fn turns(session: &mut Session, items: usize) {
     const TINY: u32 = 20;
     let tiny = &vec![session.calibration.steps_for(0.005); items][..];
     let dear = &vec![session.calibration.steps_for(30.0); items][..];
     let (of_tiny, of_dear) = (spin_plainly(tiny), spin_plainly(dear));
-    let run = |calls: u32, spin_all: &dyn Fn(&[u64]) -> u64| {
-        let mut all = Duration::ZERO;
-        for _ in 0..calls.div_ceil(TINY) {
-            timed(1, of_dear, || spin_all(black_box(dear)));
-            all += timed(TINY, of_tiny, || spin_all(black_box(tiny)));
-        }
-        // Of as many as were asked for.
-        all / calls.div_ceil(TINY) * calls / TINY
+    for (bench, per_turn) in [("loop/turns/tiny", TINY), ("loop/turns/dear", 1)] {
+        let run = |calls: u32, spin_all: &dyn Fn(&[u64]) -> u64| {
+            let turns = calls.div_ceil(per_turn);
+            let mut all = Duration::ZERO;
+            for _ in 0..turns {
+                let the_dear = timed(1, of_dear, || spin_all(black_box(dear)));
+                let the_tiny = timed(TINY, of_tiny, || spin_all(black_box(tiny)));
+                all += if per_turn == 1 { the_dear } else { the_tiny };
+            }
+            // Of as many as were asked for.
+            all.mul_f64(f64::from(calls) / f64::from(turns * per_turn))
+        };
+        let arms = vec![
+            Arm::new("seq", |calls| run(calls, &spin_plainly)),
+            Arm::new("blitz", |calls| run(calls, &blitz::iterators::spin_all)),
+            Arm::new("rayon", |calls| run(calls, &rayon::iterators::spin_all)),
+        ];
+        session.bench(bench, items as u64, Gap::BackToBack, arms);
+    }
+}
+
+/// As many items as cannot be halved without remainder, from one slice to another: are they cut where lines of the cache end?
+fn odd(session: &mut Session) {
+    const COUNT: usize = 33_333;
+    let values: Vec<f64> = (0..COUNT).map(|index| index as f64).collect();
+    let doubled: Vec<f64> = values.iter().map(|x| 2.0 * x).collect();
+    let wanted = (COUNT - 1) as u64 * 2;
+    let arm = |name, double: fn(&[f64], &mut [f64])| {
+        let (values, mut to) = (values.clone(), vec![0.0; COUNT]);
+        let doubled = &doubled;
+        Arm::new(name, move |calls| {
+            let time = timed(calls, wanted, || {
+                double(black_box(&values), black_box(&mut to));
+                to[COUNT - 1] as u64
+            });
+            assert!(to == *doubled, "each item is written");
+            time
+        })
     };
     let arms = vec![
-        Arm::new("seq", |calls| run(calls, &spin_plainly)),
-        Arm::new("blitz", |calls| run(calls, &blitz::iterators::spin_all)),
-        Arm::new("rayon", |calls| run(calls, &rayon::iterators::spin_all)),
+        arm("seq", |from, to| {
+            to.iter_mut()
+                .zip(from)
+                .for_each(|(to, from)| *to = 2.0 * from);
+        }),
+        arm("blitz", blitz::iterators::double),
+        arm("rayon", rayon::iterators::double),
     ];
-    session.bench("loop/turns", items as u64, Gap::BackToBack, arms);
+    session.bench("loop/odd", COUNT as u64, Gap::BackToBack, arms);
 }
 
 /// A loop over cheap items whose cuts take so long: is it cut the finer the dearer that is?

@@ -348,6 +348,13 @@ macro_rules! parallel_chains {
             (0..outer).into_par_iter().map(inner).sum()
         }
 
+        /// Twice each value.
+        pub fn double(from: &[f64], to: &mut [f64]) {
+            to.par_iter_mut()
+                .zip(from)
+                .for_each(|(to, from)| *to = 2.0 * from);
+        }
+
         /// Those in one more loop of `outer`.
         pub fn three_deep(outer: u64, values: &[u64]) -> u64 {
             let middle = |x: u64| nested(outer, values) ^ x;
