@@ -384,28 +384,12 @@ impl Pace {
         self.us(self.rate.get() * items)
     }
 
-    /// How many ticks `items` that are still ahead may take.
-    ///
-    /// After a block much dearer than those before, nobody knows whether that was the one dear item or the first of many. As
-    /// long as the loop has not taken longer than usual, it is taken for the former: then what is left is what is usually
-    /// left by now.
-    #[inline]
-    fn ticks_ahead(&self, items: f32) -> f32 {
-        let as_of_late = self.rate.get() * items;
-        let usually_left = self.usual - self.ticks.get() as f32;
-        if usually_left > 0.0 {
-            as_of_late.min(usually_left)
-        } else {
-            as_of_late
-        }
-    }
-
     /// How much work `items` that are still ahead are, for the engine to decide whether somebody should be woken. What is
     /// unknown is taken for long: work that should have been shared and was not costs more than a wake too many.
     #[inline]
     pub(super) fn expected_ticks(&self, items: f32) -> u64 {
         if self.is_known() && !self.more_to_come.get() {
-            self.ticks_ahead(items) as u64
+            (self.rate.get() * items) as u64
         } else {
             u64::MAX
         }
@@ -493,7 +477,7 @@ impl Pace {
     /// Should a loop that has run alone so far, with `items` ahead, be offered to others now?
     #[inline]
     pub(super) fn should_share(&self, items: f32) -> bool {
-        let us = self.us(self.ticks_ahead(items));
+        let us = self.estimate_us(items);
         self.us(self.ticks.get() as f32) > TRUSTED_AFTER_US
             && is_loop_worth_sharing(us, self.worth_a_wake_us(), demand::hungry)
     }
