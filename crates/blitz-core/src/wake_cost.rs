@@ -31,14 +31,6 @@ pub fn worth_a_wake() -> u64 {
     }
 }
 
-/// How many ticks does a wake take whoever wakes? About as long as it takes to fall asleep, too.
-pub(crate) fn call() -> u64 {
-    match CALL.load(Ordering::Relaxed) {
-        0 => 5 * ticks_per_us(),
-        measured => (measured as u64).min(20 * ticks_per_us()),
-    }
-}
-
 /// Calls `wake`, and measures how long that takes. It is nothing that the caller's work takes.
 pub(crate) fn calling(wake: impl FnOnce()) {
     let start = ticks();

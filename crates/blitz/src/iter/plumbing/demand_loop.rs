@@ -22,7 +22,7 @@
 //!
 //! The cost of an item is measured anew with every block, and an increase counts at once. A block is itself run in parts of about 2 us,
 //! as far as one can tell in advance, and the clock is read after each. So a loop that starts cheap and becomes expensive is split finer as
-//! soon as it shows, and what was meant to be the rest of a block is offered. A loop whose items are known
+//! soon as it shows, and what was meant to be the rest of a block is offered. A search whose items are known
 //! to be expensive (some microseconds each) skips step 1 too, so that even its first two items run at the same time.
 //!
 //! The time of a split is measured as well, and does not count as time of the items. A part is split only if it takes several times as long as the split (`Pace::note_cut`).
@@ -194,8 +194,11 @@ where
         true
     } else if pace.is_known() {
         // A search may be over soon, however long it could get.
-        (!(C::MAY_SEARCH && consumer.is_search()) && pace.should_share_at_once(len as f32))
-            || pace.items_may_be_dear()
+        if C::MAY_SEARCH && consumer.is_search() {
+            pace.items_are_dear()
+        } else {
+            pace.should_share_at_once(len as f32)
+        }
     } else {
         len / bounds.min <= FEW
     };

@@ -126,13 +126,11 @@ impl Site {
         Some((items as f32 * (part / all)) as usize)
     }
 
-    /// Is a run over `items` of them expected to be short, and is none of its items a good part of that? `false` if nothing is
-    /// known.
+    /// Is a run over `items` of them expected to be short? `false` if nothing is known.
     #[inline]
     pub(super) fn is_short(&self, items: f32) -> bool {
-        let (average, most) = self.rates();
-        let short = in_ticks(SHORT_US);
-        average > 0.0 && average * items < short && most < short / 4.0
+        let (average, _) = self.rates();
+        average > 0.0 && average * items < in_ticks(SHORT_US)
     }
 
     /// Is a run over `items` of them taken for one so short that what sharing costs, which it has measured with them, could be most of it? Of few items each may have been cut
@@ -412,28 +410,12 @@ impl Pace {
         self.us(self.rate.get() * items)
     }
 
-    /// How many ticks `items` that are still ahead may take.
-    ///
-    /// After a block much dearer than those before, nobody knows whether that was the one dear item or the first of many. As
-    /// long as the loop has not taken longer than usual, it is taken for the former: then what is left is what is usually
-    /// left by now.
-    #[inline]
-    fn ticks_ahead(&self, items: f32) -> f32 {
-        let as_of_late = self.rate.get() * items;
-        let usually_left = self.usual - self.ticks.get() as f32;
-        if usually_left > 0.0 {
-            as_of_late.min(usually_left)
-        } else {
-            as_of_late
-        }
-    }
-
     /// How much work `items` that are still ahead are, for the engine to decide whether somebody should be woken. What is
     /// unknown is taken for long: work that should have been shared and was not costs more than a wake too many.
     #[inline]
     pub(super) fn expected_ticks(&self, items: f32) -> u64 {
         if self.is_known() && !self.more_to_come.get() {
-            self.ticks_ahead(items) as u64
+            (self.rate.get() * items) as u64
         } else {
             u64::MAX
         }
@@ -445,10 +427,10 @@ impl Pace {
         demand::reading_ns() == 0 || self.usual == 0.0 || self.us(self.usual) > 2.0 * part_us()
     }
 
-    /// An item alone may take a good part of a block, so that a loop over few of them must be cut before it begins.
+    /// Does an item alone take a good part of a block, so that few of them are worth sharing before the first is done?
     #[inline]
-    pub(super) fn items_may_be_dear(&self) -> bool {
-        self.us(self.most) > BLOCK_US / 2.0
+    pub(super) fn items_are_dear(&self) -> bool {
+        self.estimate_us(1.0) > BLOCK_US / 2.0
     }
 
     /// What to reckon with where a loop is cut, in ticks per item. If items are cheaper than they are on average, dear ones are still to come: cuts and
@@ -521,7 +503,7 @@ impl Pace {
     /// Should a loop that has run alone so far, with `items` ahead, be offered to others now?
     #[inline]
     pub(super) fn should_share(&self, items: f32) -> bool {
-        let us = self.us(self.ticks_ahead(items));
+        let us = self.estimate_us(items);
         self.us(self.ticks.get() as f32) > TRUSTED_AFTER_US
             && is_loop_worth_sharing(us, self.worth_a_wake_us(), demand::hungry)
     }

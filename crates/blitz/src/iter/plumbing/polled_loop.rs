@@ -180,7 +180,7 @@ where
     let known = Pace::begin(site, 0.0);
     let local = Local::new(Pace::at_rate(site, 0.0, 0.0));
     local.pace.start();
-    if !known.is_known() || known.items_may_be_dear() {
+    if !known.is_known() || known.items_are_dear() {
         let expected = known.expected_ticks(EXPECTED_ITEMS);
         share_pulls(iter.fuse(), expected, consumer, &local);
     } else {
