@@ -55,21 +55,11 @@ impl Crossings {
 
     /// Waits while somebody forks, and makes the word what `next` says.
     fn when_nobody_forks(&self, blindly: Flaw, next: impl Fn(u32) -> u32) {
-        let mut word = self.word.load(Ordering::Relaxed);
-        loop {
-            if word & FORKING != 0 && !self.flaws.has(blindly) {
-                futex::wait(&self.word, word);
-                word = self.word.load(Ordering::Relaxed);
-                continue;
-            }
-            let (order, failed) = (Ordering::Acquire, Ordering::Relaxed);
-            let swapped = self
-                .word
-                .compare_exchange_weak(word, next(word), order, failed);
-            match swapped {
-                Ok(_) => return,
-                Err(now) => word = now,
-            }
+        let free = |word| word & FORKING == 0 || self.flaws.has(blindly);
+        let next = |word| free(word).then(|| next(word));
+        let (order, failed) = (Ordering::Acquire, Ordering::Relaxed);
+        while let Err(word) = self.word.fetch_update(order, failed, next) {
+            futex::wait(&self.word, word);
         }
     }
 

@@ -1,8 +1,7 @@
 //! What a builder does in the end: it makes a pool and starts its threads.
 
-use super::{
-    ErrorKind, ThreadBuilder, ThreadPoolBuildError, ThreadPoolBuilder, ThreadSpawn, start_thread,
-};
+use super::threads::start_thread;
+use super::{ErrorKind, ThreadBuilder, ThreadPoolBuildError, ThreadPoolBuilder, ThreadSpawn};
 use crate::join_stack::MAX_SEATS;
 use crate::placement::{Pinning, Placement, allowed_cpus};
 use crate::pool::{Pool, Settings};

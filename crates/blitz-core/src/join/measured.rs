@@ -2,8 +2,6 @@
 
 use super::{FnContext, Known, fork};
 #[cfg(feature = "profile")]
-use crate::console::Called;
-#[cfg(feature = "profile")]
 use crate::profile::Forked;
 use crate::site::Site;
 
@@ -32,7 +30,7 @@ fn profiled<RA: Send, RB: Send>(
     b: impl FnOnce(FnContext) -> RB + Send,
 ) -> (RA, RB) {
     let mut forked = forked.of_loop(known.within.is_loop());
-    let called = Called::BY_US;
+    let called = Known::NOTHING.called;
     let (left, right) = forked.halves();
     fork(
         Known { called, ..known },
