@@ -78,17 +78,17 @@ fn try_profile_program(options: &ProgramOptions) -> Result<ExitCode, String> {
         cargo.args(["--package", package]);
     }
     let absolute = std::path::absolute(&out).unwrap_or_else(|_| out.clone());
-    // What an earlier run has left would be taken for this one's.
-    let _ = std::fs::remove_dir_all(&absolute);
+    forget_profiles(&absolute);
     cargo.arg("--").args(&options.words);
     cargo.env("BLITZ_PROFILE", &absolute);
     let status = cargo
         .status()
         .map_err(|error| format!("cargo cannot be started: {error}"))?;
+    let (found, broken) = pages(&absolute, &options.bin)?;
     if !status.success() {
+        // Programs may end like that on purpose. What was recorded is there.
         return Err(format!("the program failed: {status}"));
     }
-    let (found, broken) = pages(&absolute, &options.bin)?;
     if found == 0 {
         return Err(format!(
             "{} has recorded nothing: what is to be seen goes into `blitz::profile::record(|| …)`",
@@ -100,6 +100,18 @@ fn try_profile_program(options: &ProgramOptions) -> Result<ExitCode, String> {
     } else {
         ExitCode::FAILURE
     })
+}
+
+/// Removes what an earlier run has left in the folder, which would be taken for this one's. The folder may have other things in it.
+fn forget_profiles(folder: &Path) {
+    for number in 0.. {
+        let parts = ["txt", "json", "recording", "html"]
+            .map(|extension| folder.join(format!("profile-{number}.{extension}")));
+        let removed = parts.map(|part| std::fs::remove_file(part).is_ok());
+        if !removed.contains(&true) {
+            return;
+        }
+    }
 }
 
 /// Makes pages of the recordings in a folder: how many there are, and how many of them cannot be read. The others do not suffer for those.
@@ -245,6 +257,26 @@ mod tests {
         assert_eq!(pages(&folder, "program"), Ok((3, 1)));
         let written = |number| folder.join(format!("profile-{number}.html")).exists();
         assert_eq!([0, 1, 2].map(written), [true, false, true]);
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_of_an_earlier_profile_stays() {
+        let folder = std::env::temp_dir().join(format!("blitz-second-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let names = ["profile-0.json", "profile-0.html", "profile-1.recording"];
+        for name in names.iter().chain(&["kept.txt", "profile.json"]) {
+            std::fs::write(folder.join(name), "").unwrap();
+        }
+        forget_profiles(&folder);
+        let left = |name: &str| folder.join(name).exists();
+        assert!(names.iter().all(|name| !left(name)));
+        assert!(left("kept.txt") && left("profile.json"));
         std::fs::remove_dir_all(&folder).unwrap();
     }
 }

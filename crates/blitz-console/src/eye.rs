@@ -11,7 +11,7 @@ mod seen;
 
 use crate::frame::{Frame, Process};
 use crate::system::{self, ThreadTimes, Usage};
-use crate::warnings::{Failure, Watch};
+use crate::warnings::{Failure, Gap, Watch};
 use seen::Seen;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -31,6 +31,7 @@ pub(crate) struct Eye {
     seen: Seen,
     watch: Watch,
     failure: Option<Failure>,
+    gap: Option<Gap>,
     /// So many looks are to fail.
     #[cfg(test)]
     pub(crate) fails: u32,
@@ -59,6 +60,7 @@ impl Eye {
             seen: Seen::new(),
             watch: Watch::default(),
             failure: None,
+            gap: None,
             #[cfg(test)]
             fails: 0,
         }
@@ -124,8 +126,15 @@ impl Eye {
 
     fn take_sample(&mut self) {
         let now = Instant::now();
-        let passed = milliseconds(now - self.last_sample).min(LONGEST_SAMPLE);
+        let passed = milliseconds(now - self.last_sample);
         self.last_sample = now;
+        if passed > Gap::LEAST {
+            self.gap = Some(Gap {
+                at: self.clock(now),
+                length: passed,
+            });
+        }
+        let passed = passed.min(LONGEST_SAMPLE);
         self.seen.sample(self.clock(now), passed);
     }
 
@@ -141,6 +150,10 @@ impl Eye {
         frame
             .warnings
             .extend(failure.filter_map(|failure| failure.warning(frame.at)));
+        let gap = self.gap.iter();
+        frame
+            .warnings
+            .extend(gap.filter_map(|gap| gap.warning(frame.at)));
         frame.keep_lines_shown();
         self.seen.frame_ends();
         self.frame_began = Instant::now();
@@ -185,4 +198,21 @@ impl Eye {
 
 fn milliseconds(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_stood_still_is_said_to_have() {
+        let mut eye = Eye::new();
+        eye.open();
+        eye.sample().unwrap();
+        assert!(!eye.frame().unwrap().contains("Nothing was seen"));
+        // As if it were long ago.
+        eye.last_sample -= Duration::from_millis(2500);
+        eye.sample().unwrap();
+        assert!(eye.frame().unwrap().contains("Nothing was seen for 2.5 s"));
+    }
 }

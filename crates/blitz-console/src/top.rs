@@ -273,13 +273,17 @@ fn render(frame: &Value, before: Option<&Value>, (width, height): (usize, usize)
     }
     for site in sites.iter().take(8) {
         let (total, threads) = (site.at("time").number(), site.at("threads").number());
+        // Nobody knows of what no sample has met.
+        let (shown, alone) = if threads > 0.0 {
+            (format!("{threads:.1}"), time(total * threads))
+        } else {
+            ("–".to_string(), "–".to_string())
+        };
         lines.push(format!(
-            "{:>9} {:>10} {:>10} {:>8.1} {:>10}  {} {}",
+            "{:>9} {:>10} {:>10} {shown:>8} {alone:>10}  {} {}",
             count(site.at("calls").number()),
             count(site.at("items").number()),
             time(total),
-            threads,
-            time(total * threads),
             site.at("at").text(),
             site.at("kind").text(),
         ));

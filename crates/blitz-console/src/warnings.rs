@@ -46,6 +46,33 @@ impl Failure {
     }
 }
 
+/// The program has stood still, or the console has not been given a CPU.
+#[derive(Debug)]
+pub(crate) struct Gap {
+    /// Its end, on the clock of the frames.
+    pub(crate) at: f64,
+    /// In milliseconds.
+    pub(crate) length: f64,
+}
+
+impl Gap {
+    /// From this on it is one.
+    pub(crate) const LEAST: f64 = 1000.0;
+
+    /// What is said of it now.
+    pub(crate) fn warning(&self, now: f64) -> Option<Warning> {
+        (self.at >= now - MEMORY).then(|| Warning {
+            kind: "gap",
+            text: format!(
+                "Nothing was seen for {:.1} s: the program was stopped, or the machine had no time for this page. The times of calls and polls that went on meanwhile contain that, \
+                 and so does what they would have taken alone.",
+                self.length / 1e3
+            ),
+            at: String::new(),
+        })
+    }
+}
+
 /// What has been seen in the last seconds.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {

@@ -118,6 +118,21 @@ fn tasks_that_are_through_are_counted_while_somebody_looks() {
         of_line(frame.at("spawns"), line).at("done").number() == 50.0
     });
     assert_eq!(of_line(frame.at("spawns"), line).at("polls").number(), 50.0);
+    assert_eq!(of_line(frame.at("spawns"), line).at("wakes").number(), 0.0);
+    let yields = line!() + 1;
+    let task = runtime.spawn(async {
+        for _ in 0..9 {
+            blitz_io::task::yield_now().await;
+        }
+    });
+    runtime.block_on(task).unwrap();
+    let frame = events.until("a task that was woken", |frame| {
+        of_line(frame.at("spawns"), yields).at("done").number() == 1.0
+    });
+    assert_eq!(
+        of_line(frame.at("spawns"), yields).at("wakes").number(),
+        9.0
+    );
     drop(runtime);
     events.until("the same without the runtime", |frame| {
         *named(frame.at("runtimes"), "done") == Value::Null

@@ -29,14 +29,15 @@ pub struct Crew {
 
 struct Shared {
     bell: Bell,
+    /// Whose pipeline it is.
+    site: Site,
     ends: profile::Ends,
 }
 
 impl Crew {
-    /// A crew whose jobs descend from nothing else.
-    #[allow(clippy::new_without_default)]
-    pub fn new() -> Self {
-        Crew::under(&raw const context::ROOT)
+    /// A crew whose jobs descend from nothing else, of something that was called at `site`.
+    pub fn new(site: Site) -> Self {
+        Crew::under(&raw const context::ROOT, site)
     }
 
     /// A crew whose jobs are parts of `scope`.
@@ -46,18 +47,20 @@ impl Crew {
     ///
     /// ```compile_fail,E0133
     /// use blitz_core::crew::Crew;
+    /// use blitz_core::site::Site;
     /// // Jobs of a scope that is gone.
-    /// blitz_core::scope(|scope| Crew::of(scope)).spawn(|| ());
+    /// blitz_core::scope(|scope| Crew::of(scope, Site::caller())).spawn(|| ());
     /// ```
-    pub unsafe fn of(scope: &Scope<'_>) -> Self {
-        Crew::under(scope.context())
+    pub unsafe fn of(scope: &Scope<'_>, site: Site) -> Self {
+        Crew::under(scope.context(), site)
     }
 
-    fn under(parent: *const Context) -> Self {
+    fn under(parent: *const Context, site: Site) -> Self {
         Crew {
             shared: Arc::new(Shared {
                 bell: Bell::new(parent),
-                ends: profile::Ends::at(Site::caller()),
+                site,
+                ends: profile::Ends::at(site),
             }),
         }
     }
@@ -65,7 +68,7 @@ impl Crew {
     /// Runs `job` in the pool that the caller's calls go to.
     pub fn spawn(&self, job: impl FnOnce() + Send + 'static) {
         let pool = current();
-        let (shared, spawned) = (Arc::clone(&self.shared), Spawned::here());
+        let (shared, spawned) = (Arc::clone(&self.shared), Spawned::at(self.shared.site));
         // All of it, also a token that is no business of detached tasks: the owner waits for the job. But the job is not dropped if the token says so, since
         // the owner waits for its news; a check point in it is its own business.
         let inherited = Captured::here();
@@ -84,7 +87,7 @@ impl Crew {
 
     /// Runs `job` as a part of `scope`, which is the one that the crew was made for.
     pub fn spawn_in<'scope>(&self, scope: &Scope<'scope>, job: impl FnOnce() + Send + 'scope) {
-        let (shared, spawned) = (Arc::clone(&self.shared), Spawned::here());
+        let (shared, spawned) = (Arc::clone(&self.shared), Spawned::at(self.shared.site));
         let inherited = Captured::here();
         let run = move || inherited.run(|| spawned.run(&shared.ends, job));
         // SAFETY: as above.

@@ -362,9 +362,9 @@ unsafe fn abandon<B, RB>(stack: *const JoinStack, place: Place, fork: &Fork<B, R
 where
     B: FnOnce(FnContext) -> RB,
 {
-    // SAFETY: by contract.
-    let seat = unsafe { Seat::from_stack(stack) };
     let finish = || {
+        // SAFETY: by contract.
+        let seat = unsafe { Seat::from_stack(stack) };
         let _ends = seat.map(|seat| console::ending_join(seat, seat.stack.depth()));
         // SAFETY: by contract.
         unsafe {

@@ -25,7 +25,7 @@
 //! block of it, that is some microseconds once the loop knows its pace, items are taken to be alike.
 //!
 //! Everything that runs inside of the closure and is waited for there: joins, scopes, parallel iterators, sorts, installs,
-//! handles that are joined; and polls of async tasks that were spawned there (`profile/polled.rs`). Tasks of the pool spawned without a handle, and broadcasts, are nobody's strands; waiting is no work. If the
+//! handles that are joined; and polls of async tasks that were spawned there (`profile/polled.rs`). Tasks of the pool spawned without a handle, and `spawn_broadcast`, are nobody's strands; waiting is no work. If the
 //! computation panics, so does [`profile`], and there is no report.
 //!
 //! # What it costs

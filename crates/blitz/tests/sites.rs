@@ -42,7 +42,35 @@ fn are_ours(name: &str, work: impl FnOnce() + Send) {
 }
 
 #[test]
+fn of_pipelines() {
+    let dear = |n: u64| spin(20_000, n);
+    are_ours("par_map", || {
+        let _ = (0..100).par_map(dear).last();
+    });
+    are_ours("par_map_unordered", move || {
+        let _ = (0..100).par_map_unordered(dear).last();
+    });
+    are_ours("par_map_in", || {
+        let _ = blitz::scope(|s| (0..100).par_map_in(s, dear).last());
+    });
+    are_ours("into_seq", || {
+        let items = (0..100_u64).into_par_iter().map(dear);
+        let _ = items.into_seq().last();
+    });
+    are_ours("with_seq", || {
+        let items = (0..100_u64).into_par_iter().map(dear);
+        let _ = items.with_seq(|results| results.last());
+    });
+}
+
+#[test]
 fn of_joins_scopes_and_tasks() {
+    are_ours("fork", || {
+        blitz::fork(|| spin(1000, 1), |task| spin(1000, 2) + task.join());
+    });
+    are_ours("broadcast", || {
+        blitz::broadcast(|_| spin(1000, 1));
+    });
     are_ours("join", || {
         blitz::join(|| spin(1000, 1), || spin(1000, 2));
     });

@@ -337,7 +337,7 @@ function facts(item, prefix) {
   if (prefix === "site:") return [["calls", short(item.calls)], ["items", item.items ? short(item.items) : "–"], ["time, all calls", time(item.time)], ["each", time(item.each)], ["longest", time(item.longest)],
     ["threads that took part", item.threads ? item.threads.toFixed(2) + " on average, " + item.most_threads + " at most" : "not seen by a sample yet"],
     ["on one thread it would have taken", item.threads ? "≈ " + time(item.alone) : "–"]];
-  if (prefix === "spawn:") return [["alive", short(item.alive)], ["running, ready, idle", item.running + ", " + item.ready + ", " + item.idle], ["through", short(item.done)], ["polls", short(item.polls)], ["wakes of those alive", short(item.wakes)],
+  if (prefix === "spawn:") return [["alive", short(item.alive)], ["running, ready, idle", item.running + ", " + item.ready + ", " + item.idle], ["through", short(item.done)], ["polls", short(item.polls)], ["wakes", short(item.wakes)],
     ["busy", time(item.busy)], ["longest poll", item.longest ? time(item.longest) : "below 10 ms"]];
   return [["state", item.state], ["polls", short(item.polls)], ["wakes", short(item.wakes)], ["busy", time(item.busy)], ["idle", time(item.idle)], ["seen for", time(item.age)], ["runtime", item.runtime]];
 }
@@ -393,19 +393,24 @@ $("pause").addEventListener("click", () => {
   if (!paused) { missed.forEach(take); missed = []; draw(); }
   status();
 });
-let connected = false;
+let connected = false, heard = Date.now();
+// A program that stands still closes no connection.
+const SILENT = 2000;
 function status() {
-  const element = $("status");
-  setText(element, paused ? "paused" : connected ? "live" : last ? "the program is gone" : "connecting …");
-  element.className = paused ? "" : connected ? "live" : last ? "gone" : "";
+  const element = $("status"), silent = Date.now() - heard;
+  const stands = connected && silent > SILENT;
+  setText(element, paused ? "paused" : stands ? "no news for " + Math.round(silent / 1000) + " s" : connected ? "live" : last ? "the program is gone" : "connecting …");
+  element.className = paused ? "" : stands ? "gone" : connected ? "live" : last ? "gone" : "";
 }
+setInterval(status, 500);
 $("metrics-link").href = "/metrics" + location.search;
 const source = new EventSource("/events" + location.search);
-source.onopen = () => { connected = true; if (!paused) before = last = null; status(); };
+source.onopen = () => { connected = true; heard = Date.now(); if (!paused) before = last = null; status(); };
 source.onerror = () => { connected = false; status(); };
 source.onmessage = event => {
-  connected = true;
-  const frame = JSON.parse(event.data);
+  connected = true; heard = Date.now();
+  // Names may say in which direction the rest of their line is to be written.
+  const frame = JSON.parse(event.data.replace(/[\u202a-\u202e\u2066-\u2069]/g, "?"));
   // What is on the page stays; what comes meanwhile is looked at afterwards.
   if (paused) { missed.push(frame); if (missed.length > STRIP) missed.shift(); status(); return; }
   take(frame); status();

@@ -664,8 +664,13 @@ impl Spawned {
     /// Cuts the thread's strand: the task begins here, and so does what follows the spawn.
     #[track_caller]
     pub(crate) fn here() -> Self {
+        Self::at(Site::caller())
+    }
+
+    /// The same, for something that was called at `site`.
+    pub(crate) fn at(site: Site) -> Self {
         let seat = seat::current().map(|seat| seat.index);
-        let strand = Strand::spawn(Site::caller()).map(|(_, strand)| strand);
+        let strand = Strand::spawn(site).map(|(_, strand)| strand);
         Spawned { strand, seat }
     }
 

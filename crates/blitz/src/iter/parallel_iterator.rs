@@ -1221,6 +1221,7 @@ pub trait ParallelIterator: Sized + Send {
     /// let first_large = squares.into_seq().find(|square| *square > 1000);
     /// assert_eq!(first_large, Some(1024));
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn into_seq(self) -> IntoSeq<Self>
     where
         Self: 'static,
@@ -1239,6 +1240,7 @@ pub trait ParallelIterator: Sized + Send {
     /// doubled.sort();
     /// assert_eq!(doubled, [2, 4, 6]);
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn into_seq_unordered(self) -> IntoSeq<Self>
     where
         Self: 'static,
@@ -1262,6 +1264,7 @@ pub trait ParallelIterator: Sized + Send {
     /// });
     /// assert_eq!(text, "ONETWOTHREE");
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn with_seq<R>(self, op: impl FnOnce(&mut Seq<'_, '_, Self::Item>) -> R) -> R {
         with_seq(self, op)
     }

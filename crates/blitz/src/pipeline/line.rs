@@ -17,6 +17,7 @@
 
 use crate::engine::crew::Crew;
 use crate::engine::demand::beat;
+use crate::engine::site::Site;
 use crate::engine::sync::locks::Mutex;
 use std::collections::VecDeque;
 use std::mem;
@@ -45,7 +46,7 @@ pub enum Order {
 /// Starts helpers: in the current pool, or in a scope.
 pub trait Start<W: Work> {
     /// The crew that the helpers will belong to.
-    fn crew(&self) -> Crew;
+    fn crew(&self, site: Site) -> Crew;
 
     /// How many helpers could run at the same time as the caller?
     fn others(&self) -> usize;

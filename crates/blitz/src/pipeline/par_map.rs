@@ -4,6 +4,7 @@ use super::line::{Line, Open, Order, Start, Turn, Work};
 use super::pace::{Pace, Stretch};
 use crate::engine::crew::Crew;
 use crate::engine::demand::ticks_at_work;
+use crate::engine::site::Site;
 use crate::engine::{Scope, caller_may_take_part, checkpoint, hand_over};
 use std::any::Any;
 use std::collections::VecDeque;
@@ -45,6 +46,7 @@ pub trait ParallelPipeline: Iterator + Sized {
     /// let squares = (1..).par_map(|n: u64| n * n);
     /// assert_eq!(squares.take(5).collect::<Vec<_>>(), [1, 4, 9, 16, 25]);
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn par_map<F, R>(self, f: F) -> ParMap<Self, F, R>
     where
         F: Fn(Self::Item) -> R + Send + Sync + 'static,
@@ -62,6 +64,7 @@ pub trait ParallelPipeline: Iterator + Sized {
     /// lengths.sort();
     /// assert_eq!(lengths, [1, 2, 3]);
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn par_map_unordered<F, R>(self, f: F) -> ParMap<Self, F, R>
     where
         F: Fn(Self::Item) -> R + Send + Sync + 'static,
@@ -82,6 +85,7 @@ pub trait ParallelPipeline: Iterator + Sized {
     /// });
     /// assert_eq!(loud, ["PIPE!", "LINE!"]);
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn par_map_in<'s, 'scope, F, R>(
         self,
         scope: &'s Scope<'scope>,
@@ -103,6 +107,7 @@ pub trait ParallelPipeline: Iterator + Sized {
     /// let sum: i32 = blitz::scope(|s| numbers.iter().par_map_unordered_in(s, |n| n * 10).sum());
     /// assert_eq!(sum, 60);
     /// ```
+    #[cfg_attr(feature = "sites", track_caller)]
     fn par_map_unordered_in<'s, 'scope, F, R>(
         self,
         scope: &'s Scope<'scope>,
@@ -133,8 +138,8 @@ impl<W> Start<W> for Detached
 where
     W: Work<Job: Send, Outcome: Send> + Send + Sync + 'static,
 {
-    fn crew(&self) -> Crew {
-        Crew::new()
+    fn crew(&self, site: Site) -> Crew {
+        Crew::new(site)
     }
 
     fn others(&self) -> usize {
@@ -151,9 +156,9 @@ impl<'scope, W> Start<W> for &Scope<'scope>
 where
     W: Work<Job: Send, Outcome: Send> + Send + Sync + 'scope,
 {
-    fn crew(&self) -> Crew {
+    fn crew(&self, site: Site) -> Crew {
         // SAFETY: the pipeline has borrowed the scope, and starts its helpers below.
-        unsafe { Crew::of(self) }
+        unsafe { Crew::of(self, site) }
     }
 
     fn others(&self) -> usize {
@@ -203,6 +208,8 @@ where
     order: Order,
     pace: Pace,
     start: S,
+    /// The line of the user's that made it.
+    site: Site,
 }
 
 impl<I, F, R, S> ParMap<I, F, R, S>
@@ -210,6 +217,7 @@ where
     I: Iterator,
     F: Fn(I::Item) -> R,
 {
+    #[cfg_attr(feature = "sites", track_caller)]
     fn new(source: I, f: F, order: Order, start: S) -> Self {
         ParMap {
             line: None,
@@ -229,6 +237,7 @@ where
             order,
             pace: Pace::new(),
             start,
+            site: Site::caller(),
         }
     }
 
@@ -411,10 +420,10 @@ where
         let Some(block) = self.pace.block(most) else {
             return;
         };
-        let (start, order, work) = (&self.start, self.order, &self.work);
+        let (start, order, work, site) = (&self.start, self.order, &self.work, self.site);
         let open = self
             .line
-            .get_or_insert_with(|| Open::new(Line::new(start.crew(), order, Arc::clone(work))));
+            .get_or_insert_with(|| Open::new(Line::new(start.crew(site), order, Arc::clone(work))));
         while self.in_line + block <= room {
             let mut items = Vec::with_capacity(block);
             let pulled = catch_unwind(AssertUnwindSafe(|| {

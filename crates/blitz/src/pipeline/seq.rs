@@ -13,6 +13,7 @@ use super::pace::Pace;
 use super::par_map::Detached;
 use crate::engine::crew::{Crew, Surroundings};
 use crate::engine::demand::ticks_at_work;
+use crate::engine::site::Site;
 use crate::engine::sync::locks::{Condvar, Mutex};
 use crate::engine::{
     Scope, ThreadPool, caller_may_take_part, checkpoint, hand_over, in_place_scope,
@@ -683,6 +684,8 @@ where
     state: State<I>,
     order: Order,
     look_ahead: Option<usize>,
+    /// The line of the user's that made it.
+    site: Site,
 }
 
 enum State<I>
@@ -698,11 +701,13 @@ impl<I> IntoSeq<I>
 where
     I: ParallelIterator<Item: 'static> + 'static,
 {
+    #[cfg_attr(feature = "sites", track_caller)]
     pub(crate) fn new(iter: I, order: Order) -> Self {
         IntoSeq {
             state: State::New(Some(iter)),
             order,
             look_ahead: None,
+            site: Site::caller(),
         }
     }
 
@@ -733,7 +738,7 @@ where
         };
         // After a panic for want of a thread there is nothing any more.
         let iter = iter.take()?;
-        let mail = Mail::new(Crew::new());
+        let mail = Mail::new(Crew::new(self.site));
         let (theirs, around) = (Arc::clone(&mail), Surroundings::here());
         if let Err(error) = driver().spawn(move || theirs.drive(iter, around)) {
             no_driver(&error);
@@ -825,14 +830,16 @@ impl<'w, T: Send + 'w> fmt::Debug for Seq<'_, 'w, T> {
 }
 
 /// What [`ParallelIterator::with_seq`] does.
+#[cfg_attr(feature = "sites", track_caller)]
 pub(crate) fn with_seq<I, R>(iter: I, op: impl FnOnce(&mut Seq<'_, '_, I::Item>) -> R) -> R
 where
     I: ParallelIterator,
 {
+    let site = Site::caller();
     thread::scope(|threads| {
         in_place_scope(|scope| {
             // SAFETY: the reader, which starts parts in the scope, is gone before its body ends, and waits for the driver, which rings.
-            let mail = Mail::new(unsafe { Crew::of(scope) });
+            let mail = Mail::new(unsafe { Crew::of(scope, site) });
             let (theirs, around) = (Arc::clone(&mail), Surroundings::here());
             let drive = move || theirs.drive(iter, around);
             if let Err(error) = driver().spawn_scoped(threads, drive) {
