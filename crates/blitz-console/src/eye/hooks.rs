@@ -20,11 +20,9 @@ use std::collections::HashMap;
 use std::panic::Location;
 use std::time::Duration;
 
-use polls::forget_one;
 use pools::by_worker;
 use runtimes::{schedulers, unlike};
 use sites::key;
-use tasks::add_spawn;
 
 /// Samples between two looks at where threads are in the kernel, and threads that are looked at each time.
 const KERNEL_EVERY: u64 = 10;
