@@ -259,11 +259,6 @@ mod tests {
         assert_eq!([0, 1, 2].map(written), [true, false, true]);
         std::fs::remove_dir_all(&folder).unwrap();
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
 
     #[test]
     fn what_is_not_of_an_earlier_profile_stays() {
