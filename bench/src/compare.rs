@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use crate::report::{SEQ, align, human_ratio};
+use blitz_core::text::json::Value;
 
 /// Less than this is no news.
 const LEAST: f64 = 0.05;
@@ -150,26 +151,21 @@ fn read(text: &str) -> Result<Benches, String> {
 
 #[allow(clippy::type_complexity, reason = "read right above")]
 fn row(line: &str) -> Option<((String, String, u64), String, Figure)> {
-    let text = |name| field(line, name)?.strip_prefix('"')?.strip_suffix('"');
-    let number = |name| field(line, name)?.parse::<f64>().ok();
-    let key = (
-        text("group")?.to_string(),
-        text("bench")?.to_string(),
-        field(line, "size")?.parse().ok()?,
-    );
+    let row = Value::read(line)?;
+    let text = |name| match row.at(name) {
+        Value::Text(text) => Some(text.clone()),
+        _ => None,
+    };
+    let number = |name| match row.at(name) {
+        Value::Number(number) => Some(*number),
+        _ => None,
+    };
+    let key = (text("group")?, text("bench")?, number("size")? as u64);
     let figure = Figure {
         ns: number("ns")?,
         spread: number("spread").unwrap_or(0.0),
     };
-    Some((key, text("lib")?.to_string(), figure))
-}
-
-/// The value of a field of an object as `report` writes it: without blanks, and with names of benches and libraries that need no escape.
-fn field<'a>(line: &'a str, name: &str) -> Option<&'a str> {
-    let start = line.find(&format!("\"{name}\":"))? + name.len() + 3;
-    let rest = &line[start..];
-    let end = rest.find([',', '}'])?;
-    Some(&rest[..end])
+    Some((key, text("lib")?, figure))
 }
 
 #[cfg(test)]

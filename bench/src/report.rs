@@ -2,7 +2,7 @@
 
 use crate::args::Format;
 use crate::usage::Usage;
-use blitz_core::text::{human, json_string};
+use blitz_core::text::{human, json};
 
 /// The name of the arm every `ratio_seq` is relative to.
 pub const SEQ: &str = "seq";
@@ -69,20 +69,12 @@ pub fn add_unpinned(rows: &mut [Row], unpinned: &[Row]) {
 pub fn render(rows: &[Row], format: Format, pinned: bool) -> String {
     match format {
         Format::Table => table(rows, pinned),
-        Format::Json => json(rows, pinned),
+        Format::Json => json_lines(rows, pinned),
         Format::Rows => tab_separated(rows),
     }
 }
 
-/// A number as JSON; JSON has no infinities, so those become `null`.
-pub fn json_number(value: Option<f64>, decimals: usize) -> String {
-    match value {
-        Some(value) if value.is_finite() => format!("{value:.decimals$}"),
-        _ => "null".to_string(),
-    }
-}
-
-fn json(rows: &[Row], pinned: bool) -> String {
+fn json_lines(rows: &[Row], pinned: bool) -> String {
     let mut text = String::new();
     let suffix = if pinned { "" } else { UNPINNED };
     for row in rows {
@@ -106,40 +98,38 @@ fn json(rows: &[Row], pinned: bool) -> String {
 }
 
 fn json_row(rows: &[Row], row: &Row, suffix: &str) -> String {
-    let mut text = format!(
-        "{{\"group\":{},\"bench\":{},\"size\":{},\"lib\":{},\"ns\":{},\"ratio_seq\":{},\"ratio_rayon\":{}",
-        json_string(&row.group),
-        json_string(&format!("{}{suffix}", row.bench)),
-        row.size,
-        json_string(&row.lib),
-        json_number(Some(row.ns), 2),
-        json_number(ratio(rows, row, SEQ, |row| Some(row.ns)), 6),
-        json_number(ratio(rows, row, RAYON, |row| Some(row.ns)), 6),
-    );
-    text.push_str(&format!(",\"spread\":{}", json_number(Some(row.spread), 3)));
-    // To whoever else has run it.
-    let others = rows
-        .iter()
-        .filter(|other| other.bench == row.bench && other.size == row.size && other.lib != row.lib);
-    let ratios: Vec<String> = others
-        .map(|other| {
-            let ratio = ratio(rows, row, &other.lib, |row| Some(row.ns));
-            format!("{}:{}", json_string(&other.lib), json_number(ratio, 6))
-        })
-        .collect();
-    text.push_str(&format!(",\"ratios\":{{{}}}", ratios.join(",")));
-    if let Some(usage) = row.usage {
-        let cpu = |row: &Row| row.usage.map(|usage| usage.cpu_us as f64);
-        text.push_str(&format!(
-            ",\"cpu_us\":{},\"cpu_ratio_seq\":{},\"cpu_ratio_rayon\":{},\"voluntary_switches\":{},\"involuntary_switches\":{}",
-            usage.cpu_us,
-            json_number(ratio(rows, row, SEQ, cpu), 6),
-            json_number(ratio(rows, row, RAYON, cpu), 6),
-            usage.voluntary,
-            usage.involuntary,
-        ));
-    }
-    text.push_str("}\n");
+    let mut text = String::new();
+    json::object(&mut text, |object| {
+        let ratio_to = |lib: &str| ratio(rows, row, lib, |row| Some(row.ns));
+        object.text("group", &row.group);
+        object.text("bench", &format!("{}{suffix}", row.bench));
+        object.count("size", row.size);
+        object.text("lib", &row.lib);
+        object.decimals("ns", Some(row.ns), 2);
+        object.decimals("ratio_seq", ratio_to(SEQ), 6);
+        object.decimals("ratio_rayon", ratio_to(RAYON), 6);
+        object.decimals("spread", Some(row.spread), 3);
+        // To whoever else has run it.
+        object.object("ratios", |ratios| {
+            let same = |other: &&Row| other.bench == row.bench && other.size == row.size;
+            for other in rows
+                .iter()
+                .filter(same)
+                .filter(|other| other.lib != row.lib)
+            {
+                ratios.decimals(&other.lib, ratio_to(&other.lib), 6);
+            }
+        });
+        if let Some(usage) = row.usage {
+            let cpu = |row: &Row| row.usage.map(|usage| usage.cpu_us as f64);
+            object.count("cpu_us", usage.cpu_us);
+            object.decimals("cpu_ratio_seq", ratio(rows, row, SEQ, cpu), 6);
+            object.decimals("cpu_ratio_rayon", ratio(rows, row, RAYON, cpu), 6);
+            object.count("voluntary_switches", usage.voluntary);
+            object.count("involuntary_switches", usage.involuntary);
+        }
+    });
+    text.push('\n');
     text
 }
 
@@ -325,7 +315,7 @@ mod tests {
     #[test]
     fn a_json_row_has_the_agreed_fields_in_order() {
         let rows = [row("seq", 100.0), row("blitz", 250.0), row("rayon", 1000.0)];
-        let text = json(&rows, true);
+        let text = json_lines(&rows, true);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(
             lines[1],
@@ -337,7 +327,7 @@ mod tests {
     #[test]
     fn a_ratio_to_a_missing_or_empty_baseline_is_null() {
         let rows = [row("seq", 0.0), row("blitz", 8.0)];
-        assert!(json(&rows, true).contains(r#""ratio_seq":null,"ratio_rayon":null"#));
+        assert!(json_lines(&rows, true).contains(r#""ratio_seq":null,"ratio_rayon":null"#));
     }
 
     #[test]
@@ -348,7 +338,7 @@ mod tests {
             voluntary: 3,
             involuntary: 1,
         });
-        let text = json(&[cpu_row], true);
+        let text = json_lines(&[cpu_row], true);
         assert!(
             text.contains(r#""cpu_us":5000,"cpu_ratio_seq":1.000000"#),
             "{text}"
@@ -360,7 +350,7 @@ mod tests {
     fn unpinned_figures_become_rows_of_their_own_with_their_own_ratios() {
         let mut rows = vec![row("seq", 100.0), row("blitz", 200.0)];
         add_unpinned(&mut rows, &[row("seq", 50.0), row("blitz", 300.0)]);
-        let text = json(&rows, true);
+        let text = json_lines(&rows, true);
         let last = text.lines().last().unwrap();
         assert!(
             last.contains(r#""bench":"tree/1thread/unpinned""#),

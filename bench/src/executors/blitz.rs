@@ -1,10 +1,8 @@
 //! blitz-io.
 
-use super::Executor;
+use super::{Executor, Plain};
 use std::future::Future;
-use std::pin::Pin;
 use std::sync::OnceLock;
-use std::task::{Context, Poll};
 
 /// See the module's documentation.
 pub struct Blitz;
@@ -16,20 +14,9 @@ pub fn runtime() -> &'static blitz_io::Runtime {
     RUNTIME.get().expect("started")
 }
 
-/// A handle whose output is plain.
-pub struct Handle(blitz_io::JoinHandle<()>);
-
-impl Future for Handle {
-    type Output = ();
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        Pin::new(&mut self.0).poll(cx).map(Result::unwrap)
-    }
-}
-
 impl Executor for Blitz {
     const NAME: &'static str = "blitz";
-    type Handle = Handle;
+    type Handle = Plain<blitz_io::JoinHandle<()>>;
 
     fn start(threads: usize) {
         RUNTIME.get_or_init(|| {
@@ -42,12 +29,12 @@ impl Executor for Blitz {
     }
 
     #[inline]
-    fn spawn(future: impl Future<Output = ()> + Send + 'static) -> Handle {
-        Handle(runtime().spawn(future))
+    fn spawn(future: impl Future<Output = ()> + Send + 'static) -> Self::Handle {
+        Plain(runtime().spawn(future))
     }
 
     #[inline]
-    fn detach(handle: Handle) {
+    fn detach(handle: Self::Handle) {
         drop(handle);
     }
 

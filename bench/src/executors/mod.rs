@@ -14,7 +14,10 @@ pub use tokio::Tokio;
 
 use crate::arms::Cpus;
 use crate::pin;
+use std::fmt::Debug;
 use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 
 /// A runtime that has been started. The functions are static, so that tasks need not carry anything.
 pub trait Executor: 'static {
@@ -35,6 +38,21 @@ pub trait Executor: 'static {
 
     /// Waits for a future on a thread that is not a worker.
     fn block_on<T>(future: impl Future<Output = T>) -> T;
+}
+
+/// A handle that gives what its task returned; a task that has failed ends the program.
+pub struct Plain<H>(H);
+
+impl<H, E> Future for Plain<H>
+where
+    H: Future<Output = Result<(), E>> + Unpin,
+    E: Debug,
+{
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        Pin::new(&mut self.0).poll(cx).map(Result::unwrap)
+    }
 }
 
 /// Starts a runtime with its threads placed as `cpus` says.

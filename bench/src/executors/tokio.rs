@@ -1,10 +1,8 @@
 //! tokio's multi-threaded runtime.
 
-use super::Executor;
+use super::{Executor, Plain};
 use std::future::Future;
-use std::pin::Pin;
 use std::sync::OnceLock;
-use std::task::{Context, Poll};
 
 /// See the module's documentation.
 pub struct Tokio;
@@ -15,20 +13,9 @@ fn runtime() -> &'static tokio::runtime::Runtime {
     RUNTIME.get().expect("started")
 }
 
-/// A handle whose output is plain.
-pub struct Handle(tokio::task::JoinHandle<()>);
-
-impl Future for Handle {
-    type Output = ();
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        Pin::new(&mut self.0).poll(cx).map(Result::unwrap)
-    }
-}
-
 impl Executor for Tokio {
     const NAME: &'static str = "tokio";
-    type Handle = Handle;
+    type Handle = Plain<tokio::task::JoinHandle<()>>;
 
     fn start(threads: usize) {
         RUNTIME.get_or_init(|| {
@@ -39,12 +26,12 @@ impl Executor for Tokio {
     }
 
     #[inline]
-    fn spawn(future: impl Future<Output = ()> + Send + 'static) -> Handle {
-        Handle(runtime().spawn(future))
+    fn spawn(future: impl Future<Output = ()> + Send + 'static) -> Self::Handle {
+        Plain(runtime().spawn(future))
     }
 
     #[inline]
-    fn detach(handle: Handle) {
+    fn detach(handle: Self::Handle) {
         drop(handle);
     }
 

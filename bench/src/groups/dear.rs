@@ -6,12 +6,14 @@
 //! always had one: the bound, not a measurement.
 //!
 //! Then loops whose items are not what they were: the same code has run over cheap ones a thousand times just before, the dear ones come last, or it is
-//! not the items that are dear but the clones that the threads are given.
+//! not the items that are dear but the clones that the threads are given. And the first run of a loop in a process, when nobody knows what its items take: dear ones, and a
+//! thousand numbers after that.
 
 use std::time::Duration;
 
 use crate::args::Options;
-use crate::arms::Cpus;
+use crate::arms::{Cpus, Lib};
+use crate::child;
 use crate::measure::{Arm, Gap, Session, timed};
 use crate::report::Row;
 
@@ -42,6 +44,7 @@ pub fn run(options: &Options, _cpus: &Cpus) -> Vec<Row> {
     }
     nested(&mut session);
     changing(&mut session);
+    first_runs(&mut session);
     session.into_rows()
 }
 
@@ -127,6 +130,17 @@ macro_rules! changing_arms {
             parts.map(|range| range.map(item).sum::<u64>()).sum()
         }
 
+        /// Two loops of sixteen items each, behind four hundred loops over nothing that are tiny.
+        fn last_of_loops(item: &(dyn Fn(u64) -> u64 + Sync)) -> u64 {
+            let inner = |outer: u64| {
+                let items = (0..16u64).into_par_iter();
+                items
+                    .map(|number| if outer < 400 { 0 } else { item(number) })
+                    .sum::<u64>()
+            };
+            (0..402u64).into_par_iter().map(inner).sum::<u64>() / 2
+        }
+
         fn clones(items: u64) -> u64 {
             let numbers = (0..items).into_par_iter();
             numbers.map_with(Slow, |_, number| item(number)).sum()
@@ -143,6 +157,10 @@ macro_rules! changing_arms {
                     1984.. => item(number - 1984),
                     _ => 0,
                 }),
+                Changing::LastOfLoops => {
+                    let cheap = (0..200).map(|_| last_of_loops(&|_| 0)).sum::<u64>();
+                    cheap + (0..3).map(|_| last_of_loops(&item)).sum::<u64>() / 3
+                }
                 Changing::Clones => clones(16),
             }
         }
@@ -157,6 +175,7 @@ enum Changing {
     Nested,
     Split,
     DearLast,
+    LastOfLoops,
     Clones,
 }
 
@@ -176,6 +195,7 @@ fn changing(session: &mut Session) {
         ("nested, tiny before", Changing::Nested),
         ("split, tiny before", Changing::Split),
         ("the last of 2000", Changing::DearLast),
+        ("the last of 402 loops, three runs", Changing::LastOfLoops),
         ("clones", Changing::Clones),
     ];
     let which = rows.map(|(_, row)| row);
@@ -185,9 +205,73 @@ fn changing(session: &mut Session) {
         // Two loops of sixteen at once; or sixteen, of which each thread has two; or those, after the first clones.
         let items = match row {
             Changing::Nested => 32,
+            Changing::LastOfLoops => 3 * 32,
             Changing::Split | Changing::DearLast | Changing::Clones => 16,
         };
         let arms = vec![bound(items, THREADS, 120), blitz, rayon];
         session.bench(name, items, Gap::BackToBack, arms);
     }
+}
+
+/// First word of the hidden measurement.
+pub const CHILD: &str = "dear";
+
+const FIRST: &str = "first run, on 4 threads";
+const FIRST_CHEAP: &str = "first run, cheap";
+
+fn first_runs(session: &mut Session) {
+    if !session.wants(FIRST) && !session.wants(FIRST_CHEAP) {
+        return;
+    }
+    let libs = [Lib::Seq, Lib::Blitz, Lib::Rayon];
+    let programs = libs.map(|lib| vec![CHILD.to_string(), lib.name().to_string()]);
+    let rounds = if session.options.quick { 11 } else { 31 };
+    let rows = child::interleaved(&session.options, rounds, programs.into_iter());
+    let wanted = rows.into_iter().filter(|row| session.wants(&row.bench));
+    let wanted: Vec<Row> = wanted.collect();
+    wanted.into_iter().for_each(|row| session.push(row));
+}
+
+/// The hidden measurement: `LIB`.
+pub fn run_child(words: &[String]) -> Result<Vec<Row>, String> {
+    let [lib] = words else {
+        return Err("dear needs LIB".into());
+    };
+    let (items, threads) = (4, 4);
+    let values: Vec<u64> = (0..1000).collect();
+    let (dear, cheap) = (items * (items - 1) / 2, values.iter().map(|x| x + 1).sum());
+    macro_rules! first {
+        ($library:ident) => {{
+            use $library::prelude::*;
+            let builder = $library::ThreadPoolBuilder::new().num_threads(threads);
+            let pool = builder.build().expect("threads can be started");
+            // The pool is awake and asleep again, and no loop has run.
+            pool.install(|| $library::join(|| item(0), || item(1)));
+            std::thread::sleep(ITEM);
+            let slow = timed(1, dear, || pool.install(|| items!($library, items)));
+            std::thread::sleep(ITEM);
+            let sum = || values.par_iter().map(|x| x + 1).sum::<u64>();
+            (slow, pool.install(|| timed(1, cheap, sum)))
+        }};
+    }
+    let (slow, quick) = match Lib::named(lib).ok_or("no such library")? {
+        Lib::Seq => {
+            let sum = || values.iter().map(|x| x + 1).sum::<u64>();
+            (ITEM, timed(1, cheap, sum))
+        }
+        Lib::Blitz => first!(blitz),
+        Lib::Rayon => first!(rayon),
+        _ => return Err("no loops in that library".into()),
+    };
+    let row = |bench: &str, size, time: Duration| Row {
+        group: "dear".into(),
+        bench: bench.into(),
+        size,
+        lib: lib.clone(),
+        ns: time.as_nanos() as f64,
+        spread: 0.0,
+        usage: None,
+        unpinned: None,
+    };
+    Ok(vec![row(FIRST, items, slow), row(FIRST_CHEAP, 1000, quick)])
 }

@@ -2,6 +2,9 @@
 //!
 //! The hardest shape for a library that shares work only at later joins: there are none. Below some length a pool must
 //! not bother a sleeping thread, above it must. `seq` runs both tasks one after the other.
+//!
+//! `flat/spine`: a short task beside joins in each other's left halves, the innermost of which takes half of the time. Whoever has that is in it for long, with
+//! right halves that nobody has been shown; the thread with the short task has nothing else to do than those.
 
 use std::hint::black_box;
 
@@ -24,7 +27,49 @@ pub fn run(options: &Options, cpus: &Cpus) -> Vec<Row> {
             flat_join(&mut session, microseconds, gap);
         }
     }
+    spine(&mut session);
     session.into_rows()
+}
+
+fn spine(session: &mut Session) {
+    const LEVELS: u32 = 8;
+    const LEAF_US: u64 = 20;
+    let (short, leaf) = (5.0, LEAF_US as f64);
+    let [short, leaf, long] =
+        [short, leaf, f64::from(LEVELS) * leaf].map(|us| session.calibration.steps_for(us));
+    macro_rules! arm {
+        ($library:ident, $join:path, $expected:expr) => {{
+            fn levels(left: u32, long: u64, leaf: u64) -> u64 {
+                if left == 0 {
+                    return spin(black_box(long), 1);
+                }
+                let (a, b) = $join(
+                    || levels(left - 1, long, leaf),
+                    || spin(black_box(leaf), u64::from(left)),
+                );
+                a.wrapping_add(b)
+            }
+            Arm::new(stringify!($library), move |calls| {
+                timed(calls, $expected, || {
+                    let (a, b) = $join(|| spin(black_box(short), 2), || levels(LEVELS, long, leaf));
+                    a.wrapping_add(b)
+                })
+            })
+        }};
+    }
+    fn in_turn<A, B>(a: impl FnOnce() -> A, b: impl FnOnce() -> B) -> (A, B) {
+        (a(), b())
+    }
+    let leaves = (1..=LEVELS).map(|level| spin(leaf, u64::from(level)));
+    let spine = leaves.fold(spin(long, 1), u64::wrapping_add);
+    let expected = spine.wrapping_add(spin(short, 2));
+    let arms = vec![
+        arm!(seq, in_turn, expected),
+        arm!(blitz, blitz::join, expected),
+        arm!(rayon, rayon::join, expected),
+    ];
+    let size = 2 * u64::from(LEVELS) * LEAF_US;
+    session.bench("flat/spine", size, Gap::BackToBack, arms);
 }
 
 fn flat_join(session: &mut Session, microseconds: u64, gap: Gap) {

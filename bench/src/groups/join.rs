@@ -12,8 +12,8 @@ use crate::measure::{Arm, Gap, Session, timed};
 use crate::report::Row;
 use crate::workloads::{fib, tree};
 
-/// Levels of the trees: 1023, 16383, 1M and 16M nodes.
-const LEVELS: [u32; 4] = [10, 14, 20, 24];
+/// Levels of the trees: 31, 1023, 16383, 1M and 16M nodes.
+const LEVELS: [u32; 5] = [5, 10, 14, 20, 24];
 /// From this many levels on the order in which memory is walked matters.
 const LEVELS_BEYOND_CACHE: u32 = 20;
 const FIB: u32 = 32;

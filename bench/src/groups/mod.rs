@@ -138,7 +138,7 @@ macro_rules! only_in_full {
 pub const GROUPS: &[Group] = &[
     Group::measuring(
         "join",
-        "tree sums of 1023 to 16M nodes and fib(32); one thread and the default pool",
+        "tree sums of 31 to 16M nodes and fib(32); one thread and the default pool",
         join::run,
     ),
     Group::measuring(
@@ -166,7 +166,8 @@ pub const GROUPS: &[Group] = &[
         "dear",
         "few items that sleep for 5 ms, on up to 16 threads: does everybody always have one?",
         dear::run,
-    ),
+    )
+    .with_child(dear::CHILD, dear::run_child),
     Group::measuring(
         "priority",
         "tasks beside loops that fill the pool, which are background: how long does a task wait?",

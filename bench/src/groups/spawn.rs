@@ -7,6 +7,8 @@
 //! spawning. `detached` spawns as many into a pool from outside and waits until it is idle, also with a limit that is never reached (`blitz cap`): what that costs, and that
 //! others do not pay for it.
 //!
+//! `spawn/1us` is `inside` with 1000 tasks of a microsecond each: it is worth it for another thread to take some of them.
+//!
 //! Afterwards every slot is compared with what plain code writes; that part is not timed.
 
 use std::hint::black_box;
@@ -16,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use crate::args::Options;
 use crate::arms::{self, Cpus, Lib, blitz, rayon};
-use crate::measure::{Arm, Gap, Session, wrong_result};
+use crate::measure::{Arm, Gap, Session, timed, wrong_result};
 use crate::report::Row;
 use crate::spin::spin;
 
@@ -36,7 +38,47 @@ pub fn run(options: &Options, cpus: &Cpus) -> Vec<Row> {
         outside(&mut session, tasks);
         detached(&mut session, tasks, cpus, &blitz_pool, &rayon_pool);
     }
+    of_a_microsecond(&mut session, &blitz_pool, &rayon_pool);
     session.into_rows()
+}
+
+/// Tasks that are dearer than their spawning.
+fn of_a_microsecond(
+    session: &mut Session,
+    blitz_pool: &blitz::ThreadPool,
+    rayon_pool: &::rayon::ThreadPool,
+) {
+    const TASKS: usize = 1000;
+    let steps = session.calibration.steps_for(1.0);
+    let all = |slots: &[u64]| slots.iter().fold(0, |sum: u64, x| sum.wrapping_add(*x));
+    let seq = || {
+        let results = (0..TASKS as u64).map(|index| spin(black_box(steps), index));
+        results.fold(0, u64::wrapping_add)
+    };
+    let expected = seq();
+    macro_rules! arm {
+        ($library:ident, $pool:expr) => {
+            Arm::new(stringify!($library), |calls| {
+                let mut slots = vec![0; TASKS];
+                $pool.install(|| {
+                    timed(calls, expected, || {
+                        ::$library::scope(|scope| {
+                            for (index, slot) in slots.iter_mut().enumerate() {
+                                scope.spawn(move |_| *slot = spin(steps, index as u64));
+                            }
+                        });
+                        all(&slots)
+                    })
+                })
+            })
+        };
+    }
+    let arms = vec![
+        Arm::new("seq", |calls| timed(calls, expected, seq)),
+        arm!(blitz, blitz_pool),
+        arm!(rayon, rayon_pool),
+    ];
+    session.bench("spawn/1us", TASKS as u64, Gap::BackToBack, arms);
 }
 
 #[inline(always)]

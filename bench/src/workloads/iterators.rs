@@ -342,6 +342,25 @@ macro_rules! parallel_chains {
             values.reduce(|| 0, u64::wrapping_add)
         }
 
+        /// Loops over these values in a loop of `outer`.
+        pub fn nested(outer: u64, values: &[u64]) -> u64 {
+            let inner = |x: u64| values.par_iter().map(|y| x ^ y).sum::<u64>();
+            (0..outer).into_par_iter().map(inner).sum()
+        }
+
+        /// Twice each value.
+        pub fn double(from: &[f64], to: &mut [f64]) {
+            to.par_iter_mut()
+                .zip(from)
+                .for_each(|(to, from)| *to = 2.0 * from);
+        }
+
+        /// Those in one more loop of `outer`.
+        pub fn three_deep(outer: u64, values: &[u64]) -> u64 {
+            let middle = |x: u64| nested(outer, values) ^ x;
+            (0..outer).into_par_iter().map(middle).sum()
+        }
+
         /// The same, of ranges that take `cut` steps to be cut in two.
         pub fn spin_all_cut_by_hand<'a>(steps: &'a [u64], cut: u64) -> u64 {
             let halves = |steps: &'a [u64]| -> (&'a [u64], Option<&'a [u64]>) {

@@ -19,12 +19,14 @@
 //!
 //! | feature | what it adds |
 //! |---|---|
+//! | `blitz-console` | not of rayon: a live page of what the threads do, at the address in the environment variable `BLITZ_CONSOLE` |
 //! | `web_spin_lock` | as rayon's: in a web page with threads, the page's own thread spins where others block |
 //!
 //! Platforms are those of `blitz-rt`. Rust 1.85 or later.
 #![forbid(unsafe_code)]
 
-// Linked, it begins by itself.
 pub use blitz::*;
+
+// To be linked is all that it needs: it begins before `main`.
 #[cfg(feature = "blitz-console")]
 use blitz_console as _;

@@ -24,14 +24,17 @@
 //! # Features
 //! All of tokio's names are there, so that manifests that ask for them work, and they change nothing: everything is always there. What a program does not use costs it a little compile time.
 //!
+//! One is not tokio's: `blitz-console`, a live page of what tasks and threads do, at the address in the environment variable `BLITZ_CONSOLE`.
+//!
 //! # Platforms
 //! Those of `blitz-io`. Rust 1.85 or later.
 #![forbid(unsafe_code)]
 
-// Linked, it begins by itself.
+pub use blitz_io::*;
+
+// To be linked is all that it needs: it begins before `main`.
 #[cfg(feature = "blitz-console")]
 use blitz_console as _;
-pub use blitz_io::*;
 
 /// The attributes name their crate, and here it is called `tokio`.
 pub use blitz_io_macros::{tokio_main as main, tokio_test as test};

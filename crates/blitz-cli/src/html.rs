@@ -30,11 +30,11 @@ code span{display:inline-block;max-width:100%}
 .verdict{font-weight:600}
 .yes{color:var(--good)}.no{color:var(--bad)}
 svg{display:block;margin:.4rem 0 .8rem;font:13px system-ui,-apple-system,'Segoe UI',sans-serif}
-svg text{fill:var(--text)}svg .label{font-weight:600}svg .name{fill:var(--soft)}svg .tick{fill:var(--soft);font-size:11px}
-svg .grid{stroke:var(--edge)}svg .line{fill:none;stroke-width:2}
-.plot{width:100%;max-width:40rem;height:auto}
-.bar.blitz{fill:var(--blitz)}.bar.rayon{fill:var(--rayon)}.bar.seq{fill:var(--seq)}.bar.chili{fill:var(--chili)}.bar.tokio{fill:var(--tokio)}
-.line.blitz{stroke:var(--blitz)}.line.rayon{stroke:var(--rayon)}.line.seq{stroke:var(--seq);stroke-dasharray:4 4}
+svg text{fill:var(--text)}svg .label{font-weight:600}svg .name{fill:var(--soft)}svg .tick{fill:var(--soft);font-size:12px}
+svg .grid{stroke:var(--edge)}svg .line{fill:none;stroke:currentColor;stroke-width:2}svg .bar,svg .dot{fill:currentColor}
+svg[viewBox]{width:100%;max-width:40rem;height:auto}
+svg .blitz{color:var(--blitz)}svg .rayon{color:var(--rayon)}svg .seq{color:var(--seq)}svg .line.seq{stroke-dasharray:4 4}\
+svg .chili{color:var(--chili)}svg .tokio{color:var(--tokio)}
 .grid2{display:grid;gap:0 2rem;grid-template-columns:repeat(auto-fit,minmax(min(100%,22rem),1fr))}
 @media(max-width:40rem){table.promises,table.promises tbody,table.promises tr,table.promises td{display:block;border:0;padding:0}\
 table.promises tr.head{display:none}table.promises tr{border-top:1px solid var(--edge);padding:.7rem 0}}

@@ -4,15 +4,16 @@
 //! some groups needs libraries that take longer to compile than everything else together, and the tour does without them. So this
 //! program has neither, which is why a newcomer sees the tour soon, and passes such wishes on.
 
-use crate::words::{ProgramOptions, ToolOptions};
+use crate::words::ProgramOptions;
+use blitz_gallery::words::Wish;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 /// Profiles or traces an example.
-pub fn tool(options: &ToolOptions) -> ExitCode {
-    let directory = options.out.clone().unwrap_or_else(target_directory);
+pub fn tool(wish: &Wish) -> ExitCode {
+    let directory = wish.out.clone().unwrap_or_else(target_directory);
     GALLERY.run(|cargo| {
-        cargo.args([options.tool.name(), options.example, "--out"]);
+        cargo.args([wish.tool.name(), wish.example.name, "--out"]);
         cargo.arg(&directory);
     })
 }
@@ -151,7 +152,7 @@ fn pages(folder: &Path, bin: &str) -> Result<(usize, usize), String> {
 pub fn console(words: &[String]) -> ExitCode {
     let program = Program {
         package: "blitz-console",
-        flags: &["--features", "hooks"],
+        flags: &["--features", "hooks", "--example", "demo"],
         why: "a program to look at, with hooks for the console",
         takes: "half a minute to a minute on two cores",
     };

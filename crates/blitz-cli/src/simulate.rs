@@ -4,8 +4,8 @@
 
 use crate::second;
 use crate::words::{SimulateOptions, Subject};
-use blitz_core::text::human;
-use blitz_simulate::page::{Curve, plot};
+use blitz_core::text::{human, plot::STYLE, svg::Element};
+use blitz_simulate::page::plot;
 use blitz_simulate::{
     Calibrated, Cascade, Machine, Outcome, Program, Waiting, mean_speedup, measure, simulate,
 };
@@ -81,6 +81,8 @@ fn set_costs(options: &SimulateOptions, machine: &mut Machine) {
     println!("costs in ns: {}\n", costs.join(","));
 }
 
+const COLOURS: &str = ".limit{color:#9a9da8}.simulated{color:#1f5fd0}.other{color:#c4570f}.third{color:#1a7f4b}.fourth{color:#8a3fc0}";
+
 /// Speed-ups are means of so many runs with different luck.
 const RUNS: u64 = 16;
 
@@ -142,27 +144,25 @@ fn compare(
         }
     }
     let [limit, ours, anything, free, two] = rows;
-    let curve = |class, name: &str, values| Curve {
-        class,
-        name: name.into(),
-        values,
-    };
-    let curves = [
-        curve("limit", "at most: work and span", limit),
-        curve("simulated", "the engine's rules", ours),
-        curve("other", "unrestricted stealing", anything),
-        curve("third", "as if the single words were free", free),
-        curve("fourth", "each wakes two, whoever searches", two),
-    ];
     if let Some(out) = &options.out {
-        let style = "text{font:12px system-ui,sans-serif;fill:#33363f}.grid{stroke:#d9d9d3}.curve{fill:none;stroke-width:2}.limit{stroke:#9a9da8;stroke-dasharray:3 4}\
-            .simulated{stroke:#1f5fd0}.other{stroke:#c4570f}.third{stroke:#1a7f4b}.fourth{stroke:#8a3fc0}@media(prefers-color-scheme:dark){text{fill:#d7d9e0}.grid{stroke:#3a3d48}}";
-        let svg = plot(&options.cores, &curves).replacen(
-            "<svg ",
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" ",
-            1,
+        let plot = plot(
+            &options.cores,
+            [
+                ("limit", "at most: work and span", limit),
+                ("simulated", "the engine's rules", ours),
+                ("other", "unrestricted stealing", anything),
+                ("third", "as if the single words were free", free),
+                ("fourth", "each wakes two, whoever searches", two),
+            ],
         );
-        let svg = svg.replacen('>', &format!("><style>{style}</style>"), 1);
+        let style = format!("{STYLE}{COLOURS}");
+        let mut svg = String::new();
+        plot.draw(&mut Element::document(
+            &mut svg,
+            plot.size,
+            &plot.title,
+            &style,
+        ));
         std::fs::write(out, svg)
             .map_err(|error| format!("{} cannot be written: {error}", out.display()))?;
         println!("\nwritten: {}", out.display());

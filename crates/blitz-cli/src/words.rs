@@ -2,6 +2,7 @@
 //!
 //! Parsing is pure, so that every rule here has a test.
 
+use blitz_gallery::words::{Tool, Wish};
 use blitz_gallery::{self as gallery, EXAMPLES};
 use lexopt::prelude::*;
 use std::path::PathBuf;
@@ -18,14 +19,14 @@ pub enum Command {
     /// Say what would make this machine slow or noisy.
     Doctor,
     /// Profile or trace an example.
-    Tool(ToolOptions),
+    Tool(Wish),
     /// Profile a program of the user's.
     ProfileProgram(ProgramOptions),
     /// Simulate a recorded computation on other machines.
     Simulate(SimulateOptions),
     /// Show a running program in the terminal.
     Top(TopOptions),
-    /// Hand these words to the console's program.
+    /// Hand these words to the console's demo.
     Console(Vec<String>),
 }
 
@@ -85,36 +86,6 @@ pub struct TourOptions {
     /// A smoke run: everything once, some seconds in all; figures are rough.
     pub quick: bool,
     /// Where the report goes, if not to its usual place.
-    pub out: Option<PathBuf>,
-}
-
-/// What to do with an example.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tool {
-    /// Measure its work and span.
-    Profile,
-    /// Record what the threads do.
-    Trace,
-}
-
-impl Tool {
-    /// The subcommand.
-    pub fn name(self) -> &'static str {
-        match self {
-            Tool::Profile => "profile",
-            Tool::Trace => "trace",
-        }
-    }
-}
-
-/// Which example, and where the files go.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ToolOptions {
-    /// What to do with it.
-    pub tool: Tool,
-    /// Its name.
-    pub example: &'static str,
-    /// A directory, if not the usual one.
     pub out: Option<PathBuf>,
 }
 
@@ -249,9 +220,9 @@ fn read(sub: &Sub, words: &[String]) -> Result<Command, String> {
         "console" => console(words),
         "top" => top(words),
         "profile" if words.iter().any(|word| word.starts_with("--bin")) => program(words),
-        "profile" => tool(Tool::Profile, words),
+        "profile" => Wish::read(Tool::Profile, words).map(Command::Tool),
         "simulate" => simulate(words),
-        "trace" => tool(Tool::Trace, words),
+        "trace" => Wish::read(Tool::Trace, words).map(Command::Tool),
         _ => doctor(words),
     };
     let Sub {
@@ -290,7 +261,7 @@ fn console(words: &[String]) -> Result<Command, lexopt::Error> {
             other => return Err(other.unexpected()),
         }
     }
-    Ok(Command::Console(words.to_vec()))
+    Ok(Command::Console(rest.to_vec()))
 }
 
 fn top(words: &[String]) -> Result<Command, lexopt::Error> {
@@ -310,26 +281,6 @@ fn top(words: &[String]) -> Result<Command, lexopt::Error> {
         token,
         once,
     }))
-}
-
-fn tool(tool: Tool, words: &[String]) -> Result<Command, lexopt::Error> {
-    let (mut example, mut out) = (None, None);
-    let mut parser = lexopt::Parser::from_args(words);
-    while let Some(argument) = parser.next()? {
-        match argument {
-            Long("out") => out = Some(parser.value()?.into()),
-            Value(word) if example.is_none() => {
-                let word = word.string()?;
-                example = Some(gallery::named(&word)?.name);
-            }
-            other => return Err(other.unexpected()),
-        }
-    }
-    let Some(example) = example else {
-        let names: Vec<&str> = EXAMPLES.iter().map(|example| example.name).collect();
-        return Err(format!("which example? There are {}", names.join(", ")).into());
-    };
-    Ok(Command::Tool(ToolOptions { tool, example, out }))
 }
 
 fn program(words: &[String]) -> Result<Command, lexopt::Error> {
@@ -570,9 +521,9 @@ mod tests {
 
     #[test]
     fn profiles_and_traces_are_of_examples_that_exist() {
-        let expected = ToolOptions {
+        let expected = Wish {
             tool: Tool::Trace,
-            example: "fib",
+            example: gallery::named("fib").unwrap(),
             out: Some("there".into()),
         };
         assert_eq!(read("trace fib --out there"), Ok(Command::Tool(expected)));

@@ -2,8 +2,8 @@
 //!
 //! Counts and times go up as long as somebody looks; whoever wants rates compares two frames. Only the `shares` of a worker are of this frame alone.
 
-use crate::json::{self, Object};
 use crate::warnings::Warning;
+use blitz_core::text::json::{self, Object};
 
 /// What a worker can be doing, in the order of [`Worker::shares`].
 pub(crate) const STATES: [&str; 7] = [

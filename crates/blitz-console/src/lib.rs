@@ -53,13 +53,18 @@
 mod by_itself;
 mod eye;
 mod frame;
-pub mod json;
 mod metrics;
 mod request;
 mod server;
 mod system;
 pub mod top;
 mod warnings;
+
+/// As much JSON as it takes to read what the page gets.
+pub mod json {
+    #[doc(inline)]
+    pub use blitz_core::text::json::Value;
+}
 
 use blitz_core::companion::{self, ForkLock, complain};
 use std::io;

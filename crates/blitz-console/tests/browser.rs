@@ -450,8 +450,9 @@ fn pictures_of_the_demo_are_taken_if_somebody_asks() {
     let Some(browser) = Browser::start() else {
         return;
     };
-    let mut demo = Command::new(env!("CARGO_BIN_EXE_blitz-console"))
-        .args(["demo", "127.0.0.1:0", "--seconds", "120"])
+    let mut demo = Command::new(env!("CARGO"))
+        .args(["run", "--features", "hooks", "--example", "demo", "--"])
+        .args(["127.0.0.1:0", "--seconds", "120"])
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();

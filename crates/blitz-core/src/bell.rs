@@ -25,7 +25,7 @@ use crate::guest::{outsider_parker, wait_outside};
 use crate::process_fork;
 #[cfg(not(loom))]
 use crate::seat;
-use crate::sync::locks::ignore_poison;
+use crate::sync::ignore_poison;
 use crate::sync::{AtomicBool, Mutex, Ordering};
 #[cfg(not(loom))]
 use crate::wait::wait_for;

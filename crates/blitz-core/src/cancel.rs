@@ -277,12 +277,9 @@ impl CancelToken {
     /// The first reason stays.
     fn stop(&self, reason: u8) {
         // Release: what was done before is seen by who finds it cancelled.
-        let _ = self.state.flag.stopped.compare_exchange(
-            RUNNING,
-            reason,
-            Ordering::Release,
-            Ordering::Relaxed,
-        );
+        let (order, failed) = (Ordering::Release, Ordering::Relaxed);
+        let stopped = &self.state.flag.stopped;
+        let _ = stopped.compare_exchange(RUNNING, reason, order, failed);
     }
 
     /// Is it cancelled, or past its deadline?

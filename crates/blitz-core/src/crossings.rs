@@ -50,22 +50,16 @@ impl Crossings {
 
     /// A thread begins to cross. It may be another one than the caller: one that the caller is about to start.
     pub(crate) fn enter(&self) {
-        let mut word = self.word.load(Ordering::Relaxed);
-        loop {
-            if word & FORKING != 0 && !self.flaws.has(Flaw::EnterBlindly) {
-                futex::wait(&self.word, word);
-                word = self.word.load(Ordering::Relaxed);
-                continue;
-            }
-            match self.word.compare_exchange_weak(
-                word,
-                word + 1,
-                Ordering::Acquire,
-                Ordering::Relaxed,
-            ) {
-                Ok(_) => return,
-                Err(now) => word = now,
-            }
+        self.when_nobody_forks(Flaw::EnterBlindly, |word| word + 1);
+    }
+
+    /// Waits while somebody forks, and makes the word what `next` says.
+    fn when_nobody_forks(&self, blindly: Flaw, next: impl Fn(u32) -> u32) {
+        let free = |word| word & FORKING == 0 || self.flaws.has(blindly);
+        let next = |word| free(word).then(|| next(word));
+        let (order, failed) = (Ordering::Acquire, Ordering::Relaxed);
+        while let Err(word) = self.word.fetch_update(order, failed, next) {
+            futex::wait(&self.word, word);
         }
     }
 
@@ -81,23 +75,7 @@ impl Crossings {
     /// The calling thread is about to fork: returns when nobody is crossing, and nobody does before [`Crossings::open`].
     #[cfg(any(unix, loom))]
     pub(crate) fn close(&self) {
-        let mut word = self.word.load(Ordering::Relaxed);
-        loop {
-            if word & FORKING != 0 && !self.flaws.has(Flaw::ForkTogether) {
-                futex::wait(&self.word, word);
-                word = self.word.load(Ordering::Relaxed);
-                continue;
-            }
-            match self.word.compare_exchange_weak(
-                word,
-                word | FORKING,
-                Ordering::Acquire,
-                Ordering::Relaxed,
-            ) {
-                Ok(_) => break,
-                Err(now) => word = now,
-            }
-        }
+        self.when_nobody_forks(Flaw::ForkTogether, |word| word | FORKING);
         while !self.flaws.has(Flaw::ForkBlindly) {
             let word = self.word.load(Ordering::Acquire);
             if word == FORKING {

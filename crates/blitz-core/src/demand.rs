@@ -4,6 +4,8 @@
 //! run as the plain loop, look around between blocks, and fork only when it pays. `blitz`'s parallel
 //! iterators are built that way.
 
+#[doc(hidden)]
+pub use crate::by_code::{ByCode, Entry};
 use crate::console::Called;
 use crate::entered;
 use crate::global;
@@ -11,7 +13,6 @@ use crate::join::{FnContext, Known, join_knowing};
 use crate::pool::Pool;
 use crate::seat::{self, Seat};
 use crate::wake;
-use crate::wake_cost;
 #[cfg(target_os = "linux")]
 use std::{cell::Cell, mem::MaybeUninit};
 
@@ -25,6 +26,10 @@ pub use crate::join::Within;
 pub use crate::priority::ticks_away;
 #[doc(hidden)]
 pub use crate::profile::Parts;
+#[doc(hidden)]
+pub use crate::wake::{ends_a_row, outlasts_a_wake, recall, record};
+#[doc(hidden)]
+pub use crate::wake_cost::worth_a_wake;
 
 /// As [`ticks`], but the time that the calling thread has stood aside for others does not count ([`Priority::Background`](crate::Priority)): what loops measure their items
 /// with. Only differences on one thread mean something.
@@ -304,18 +309,6 @@ where
     join_knowing(known, a, b)
 }
 
-/// How long work of this site (an address that stands for the code) takes, if it has been recorded.
-#[doc(hidden)]
-pub fn recall(site: usize) -> Option<u64> {
-    wake::recall(site)
-}
-
-/// Work of this site took so many ticks.
-#[doc(hidden)]
-pub fn record(site: usize, ticks: u64) {
-    wake::record(site, ticks);
-}
-
 /// The calling thread has been at a piece of work for longer than anybody could know beforehand. If it has more that others could take and nobody looks
 /// for work, somebody is woken.
 ///
@@ -327,24 +320,4 @@ pub fn wake_for_forks() {
     if let Some(seat) = seat::current().filter(|seat| seat.offers_work() || seat.hides_work()) {
         seat.pool().wake_if_nobody_searches();
     }
-}
-
-/// Work of how many ticks is worth a wake, as far as that has been measured?
-#[doc(hidden)]
-#[inline]
-pub fn worth_a_wake() -> u64 {
-    wake_cost::worth_a_wake()
-}
-
-/// The calling thread begins work of so many ticks, too short for a wake. Has it done so much of the kind in a row that waking somebody
-/// for all of it together would have paid? Then it probably pays for what is to come.
-#[doc(hidden)]
-pub fn ends_a_row(ticks: u64) -> bool {
-    wake::ends_a_row(ticks)
-}
-
-/// Would waking a thread for work of so many ticks pay?
-#[doc(hidden)]
-pub fn outlasts_a_wake(ticks: u64) -> bool {
-    wake::outlasts_a_wake(ticks)
 }

@@ -101,12 +101,11 @@ impl ExtraSeats {
             // SAFETY: not in the list yet: ours alone.
             unsafe { (*extra).next = newest };
             // Release: the seat, for those who find it.
-            match self.newest.compare_exchange_weak(
-                newest,
-                extra,
-                Ordering::AcqRel,
-                Ordering::Acquire,
-            ) {
+            let (order, failed) = (Ordering::AcqRel, Ordering::Acquire);
+            match self
+                .newest
+                .compare_exchange_weak(newest, extra, order, failed)
+            {
                 // SAFETY: it lives as long as the list now.
                 Ok(_) => return unsafe { &*extra },
                 Err(changed) => newest = changed,

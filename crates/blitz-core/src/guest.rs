@@ -21,7 +21,7 @@
 use crate::abort::without_unwinding;
 use crate::awaited::{Awaited, Completion};
 use crate::cancel;
-use crate::clock::ticks;
+use crate::clock::{ticks, ticks_per_us};
 use crate::console;
 use crate::context::{self, Context};
 use crate::extra::Beside;
@@ -36,7 +36,6 @@ use crate::spawn;
 use crate::task::{Task, TaskRef};
 use crate::trace::{self, Kind};
 use crate::wait::{self, wait_for};
-use crate::wake_cost;
 use blitz_primitives::Parker;
 use std::any::Any;
 use std::cell::{Cell, UnsafeCell};
@@ -50,6 +49,8 @@ use std::time::Duration;
 
 /// How often an outside thread looks whether anybody gets to what it waits for.
 const LOOK: Duration = Duration::from_millis(10);
+/// About as long as a wake takes whoever wakes, in microseconds, and as long as it takes to fall asleep.
+const SPIN_US: u64 = 5;
 /// After so many looks that have seen nothing move, it does not rely on anybody any more. A thread that has to wait for a CPU seems to stand still, too.
 const PATIENCE: u32 = 5;
 
@@ -289,7 +290,6 @@ fn hand_over(pool: &Pool, op: Op<'_>) {
         }
         block_helping(pool, &work.end, parker, &mut take_back);
     });
-    ticket.keep();
     work.into_result();
 }
 
@@ -310,11 +310,6 @@ unsafe impl Send for Ticket {}
 // SAFETY: as above.
 unsafe impl Sync for Ticket {}
 
-thread_local! {
-    /// The last one, which is usually nobody else's any more: handing over does not allocate.
-    static USED: Cell<Option<Arc<Ticket>>> = const { Cell::new(None) };
-}
-
 impl Ticket {
     /// # Safety
     /// `work` stays where it is until the ticket has been turned in and the work is done. It may be done on any thread.
@@ -325,18 +320,12 @@ impl Ticket {
             // SAFETY: passed on.
             unsafe { Work::run_in_context(seat, work.cast::<Work<F, R>>()) };
         }
-        let ticket = Ticket {
+        Arc::new(Ticket {
             head: Task::new(Self::call, &raw const context::ROOT),
             turned_in: AtomicBool::new(false),
             run: run::<F, R>,
             work: ptr::from_ref(work).cast(),
-        };
-        let mut used = USED.try_with(Cell::take).ok().flatten();
-        match used.as_mut().and_then(Arc::get_mut) {
-            Some(again) => *again = ticket,
-            None => used = Some(Arc::new(ticket)),
-        }
-        used.expect("made if there was none")
+        })
     }
 
     /// For the queue.
@@ -363,17 +352,9 @@ impl Ticket {
             return;
         }
         let (run, work) = (ticket.run, ticket.work);
-        // Before the work is done: then its owner has the ticket alone.
-        drop(ticket);
         let seat = seat::current().expect("tasks run in seats");
         // SAFETY: turned in by us, so the work is there until it is done. The seat is ours.
         unsafe { run(seat, work) };
-    }
-
-    /// For the next time.
-    fn keep(self: Arc<Self>) {
-        // Not if the thread is ending.
-        let _ = USED.try_with(|used| used.set(Some(self)));
     }
 }
 
@@ -427,7 +408,7 @@ fn spin(pool: &Pool, awaited: &dyn Awaited) {
         return;
     }
     let start = ticks();
-    let enough = wake_cost::call();
+    let enough = SPIN_US * ticks_per_us();
     while !awaited.is_done() && ticks().saturating_sub(start) < enough {
         spin_loop();
     }

@@ -25,61 +25,21 @@ use crate::console;
 use crate::entered;
 use crate::guest;
 use crate::join_stack::{Job, JoinStack, Place, Popped, Pushed};
-#[cfg(feature = "profile")]
-use crate::profile::Forked;
 use crate::seat::{self, Seat};
 use crate::site::Site;
 use crate::wait::wait_for_half;
 use crate::wake;
 use std::any::Any;
 use std::cell::UnsafeCell;
-use std::marker::PhantomData;
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 pub(crate) use known::Known;
-pub use known::Within;
+pub use known::{FnContext, Within};
+use measured::measured;
 
 mod known;
-
-/// Tells a closure of [`join_context`] whether it was moved to another thread.
-///
-/// ```
-/// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(2).build()?;
-/// pool.install(|| {
-///     // The left half runs where it was called.
-///     let (left, _right) = blitz_core::join_context(|left| left.migrated(), |right| right.migrated());
-///     assert!(!left);
-/// });
-/// # Ok::<(), blitz_core::ThreadPoolBuildError>(())
-/// ```
-#[derive(Debug)]
-pub struct FnContext {
-    migrated: bool,
-    /// Not `Send`, not `Sync`: it speaks about this thread.
-    _here: PhantomData<*mut ()>,
-}
-
-impl FnContext {
-    #[inline]
-    pub(crate) fn new(migrated: bool) -> Self {
-        FnContext {
-            migrated,
-            _here: PhantomData,
-        }
-    }
-
-    /// Does the closure run on another thread than the one that called `join_context`?
-    ///
-    /// ```
-    /// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-    /// pool.install(|| blitz_core::join_context(|a| assert!(!a.migrated()), |b| assert!(!b.migrated())));
-    /// ```
-    #[inline]
-    pub fn migrated(&self) -> bool {
-        self.migrated
-    }
-}
+mod measured;
 
 /// Runs two closures, perhaps in parallel, and returns both results.
 ///
@@ -129,11 +89,7 @@ pub(crate) fn join_at<RA: Send, RB: Send>(
     oper_a: impl FnOnce() -> RA + Send,
     oper_b: impl FnOnce() -> RB + Send,
 ) -> (RA, RB) {
-    #[cfg(feature = "profile")]
-    if let Some(forked) = Forked::at(site) {
-        return profiled(forked, Known::NOTHING, |_| oper_a(), |_| oper_b());
-    }
-    fork(Known::called_at(site), false, |_| oper_a(), |_| oper_b())
+    measured(site, Known::called_at(site), |_| oper_a(), |_| oper_b())
 }
 
 /// Like [`join`]; the closures also learn whether they run on another thread than the caller's.
@@ -152,11 +108,8 @@ where
     RA: Send,
     RB: Send,
 {
-    #[cfg(feature = "profile")]
-    if let Some(forked) = Forked::at(Site::caller()) {
-        return profiled(forked, Known::NOTHING, oper_a, oper_b);
-    }
-    fork(Known::called_at(Site::caller()), false, oper_a, oper_b)
+    let site = Site::caller();
+    measured(site, Known::called_at(site), oper_a, oper_b)
 }
 
 /// [`join`], called at `site`, for callers who tell a profile themselves what runs beside what.
@@ -178,29 +131,7 @@ pub(crate) fn join_knowing<RA: Send, RB: Send>(
     oper_a: impl FnOnce(FnContext) -> RA + Send,
     oper_b: impl FnOnce(FnContext) -> RB + Send,
 ) -> (RA, RB) {
-    #[cfg(feature = "profile")]
-    if let Some(forked) = Forked::at(Site::caller().of_operation()) {
-        let forked = forked.of_loop(known.within.is_loop());
-        return profiled(forked, known, oper_a, oper_b);
-    }
-    fork(known, false, oper_a, oper_b)
-}
-
-/// A fork inside of a profile: each half leaves the work and span of what it did, which come together when `forked` is dropped.
-#[cfg(feature = "profile")]
-fn profiled<RA: Send, RB: Send>(
-    mut forked: Forked,
-    known: Known<impl Fn() + Send>,
-    a: impl FnOnce(FnContext) -> RA + Send,
-    b: impl FnOnce(FnContext) -> RB + Send,
-) -> (RA, RB) {
-    let (left, right) = forked.halves();
-    fork(
-        known,
-        false,
-        |context| left.run(context.migrated(), || a(context)),
-        |context| right.run(context.migrated(), || b(context)),
-    )
+    measured(Site::caller().of_operation(), known, oper_a, oper_b)
 }
 
 /// The forked half of a join, in the frame of the join.

@@ -57,6 +57,8 @@ pub(crate) use thief::{Slot, Stolen, Thief};
 pub(crate) use {contexts::Began, thief::MAX_SEATS};
 
 mod contexts;
+mod exposure;
+mod memory;
 mod thief;
 
 /// The type-erased head of a forked job: the function that runs it on a thief.
@@ -168,56 +170,6 @@ unsafe impl Sync for JoinStack {}
 unsafe impl Send for JoinStack {}
 
 impl JoinStack {
-    /// The stack of threads that have no seat: every push takes the slow path and changes nothing.
-    #[cfg(not(loom))]
-    pub(crate) const fn unseated() -> Self {
-        JoinStack {
-            shared: CachePadded::new(SharedLine {
-                lock: AtomicU32::new(0),
-                limit: AtomicPtr::new(ptr::null_mut()),
-                top: AtomicPtr::new(ptr::null_mut()),
-                low: AtomicPtr::new(ptr::null_mut()),
-                border: AtomicPtr::new(ptr::null_mut()),
-            }),
-            owner: OwnerLine {
-                bottom: AtomicPtr::new(ptr::null_mut()),
-                beat: Cell::new(FIRST_BEAT),
-                slots: ptr::null_mut(),
-                kept: Cell::new(None),
-                flaws: Flaws::NONE,
-            },
-        }
-    }
-
-    /// An empty stack.
-    pub(crate) fn new() -> Self {
-        Self::with_flaws(Flaws::NONE)
-    }
-
-    fn with_flaws(flaws: Flaws<Flaw>) -> Self {
-        let slots = Box::into_raw(Slot::many(flaws)).cast::<Slot>();
-        JoinStack {
-            shared: CachePadded::new(SharedLine {
-                lock: AtomicU32::new(0),
-                limit: AtomicPtr::new(ptr::null_mut()),
-                top: AtomicPtr::new(slots),
-                low: AtomicPtr::new(slots),
-                border: AtomicPtr::new(if fence::light_is_free() {
-                    slots
-                } else {
-                    ptr::without_provenance_mut(usize::MAX)
-                }),
-            }),
-            owner: OwnerLine {
-                bottom: AtomicPtr::new(slots),
-                beat: Cell::new(FIRST_BEAT),
-                slots,
-                kept: Cell::new(None),
-                flaws,
-            },
-        }
-    }
-
     fn end(&self) -> *mut Slot {
         // SAFETY: `slots` points to CAPACITY + 1 slots.
         unsafe { self.owner.slots.add(CAPACITY) }
@@ -289,21 +241,6 @@ impl JoinStack {
         self.set_low(unsafe { bottom.add(1) });
         self.shared.limit.store(self.end(), Ordering::Relaxed);
         Pushed::Public
-    }
-
-    /// From now on, a fork that is the only one and run by this is not made public: it is taken back so soon that it would be for nothing. Whatever is forked above it
-    /// makes it public, and so may a thief, as with any private fork. Returns whether there was such a kind before. Owner only.
-    pub(crate) fn keep_private(&self, execute: Option<unsafe fn(*const Job)>) -> bool {
-        self.owner.kept.replace(execute).is_some()
-    }
-
-    /// # Safety
-    /// `job` is alive.
-    unsafe fn is_kept(&self, job: *const Job) -> bool {
-        // SAFETY: by contract.
-        let execute = unsafe { (*job).execute };
-        let kept = self.owner.kept.get();
-        kept.is_some_and(|kept| kept as usize == execute as usize)
     }
 
     /// Takes the newest fork back. It is at `place`, so `bottom` need not be loaded: a load would have
@@ -411,34 +348,6 @@ impl JoinStack {
         self.retreat(slot);
     }
 
-    /// Is a fork on the stack that thieves see and have not taken? A hint, even for the owner: one may be taking it. By the invariant it is one load.
-    #[inline]
-    pub(crate) fn shows_work(&self) -> bool {
-        !self.shared.limit.load(Ordering::Relaxed).is_null()
-    }
-
-    /// Are there private forks? Exact for the owner.
-    #[inline]
-    pub(crate) fn hides_work(&self) -> bool {
-        self.owner.bottom.load(Ordering::Relaxed) > self.shared.low.load(Ordering::Relaxed)
-    }
-
-    /// Makes all private forks public: what a push does when nothing is, without one.
-    ///
-    /// # Safety
-    /// The caller occupies this stack's seat.
-    #[cold]
-    #[inline(never)]
-    pub(crate) unsafe fn show(&self) {
-        let bottom = self.owner.bottom.load(Ordering::Relaxed);
-        // Its release publishes the forks, as in a slow push.
-        let _lock = (!self.owner.flaws.has(Flaw::ShowUnlocked)).then(|| self.lock());
-        if self.shared.low.load(Ordering::Relaxed) < bottom {
-            self.set_low(bottom);
-            self.restore_limit();
-        }
-    }
-
     /// How many forks are on the stack. Exact for the owner, a hint for others.
     #[inline]
     pub(crate) fn depth(&self) -> usize {
@@ -480,16 +389,6 @@ impl JoinStack {
     /// Everybody else's side.
     pub(crate) fn thief(&self) -> Thief<'_> {
         Thief { stack: self }
-    }
-}
-
-impl Drop for JoinStack {
-    fn drop(&mut self) {
-        if !self.owner.slots.is_null() {
-            let slots = ptr::slice_from_raw_parts_mut(self.owner.slots, CAPACITY + 1);
-            // SAFETY: made by `Box::into_raw` of a slice of this length in `new`.
-            drop(unsafe { Box::from_raw(slots) });
-        }
     }
 }
 

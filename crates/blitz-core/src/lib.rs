@@ -50,7 +50,7 @@
 //! | no thread is left | `rescue`, `block_in_place`, `extra` |
 //! | what work inherits | `inherited`, `cancel`, `priority` |
 //! | pools begin and end | `builder`, `thread_pool`, `global`, `pool`, `life`, `resize`, `fork` (a child of the process) |
-//! | others look | `stats`, `hooks`, `site`, `profile`, `trace`, `console` |
+//! | others look | `events`, `stats`, `hooks`, `site`, `profile`, `trace`, `console` |
 //!
 //! # Features
 //!
@@ -62,6 +62,7 @@
 //! | `trace` | the module `trace`: a timeline of what the threads do | a load for each theft, search, sleep and task |
 //! | `console` | what the threads do right now, for `blitz-console`. Includes `sites` | a load for each loop, outermost join and theft |
 //! | `sites` | forks, loops, scopes and tasks know which line of the program called them; for the two others that name it | an argument of functions that are not inlined |
+//! | `text` | the hidden module of that name, for our other crates | |
 //! | `tracing` | `in_span`: forks and tasks inherit a span of the crate `tracing` | |
 //! | `web_spin_lock` | in a web page with threads, the page's own thread spins where others block, and time is the browser's | nothing elsewhere |
 //!
@@ -70,6 +71,9 @@
 //! Linux, Windows, macOS, the BSDs, Android, iOS and WebAssembly, with and without threads: [what is tested how](https://github.com/blitz-rt/blitz/blob/main/docs/guide/platforms.md). Rust 1.85 or later.
 //!
 //! The modules `companion`, `console`, `crew`, `inherited`, `rows`, `rules`, `site` and `text` are hidden: they are for the other crates of Blitz, and may change in any release.
+
+// The model checker builds the protocols only, and models do not use all of them.
+#![cfg_attr(loom, allow(dead_code))]
 
 // What the engine is built of, and knows nothing of the engine.
 #[cfg(not(loom))]
@@ -102,28 +106,17 @@ pub mod checking {
 }
 
 // The protocols, which the model checker builds as well.
-#[cfg_attr(loom, allow(dead_code))]
 mod bell;
-#[cfg_attr(loom, allow(dead_code))]
 mod context;
-#[cfg_attr(loom, allow(dead_code))]
 mod crossings;
-#[cfg_attr(loom, allow(dead_code))]
 mod join_stack;
-#[cfg_attr(loom, allow(dead_code))]
 mod lease;
-#[cfg_attr(loom, allow(dead_code))]
 mod life;
-#[cfg_attr(loom, allow(dead_code))]
 mod occupancy;
 #[doc(hidden)]
-#[cfg_attr(loom, allow(dead_code))]
 pub mod rows;
-#[cfg_attr(loom, allow(dead_code))]
 mod shared_queue;
-#[cfg_attr(loom, allow(dead_code))]
 mod sleep;
-#[cfg_attr(loom, allow(dead_code))]
 mod waiters;
 
 // The scheduler. Models drive the protocols themselves; loom has no statics and no thread-locals.
@@ -141,6 +134,8 @@ mod block_in_place;
 mod broadcast;
 #[cfg(not(loom))]
 mod builder;
+#[cfg(not(loom))]
+mod by_code;
 #[cfg(not(loom))]
 mod cancel;
 #[cfg(not(loom))]
@@ -161,6 +156,8 @@ pub mod crew;
 pub mod demand;
 #[cfg(not(loom))]
 mod entered;
+#[cfg(not(loom))]
+mod events;
 #[cfg(not(loom))]
 mod extra;
 #[cfg(not(loom))]
@@ -216,7 +213,7 @@ mod stats;
 mod steal;
 #[cfg(not(loom))]
 mod task;
-#[cfg(not(loom))]
+#[cfg(all(feature = "text", not(loom)))]
 #[doc(hidden)]
 pub mod text;
 #[cfg(not(loom))]

@@ -42,8 +42,9 @@ pub(crate) enum Pinning {
 mod linux {
     use super::Pinning;
     use crate::rows::Rows;
+    use crate::sync::ignore_poison;
     use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
-    use std::sync::{Mutex, MutexGuard, PoisonError};
+    use std::sync::{Mutex, MutexGuard};
 
     /// See the module's documentation.
     pub(crate) struct Placement {
@@ -121,8 +122,7 @@ mod linux {
 
     impl Steering {
         fn sleeper(&self) -> MutexGuard<'_, Sleeper> {
-            let sleeper = self.sleeper.lock();
-            sleeper.unwrap_or_else(PoisonError::into_inner)
+            ignore_poison(self.sleeper.lock())
         }
 
         /// The calling thread is about to sleep.

@@ -18,7 +18,7 @@ use crate::companion::sleep_elsewhere;
 use crate::join_stack::MAX_SEATS;
 use crate::pool::Pool;
 use crate::seat::Seat;
-use crate::sync::locks::ignore_poison;
+use crate::sync::ignore_poison;
 use crate::thread_latch::ThreadLatch;
 use std::sync::{Arc, MutexGuard};
 

@@ -17,7 +17,7 @@
 //! element leaves the injector. Whoever finds the injector empty looks at `left` *afterwards*: if the element has left, then by a pop that the look at the
 //! injector has seen (its `head` is released and acquired), so `left` shows it.
 
-use crate::sync::locks::ignore_poison;
+use crate::sync::ignore_poison;
 use crate::sync::{AtomicUsize, Mutex, Ordering};
 use blitz_primitives::flaw::Flaws;
 use blitz_primitives::injector::Injector;

@@ -300,13 +300,8 @@ impl Sleep {
         first: usize,
         mut eligible: impl FnMut(usize) -> bool,
     ) -> Option<usize> {
-        // The attendant last: whatever it is woken for, somebody else would have to take its place.
-        let attendant = self.attendant.load(Ordering::Relaxed) as usize;
-        let others = self.asleep.from(first % self.sleepers.len());
-        let others = others.filter(|thread| thread + 1 != attendant);
-        others
-            .chain(attendant.checked_sub(1))
-            .find(|&thread| eligible(thread) && self.wake_thread(thread))
+        let mut asleep = self.asleep.from(first % self.sleepers.len());
+        asleep.find(|&thread| eligible(thread) && self.wake_thread(thread))
     }
 
     /// Does any thread sleep for want of work that `wanted` accepts?

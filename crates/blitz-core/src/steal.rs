@@ -4,13 +4,11 @@
 //! freed, afterwards.
 
 use crate::cancel::uncancelled;
-use crate::console;
-use crate::hooks;
+use crate::events;
 use crate::inherited;
 use crate::join_stack::Stolen;
 use crate::rules::CHOICES;
 use crate::seat::Seat;
-use crate::trace::{self, Kind};
 
 /// The oldest fork that `victim` shows, for the thread in seat `thief`.
 pub(crate) fn from<'a>(victim: &'a Seat, thief: &Seat) -> Option<(Stolen<'a>, &'a Seat)> {
@@ -39,31 +37,20 @@ impl Seat {
     /// # Safety
     /// The caller occupies this seat and has stolen the fork from the seat `victim`.
     pub(crate) unsafe fn run_stolen(&self, stolen: Stolen<'_>, victim: &Seat) {
-        self.stats.executed.one();
-        self.note_theft(victim);
-        let run = trace::span(Kind::Run, 0);
-        let for_victim = console::adopt(victim);
-        // SAFETY: passed on. `execute` does not unwind; the job is alive until we complete its slot.
-        unsafe {
-            let run = || ((*stolen.job).execute)(stolen.job);
-            let (level, context) = (stolen.level + 1, stolen.slot.context());
-            if inherited::is_in_use() && victim.floor() <= victim.stack.place_of(stolen.slot) {
-                self.run_at_level(level, context, || uncancelled(run));
-            } else {
-                self.run_at_level(level, context, run);
+        let (level, context) = (stolen.level + 1, stolen.slot.context());
+        events::runs_stolen(self, victim, || {
+            // SAFETY: passed on. `execute` does not unwind; the job is alive until we complete its slot.
+            unsafe {
+                let run = || ((*stolen.job).execute)(stolen.job);
+                if inherited::is_in_use() && victim.floor() <= victim.stack.place_of(stolen.slot) {
+                    self.run_at_level(level, context, || uncancelled(run));
+                } else {
+                    self.run_at_level(level, context, run);
+                }
             }
-        }
-        for_victim.end();
-        run.end();
+        });
         if stolen.slot.complete() {
             victim.parker().unpark();
         }
-    }
-
-    /// The occupant has stolen something from `victim`.
-    pub(crate) fn note_theft(&self, victim: &Seat) {
-        self.stats.stolen.one();
-        trace::instant(Kind::Steal, victim.index);
-        hooks::stole(self, victim);
     }
 }

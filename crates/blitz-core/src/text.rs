@@ -1,36 +1,10 @@
-//! What reports are written with: strings of JSON, text inside of HTML and SVG, short times. Here for our other crates, too, so that there is one of each.
+//! What reports are written with, and read: JSON, SVG, text inside of both, short times. Here for our other crates, too, so that there is one of each.
+//!
+//! Behind a feature, because a program that is not looked at needs none of it.
 
-use std::fmt::Write;
-
-/// A string as a JSON literal, which may stand in a script as well.
-///
-/// ```
-/// assert_eq!(blitz_core::text::json_string("a \"b\"\n"), r#""a \"b\"\n""#);
-/// ```
-pub fn json_string(text: &str) -> String {
-    let mut literal = String::with_capacity(text.len() + 2);
-    write_json_string(&mut literal, text);
-    literal
-}
-
-/// The same, behind what is there.
-pub fn write_json_string(out: &mut String, text: &str) {
-    out.push('"');
-    for character in text.chars() {
-        match character {
-            '"' | '\\' => out.extend(['\\', character]),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            // The last two end a line in a script.
-            control if control < ' ' || matches!(control, '\u{2028}' | '\u{2029}') => {
-                let _ = write!(out, "\\u{:04x}", u32::from(control));
-            }
-            other => out.push(other),
-        }
-    }
-    out.push('"');
-}
+pub mod json;
+pub mod plot;
+pub mod svg;
 
 /// Makes text safe inside of HTML and SVG, also between double quotes.
 ///
@@ -69,18 +43,7 @@ pub fn human(ns: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{escape, human, json_string};
-
-    #[test]
-    fn no_text_can_break_out_of_its_literal() {
-        assert_eq!(json_string("a\"b\\c\nd"), "\"a\\\"b\\\\c\\nd\"");
-        assert_eq!(
-            json_string("line\nnext\ttab\u{1}"),
-            r#""line\nnext\ttab\u0001""#
-        );
-        assert_eq!(json_string("\u{2028}\r"), r#""\u2028\r""#);
-        assert_eq!(json_string("n-queens é"), "\"n-queens é\"");
-    }
+    use super::{escape, human};
 
     #[test]
     fn no_text_can_break_out_of_its_element_or_attribute() {

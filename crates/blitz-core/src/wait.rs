@@ -32,16 +32,17 @@ use crate::awaited::{Awaited, Half};
 use crate::away::asleep;
 use crate::clock::{ticks, ticks_per_us};
 use crate::context::{Context, descends_from, descends_from_beside};
+use crate::events;
 use crate::join::Within;
-use crate::join_stack::Thief;
+use crate::join_stack::{Stolen, Thief};
 use crate::process_fork;
-use crate::profile;
 use crate::rules::{FORCE_AFTER_US, patience_us};
 use crate::seat::Seat;
 use crate::task::TaskRef;
-use crate::trace::{self, Kind};
 use std::hint::spin_loop;
 use std::ptr;
+
+mod tasks;
 
 /// One pause between two looks.
 pub(crate) fn pause(round: u32) {
@@ -87,21 +88,17 @@ pub(crate) unsafe fn wait_for_half(seat: &Seat, within: Within) {
 /// # Safety
 /// The caller occupies the seat.
 unsafe fn help_until(seat: &Seat, awaited: &dyn Awaited) {
-    let _waiting_is_no_work = profile::pause();
-    let _wait = trace::span(Kind::Wait, 0);
-    let mut wait = Wait {
-        seat,
-        awaited,
-        strangers_seen: false,
-        stranger_on_top: false,
-    };
+    let _waits = events::waits();
+    let mut wait = Wait::new(seat, awaited);
     // The first look that found nothing. Whoever finds something all the time does not read the clock.
     let mut since = None;
     let mut forced = false;
     let mut round = 0;
     while !awaited.is_done() {
         // SAFETY: the caller occupies the seat.
-        if unsafe { wait.help() } {
+        if let Some(found) = unsafe { wait.find(false) } {
+            // SAFETY: as above.
+            unsafe { wait.run(found) };
             wait.stranger_on_top = false;
             since = None;
             forced = false;
@@ -131,15 +128,10 @@ unsafe fn help_until(seat: &Seat, awaited: &dyn Awaited) {
 /// # Safety
 /// The caller occupies the seat.
 pub(crate) unsafe fn help(seat: &Seat, awaited: &dyn Awaited) -> bool {
-    let mut wait = Wait {
-        seat,
-        awaited,
-        strangers_seen: false,
-        stranger_on_top: false,
-    };
+    let mut wait = Wait::new(seat, awaited);
     let mut any = false;
     // SAFETY: passed on.
-    while let Some(found) = unsafe { wait.last_look() } {
+    while let Some(found) = unsafe { wait.find(true) } {
         any = true;
         // SAFETY: passed on.
         unsafe { wait.run(found) };
@@ -158,32 +150,24 @@ struct Wait<'a> {
 
 /// Something a waiting thread has taken and may run.
 enum Found<'a> {
-    Broadcast(TaskRef),
     Task(TaskRef),
-    Fork(crate::join_stack::Stolen<'a>, &'a Seat),
+    Fork(Stolen<'a>, &'a Seat),
 }
 
 impl<'a> Wait<'a> {
+    fn new(seat: &'a Seat, awaited: &'a dyn Awaited) -> Self {
+        Wait {
+            seat,
+            awaited,
+            strangers_seen: false,
+            stranger_on_top: false,
+        }
+    }
+
     fn is_ours(&self, context: *const Context) -> bool {
         // SAFETY: callers hold the work that the context belongs to: a task taken out of its queue, or one of the shared queue or a
         // fork on a stack whose lock they hold.
         unsafe { descends_from(context, self.awaited.context()) }
-    }
-
-    /// Runs one thing that may be run. `false`: there was nothing.
-    ///
-    /// # Safety
-    /// The caller occupies the seat.
-    unsafe fn help(&mut self) -> bool {
-        // SAFETY: passed on.
-        match unsafe { self.find() } {
-            Some(found) => {
-                // SAFETY: passed on.
-                unsafe { self.run(found) };
-                true
-            }
-            None => false,
-        }
     }
 
     /// # Safety
@@ -192,36 +176,33 @@ impl<'a> Wait<'a> {
         // SAFETY: passed on.
         unsafe {
             match found {
-                Found::Broadcast(task) | Found::Task(task) => self.seat.run_task(task),
+                Found::Task(task) => self.seat.run_task(task),
                 Found::Fork(stolen, victim) => self.seat.run_stolen(stolen, victim),
             }
         }
     }
 
+    /// Something that may be run. `last_look`: before parking, at every task in every queue. (Inlined, for each case by itself: a scope's tasks pass through here.)
+    ///
     /// # Safety
     /// The caller occupies the seat.
-    unsafe fn find(&mut self) -> Option<Found<'a>> {
-        let seat = self.seat;
-        if !seat.mailbox.is_empty() {
-            if let Some(task) = seat.mailbox.pop() {
-                return Some(Found::Broadcast(task));
+    #[inline(always)]
+    unsafe fn find(&mut self, last_look: bool) -> Option<Found<'a>> {
+        let mailbox = &self.seat.mailbox;
+        if last_look || !mailbox.is_empty() {
+            if let Some(task) = mailbox.pop() {
+                return Some(Found::Task(task));
             }
         }
         // SAFETY: passed on.
-        let newest = (!self.stranger_on_top).then(|| unsafe { seat.pop_task() });
-        if let Some(task) = newest.flatten() {
-            if self.is_ours(task.context()) {
-                return Some(Found::Task(task));
-            }
-            self.stranger_on_top = true;
-            // SAFETY: passed on.
-            unsafe { self.put_back(vec![task]) };
+        if let Some(task) = unsafe { self.find_own_task(last_look) } {
+            return Some(Found::Task(task));
         }
         if let Some(found) = self.find_fork() {
             return Some(found);
         }
-        if self.awaited.waits_for_tasks() && !self.strangers_seen {
-            return self.find_task();
+        if self.awaited.waits_for_tasks() && (last_look || !self.strangers_seen) {
+            return self.find_task(last_look).map(Found::Task);
         }
         None
     }
@@ -262,46 +243,6 @@ impl<'a> Wait<'a> {
         })
     }
 
-    /// One look at each queue. Another thread's task that is a stranger is put aside, into the shared queue.
-    fn find_task(&mut self) -> Option<Found<'a>> {
-        for victim in self.others() {
-            let task = victim.stealer().steal_until_settled();
-            if let Some(found) = task.and_then(|task| self.accept(task)) {
-                self.seat.note_theft(victim);
-                return Some(found);
-            }
-        }
-        let pool = self.seat.pool();
-        let task = pool.take_injected_in(1, |context| self.is_ours(context));
-        self.strangers_seen |= task.is_none() && pool.injected() > 0;
-        task.map(Found::Task)
-    }
-
-    fn accept(&mut self, task: TaskRef) -> Option<Found<'a>> {
-        if self.is_ours(task.context()) {
-            return Some(Found::Task(task));
-        }
-        self.strangers_seen = true;
-        self.seat.pool().put_back_stranger(task);
-        None
-    }
-
-    /// Puts strangers back onto our own deque, the last of them newest, and tells whoever may run them.
-    ///
-    /// # Safety
-    /// The caller occupies the seat.
-    unsafe fn put_back(&self, strangers: Vec<TaskRef>) {
-        self.seat.pool().put_back_strangers(|pool, concerned| {
-            for task in strangers {
-                // SAFETY: the task is in our hands, so its context is alive; the caller occupies the seat.
-                unsafe {
-                    concerned.extend(pool.parkers_for(task.context()));
-                    self.seat.push_task(task);
-                }
-            }
-        });
-    }
-
     /// Asks for private forks where our descendants may be, or other parts of the loop.
     fn force(&self) {
         let pool = self.seat.pool();
@@ -314,8 +255,7 @@ impl<'a> Wait<'a> {
             forced = hidden.any(|other| force(other.stack.thief()));
         }
         if forced {
-            self.seat.stats.forced.one();
-            trace::instant(Kind::Force, 0);
+            events::forced(self.seat);
         }
     }
 
@@ -331,7 +271,7 @@ impl<'a> Wait<'a> {
             let mut found = None;
             if awaited.announce_parked() {
                 // SAFETY: passed on.
-                found = unsafe { self.last_look() };
+                found = unsafe { self.find(true) };
                 if found.is_none() {
                     asleep(seat, false, || {
                         seat.tell_companion_blocked();
@@ -348,61 +288,5 @@ impl<'a> Wait<'a> {
             // SAFETY: passed on.
             unsafe { self.run(found) };
         }
-    }
-
-    /// The last look before parking: at every task in every queue.
-    ///
-    /// # Safety
-    /// The caller occupies the seat.
-    unsafe fn last_look(&mut self) -> Option<Found<'a>> {
-        if let Some(task) = self.seat.mailbox.pop() {
-            return Some(Found::Broadcast(task));
-        }
-        // SAFETY: passed on.
-        if let Some(task) = unsafe { self.look_through_own() } {
-            return Some(Found::Task(task));
-        }
-        if let Some(found) = self.find_fork() {
-            return Some(found);
-        }
-        if !self.awaited.waits_for_tasks() {
-            return None;
-        }
-        for victim in self.others() {
-            for _ in 0..victim.stealer().len() {
-                let Some(task) = victim.stealer().steal_until_settled() else {
-                    break;
-                };
-                if let Some(found) = self.accept(task) {
-                    return Some(found);
-                }
-            }
-        }
-        let pool = self.seat.pool();
-        let task = pool.take_injected_in(usize::MAX, |context| self.is_ours(context));
-        task.map(Found::Task)
-    }
-
-    /// The newest descendant in our own deque; the rest stays, in order.
-    ///
-    /// # Safety
-    /// The caller occupies the seat.
-    unsafe fn look_through_own(&self) -> Option<TaskRef> {
-        let mut strangers = Vec::new();
-        let mut found = None;
-        // SAFETY: passed on.
-        while let Some(task) = unsafe { self.seat.pop_task() } {
-            if self.is_ours(task.context()) {
-                found = Some(task);
-                break;
-            }
-            strangers.push(task);
-        }
-        if !strangers.is_empty() {
-            strangers.reverse();
-            // SAFETY: passed on.
-            unsafe { self.put_back(strangers) };
-        }
-        found
     }
 }

@@ -22,7 +22,7 @@
 
 use crate::context::{Context, descends_from};
 use crate::lease::Lease;
-use crate::sync::locks::ignore_poison;
+use crate::sync::ignore_poison;
 use crate::sync::{AtomicBool, AtomicPtr, AtomicUsize, Mutex, Ordering};
 use blitz_primitives::Parker;
 use blitz_primitives::flaw::Flaws;

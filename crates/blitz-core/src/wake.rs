@@ -19,6 +19,7 @@
 //! Nothing here affects correctness: a fork that nobody is woken for is run by its owner.
 
 use crate::abort::without_unwinding;
+use crate::by_code::{ByCode, Entry};
 use crate::clock::{affords_a_reading, reading_ns, ticks, ticks_per_us};
 use crate::console::{self, Called};
 use crate::global;
@@ -36,23 +37,23 @@ const UNIT: u64 = 64;
 const UNKNOWN: u32 = 0;
 const SITES: usize = 1024;
 
-/// The moving averages. Sites that share an entry disturb each other's guesses, nothing else.
-static AVERAGES: [AtomicU32; SITES] = [const { AtomicU32::new(UNKNOWN) }; SITES];
+/// The moving averages.
+static AVERAGES: ByCode<AtomicU32, SITES> =
+    ByCode::new([const { Entry::new(AtomicU32::new(UNKNOWN)) }; SITES]);
 
 fn average(site: usize) -> &'static AtomicU32 {
-    // The low bits of a code address are mostly alignment; multiply to spread the rest.
-    let hash = (site as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    &AVERAGES[(hash >> (64 - SITES.trailing_zeros())) as usize]
+    AVERAGES.of(site)
 }
 
-/// `expected` ticks of work: do they outlast a wake?
-pub(crate) fn outlasts_a_wake(expected: u64) -> bool {
+/// Would waking a thread for so many ticks of work pay?
+pub fn outlasts_a_wake(expected: u64) -> bool {
     expected >= wake_cost::worth_a_wake()
 }
 
-/// The calling thread begins work of so many ticks: see [`demand::ends_a_row`](crate::demand::ends_a_row).
+/// The calling thread begins work of so many ticks, too short for a wake. Has it done so much of the kind in a row that waking somebody
+/// for all of it together would have paid? Then it probably pays for what is to come.
 #[cold]
-pub(crate) fn ends_a_row(expected: u64) -> bool {
+pub fn ends_a_row(expected: u64) -> bool {
     thread_local! {
         /// When the last of the row should end, and how long it took in all.
         static ROW: Cell<(u64, u64)> = const { Cell::new((0, 0)) };
@@ -281,14 +282,14 @@ pub(crate) fn after_join(seat: &Seat, depth: usize, shared: bool) {
     record(timed.site, took);
 }
 
-/// What is known of a site's past, in ticks.
-pub(crate) fn recall(site: usize) -> Option<u64> {
+/// How long work of this site (an address that stands for the code) takes, if it has been recorded.
+pub fn recall(site: usize) -> Option<u64> {
     let past = average(site).load(Ordering::Relaxed);
     (past != UNKNOWN).then_some(u64::from(past) * UNIT)
 }
 
 /// Work of this site took so many ticks.
-pub(crate) fn record(site: usize, ticks: u64) {
+pub fn record(site: usize, ticks: u64) {
     let took = u32::try_from(ticks / UNIT).unwrap_or(u32::MAX).max(1);
     let entry = average(site);
     let past = entry.load(Ordering::Relaxed);

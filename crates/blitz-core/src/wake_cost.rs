@@ -22,20 +22,12 @@ static LATENCY: CachePadded<AtomicUsize> = CachePadded::new(AtomicUsize::new(0))
 /// What follows from the two. It is read much more often than they change.
 static WORTH: CachePadded<AtomicUsize> = CachePadded::new(AtomicUsize::new(0));
 
-/// Work of how many ticks is worth a wake?
+/// Work of how many ticks is worth a wake, as far as that has been measured?
 #[inline]
-pub(crate) fn worth_a_wake() -> u64 {
+pub fn worth_a_wake() -> u64 {
     match WORTH.load(Ordering::Relaxed) {
         0 => rules::WORTH_A_WAKE_US * ticks_per_us(),
         measured => measured as u64,
-    }
-}
-
-/// How many ticks does a wake take whoever wakes? About as long as it takes to fall asleep, too.
-pub(crate) fn call() -> u64 {
-    match CALL.load(Ordering::Relaxed) {
-        0 => 5 * ticks_per_us(),
-        measured => (measured as u64).min(20 * ticks_per_us()),
     }
 }
 

@@ -1,4 +1,4 @@
-//! The life of a pool's thread: search, run, sleep.
+//! The life of a pool's thread: search, run, sleep. (`worker/`: what it takes, how it falls asleep; and taking part just once.)
 //!
 //! The thread of seat k owns that seat while it runs something. While it searches, a guest may take the
 //! seat from under it ([`crate::occupancy`]); so it first looks, then claims the seat, and only then takes.
@@ -10,18 +10,15 @@
 use crate::clock::{ticks, ticks_per_us};
 use crate::companion::Companion;
 use crate::context;
-use crate::extra::Beside;
-use crate::hooks;
+use crate::demand;
+use crate::events;
 use crate::join_stack::Stolen;
 use crate::pool::Pool;
-use crate::priority::SHARE;
-use crate::process_fork;
 use crate::rules::{
-    FORCE_AFTER_US, FORCE_AGAIN, MAX_FRUITLESS, MAX_LOOT, SHORT_US, TASK_HESITATION_US,
-    longer_hesitation_us, patience_us,
+    FORCE_AFTER_US, FORCE_AGAIN, MAX_FRUITLESS, SHORT_US, TASK_HESITATION_US, longer_hesitation_us,
+    patience_us,
 };
 use crate::seat::{self, Seat};
-use crate::steal;
 use crate::task::TaskRef;
 use crate::trace::{self, Kind};
 use crate::wait::pause;
@@ -29,16 +26,18 @@ use blitz_primitives::XorShift64Star;
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
 
-/// Tasks of the own deque between two looks at the shared queue.
-const FAIRNESS: u32 = 61;
-
 /// How long a thread looks for more of the companion's work if that says that it is worth it.
 const EXPECTING_US: u64 = 3;
 /// After so many looks in vain it is only tried now and then.
 const MAX_VAIN: u32 = 3;
 const RETRY: u32 = 32;
-/// How long a thread that has nothing but background tasks runs them between two looks at what the companion would hear of in its sleep.
-const DEAF_US: u64 = 50;
+
+mod once;
+mod sleeping;
+mod taking;
+
+pub(crate) use once::{run_anything, run_background, run_fork, run_if_any, run_task};
+pub(crate) use taking::take_local;
 
 /// Something to run.
 enum Work<'a> {
@@ -52,6 +51,8 @@ enum Work<'a> {
 
 /// Runs thread `index` of the pool until the pool ends.
 pub(crate) fn run(pool: &Arc<Pool>, index: usize) {
+    // What has happened before the next time does not matter.
+    demand::may_have_lost_its_cpu();
     let seat = &pool.seats[index];
     // SAFETY: this thread is the seat's own. While a guest occupies the seat, the thread runs no user code,
     // so nothing looks at its thread-local.
@@ -174,7 +175,7 @@ impl<'a> Worker<'a> {
                 match work {
                     Work::Task(task) | Work::Loot(task) => self.seat.run_task(task),
                     Work::Fork(stolen, victim) => self.run_fork(stolen, victim),
-                    Work::Companion if !self.run_companion() => return,
+                    Work::Companion if !self.run_companion_in(self.seat) => return,
                     Work::Companion => {}
                 }
                 self.take_next(&mut since_fairness)
@@ -187,44 +188,6 @@ impl<'a> Worker<'a> {
                 self.hesitate_until = end + TASK_HESITATION_US * ticks_per_us();
             }
         }
-    }
-
-    /// What to run next without a search. The companion and the pool take turns.
-    ///
-    /// # Safety
-    /// The thread occupies its seat.
-    unsafe fn take_next(&mut self, since_fairness: &mut u32) -> Option<Work<'a>> {
-        if self.is_surplus() {
-            return None;
-        }
-        let background = self.take_background_if_due();
-        if background.is_some() {
-            return background;
-        }
-        let companion = self.companion_has_work().then_some(Work::Companion);
-        // SAFETY: passed on.
-        unsafe {
-            if !self.companion_was_last {
-                return companion.or_else(|| take_local(self.seat, since_fairness).map(Work::Task));
-            }
-            // Everything the pool has, since the companion may keep us from searching for ever.
-            let work = match &companion {
-                Some(_) => self.take_from_pool(true),
-                None => take_local(self.seat, since_fairness).map(Work::Task),
-            };
-            if work.is_some() && companion.is_some() {
-                // The companion's work has relied on us, and we may be gone for long.
-                self.pool.wake_if_nobody_searches();
-            }
-            work.or(companion)
-        }
-    }
-
-    /// # Safety
-    /// The thread occupies its seat.
-    unsafe fn run_companion(&self) -> bool {
-        // SAFETY: passed on.
-        unsafe { self.run_companion_in(self.seat) }
     }
 
     /// # Safety
@@ -395,37 +358,6 @@ impl<'a> Worker<'a> {
                     .any(|seat| !seat.stealer().is_empty() || seat.stack.thief().sees_work())
     }
 
-    /// Is there anything that keeps the thread from sleeping?
-    ///
-    /// Work of the pool is none of its business while a guest has its seat, but then it leaves a note, and somebody else has to look: from the moment when
-    /// nobody relies on this thread any more, because it is `asleep`.
-    ///
-    /// Forks that have to be forced count as others do: whoever left the search before us may have relied on us (see `wake_successor`). In a crowd somebody
-    /// else goes on.
-    fn must_stay_awake(&self, leaves_crowd: bool, asleep: bool) -> bool {
-        if self.is_surplus() && !self.pool.is_over() {
-            // A guest that has the seat wakes us when it leaves.
-            return !self.seat.occupancy.want();
-        }
-        if self.companion_has_work() || self.pool.is_over() {
-            return true;
-        }
-        if self.companion.is_none() && self.pool.companion().is_some() {
-            // It hears of every sleep.
-            return true;
-        }
-        let hidden = || !leaves_crowd && self.asks_for_forks && self.pool.hides_work();
-        if !self.sees_work_of_the_pool(u64::MAX) && !hidden() {
-            return false;
-        }
-        let taken = self.seat.occupancy.want();
-        if taken && asleep {
-            // Not before: it would be news to ourselves, too, and we would never fall asleep.
-            self.pool.wake_if_nobody_searches();
-        }
-        !taken
-    }
-
     fn claim_and_take(&mut self, now: u64) -> Option<Work<'a>> {
         if !self.seat.occupancy.start_running() {
             self.do_without_seat();
@@ -467,304 +399,11 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// # Safety
-    /// The thread occupies its seat.
-    unsafe fn take(&mut self, steals: bool) -> Option<Work<'a>> {
-        let background = self.take_background_if_due();
-        if background.is_some() {
-            return background;
-        }
-        let companion = self.companion_has_work();
-        if companion && !self.companion_was_last {
-            return Some(Work::Companion);
-        }
-        // SAFETY: passed on.
-        unsafe { self.take_from_pool(steals) }
-            .or(companion.then_some(Work::Companion))
-            .or_else(|| self.companion_hears_of_work().then_some(Work::Companion))
-            .or_else(|| self.take_background())
-    }
-
-    /// Only background tasks are left, if anything. There may always be some, and then the thread never sleeps, where it would hear of sockets and timers: their tasks come first, too.
-    fn companion_hears_of_work(&mut self) -> bool {
-        let Some(companion) = &self.companion else {
-            return false;
-        };
-        if !self.pool.has_background_tasks() {
-            return false;
-        }
-        let now = ticks();
-        if now.saturating_sub(self.listened) < DEAF_US * ticks_per_us() {
-            return false;
-        }
-        self.listened = now;
-        companion.listen() && companion.has_work()
-    }
-
-    /// # Safety
-    /// The thread occupies its seat.
-    unsafe fn take_from_pool(&mut self, steals: bool) -> Option<Work<'a>> {
-        let mut since_fairness = 0;
-        // SAFETY: passed on.
-        if let Some(task) = unsafe { take_local(self.seat, &mut since_fairness) } {
-            return Some(Work::Task(task));
-        }
-        let pool = self.pool;
-        let victims = pool.victims(self.rng.below(pool.num_threads()));
-        // Tasks before forks: a fork that nobody takes is run by its owner, a task that nobody takes is not. Whoever spawns something
-        // and then forks expects it to get going first.
-        for victim in victims.clone().filter(|_| steals) {
-            if let Some(task) = victim.stealer().steal_until_settled() {
-                self.seat.note_theft(victim);
-                // SAFETY: passed on.
-                unsafe { self.take_more_from(victim) };
-                return Some(Work::Loot(task));
-            }
-        }
-        if let Some(task) = self.pool.take_injected() {
-            return Some(Work::Task(task));
-        }
-        // A guest may have left forks in our own seat's stack, too.
-        let stolen = steals.then(|| steal::nearest_to_root(self.seat, victims));
-        stolen
-            .flatten()
-            .map(|(stolen, victim)| Work::Fork(stolen, victim))
-    }
-
-    /// The background's oldest task, if it has had to wait for its share.
-    fn take_background_if_due(&mut self) -> Option<Work<'a>> {
-        let is_due = self.since_background > SHARE;
-        is_due.then(|| self.take_background()).flatten()
-    }
-
-    /// The background's oldest task.
-    fn take_background(&mut self) -> Option<Work<'a>> {
-        self.since_background = 0;
-        self.pool.take_background().map(Work::Task)
-    }
-
-    /// Takes up to half of what `victim` still has, so that a swarm of small tasks does not cost a search each.
-    ///
-    /// # Safety
-    /// The thread occupies its seat.
-    unsafe fn take_more_from(&self, victim: &Seat) {
-        let share = (victim.stealer().len() / 2).min(MAX_LOOT);
-        if std::ptr::eq(victim, self.seat) || share == 0 {
-            return;
-        }
-        let mut loot = [const { None }; MAX_LOOT];
-        let mut taken = 0;
-        while taken < share {
-            let Some(task) = victim.stealer().steal_until_settled() else {
-                break;
-            };
-            loot[taken] = Some(task);
-            taken += 1;
-            self.seat.stats.stolen.one();
-        }
-        if taken == 0 {
-            return;
-        }
-        // Whoever waits for these tasks may have looked for them while they were in our hands. The cascade after
-        // the theft tells those who sleep.
-        self.pool.put_back_strangers(|pool, concerned| {
-            // Newest first onto our deque, so that we run the oldest first, as a thief does.
-            for task in loot[..taken].iter_mut().rev().filter_map(Option::take) {
-                // SAFETY: the task is in our hands, so its context is alive; the rest is passed on.
-                unsafe {
-                    if pool.waiters.any() {
-                        concerned.extend(pool.parkers_for(task.context()));
-                    }
-                    self.seat.push_task(task);
-                }
-            }
-        });
-    }
-
     fn force_somebody(&self) -> bool {
         let forced = self.pool.force_somebody();
         if forced {
-            self.seat.stats.forced.one();
-            trace::instant(Kind::Force, 0);
+            events::forced(self.seat);
         }
         forced
     }
-
-    /// Sleeps until there is work; with `leaves_crowd`, only if it leaves one.
-    fn sleep(&mut self, leaves_crowd: bool) {
-        if self.woken {
-            self.seat.stats.vain.one();
-        }
-        // A child of a fork on this thread that has come back here would sleep for ever.
-        process_fork::assert_may_wait(self.pool.generation);
-        self.meet_companion();
-        let companion = self.companion.clone();
-        let index = self.seat.index;
-        if let Some(companion) = &companion {
-            // Before the announcement: what it makes to do is seen.
-            companion.falls_asleep(index);
-        }
-        self.woken = self.sleep_unless_needed(leaves_crowd);
-        if let Some(companion) = &companion {
-            companion.is_awake(index);
-        }
-    }
-
-    /// `false`: it was.
-    fn sleep_unless_needed(&mut self, leaves_crowd: bool) -> bool {
-        let announced = self.pool.sleep.announce_sleepy();
-        self.hesitation_us = 0;
-        self.hesitate_until = 0;
-        if self.must_stay_awake(leaves_crowd, false) {
-            return false;
-        }
-        self.seat.occupancy.stand_up();
-        let index = self.seat.index;
-        let asleep = trace::span(Kind::Sleep, 0);
-        let _parked = hooks::parks(self.seat);
-        let has_work = || {
-            let stays = self.must_stay_awake(leaves_crowd, true);
-            if !stays {
-                hooks::look_for_deadlock(self.pool);
-            }
-            stays
-        };
-        let attended = self
-            .companion
-            .as_ref()
-            .filter(|companion| companion.attend(index));
-        let sleep = &self.pool.sleep;
-        let steering = self.pool.placement.steering(index);
-        steering.falls_asleep();
-        let slept = match attended {
-            None => sleep.sleep(index, announced, leaves_crowd, || {
-                has_work()
-                    || self
-                        .companion
-                        .as_ref()
-                        .is_some_and(|companion| companion.wants_attendant())
-            }),
-            Some(companion) => {
-                let block = || companion.block(index);
-                let slept = sleep.sleep_attending(index, announced, leaves_crowd, has_work, block);
-                companion.unattend(index);
-                slept
-            }
-        };
-        steering.is_awake();
-        if slept {
-            self.seat.stats.parked.one();
-        }
-        asleep.end();
-        self.seat.occupancy.sit_down();
-        slept
-    }
-
-    /// There is work, and a guest has the seat. On entry and on return the thread counts as searching.
-    #[cold]
-    fn do_without_seat(&mut self) {
-        self.meet_companion();
-        if !self.companion_has_work() {
-            // Leaves the note, and passes the word on.
-            return self.sleep(false);
-        }
-        self.stop_searching(true);
-        let beside = Beside::enter(self.pool);
-        let seat = beside.seat();
-        // If it blocks in there, and the guest goes, nobody is left here.
-        self.seat.waiter.set_beside(Some(&seat.waiter));
-        seat.bring(self.companion.as_ref(), self.seat.index);
-        // SAFETY: the extra seat is ours.
-        unsafe { self.run_companion_in(seat) };
-        seat.bring(None, 0);
-        self.seat.waiter.set_beside(None);
-        drop(beside);
-        self.companion_was_last = true;
-        self.woken = false;
-        self.pool.sleep.start_searching();
-    }
-}
-
-/// The next task that is this seat's own: newest first, then broadcasts; now and then an outsider's.
-///
-/// # Safety
-/// The caller occupies the seat.
-pub(crate) unsafe fn take_local(seat: &Seat, since_fairness: &mut u32) -> Option<TaskRef> {
-    *since_fairness += 1;
-    if *since_fairness > FAIRNESS {
-        *since_fairness = 0;
-        if let Some(task) = seat.pool().take_injected() {
-            return Some(task);
-        }
-    }
-    // SAFETY: passed on.
-    unsafe { seat.pop_task() }.or_else(|| seat.mailbox.pop())
-}
-
-/// Runs one task or fork of the pool, whatever it is, because the caller asked for it. `false`: there was
-/// none.
-///
-/// # Safety
-/// The caller occupies the seat.
-pub(crate) unsafe fn run_anything(seat: &Seat) -> bool {
-    // In the order of `Worker::take_from_pool`.
-    // SAFETY: passed on.
-    unsafe { run_task(seat) || run_fork(seat) || run_background(seat) }
-}
-
-/// The same for a task.
-///
-/// # Safety
-/// The caller occupies the seat.
-pub(crate) unsafe fn run_task(seat: &Seat) -> bool {
-    let steal = || {
-        let stolen =
-            others(seat).find_map(|victim| Some((victim.stealer().steal_until_settled()?, victim)));
-        if let Some((_, victim)) = &stolen {
-            seat.note_theft(victim);
-        }
-        stolen.map(|(task, _)| task)
-    };
-    // SAFETY: passed on.
-    unsafe {
-        let task = take_local(seat, &mut 0);
-        run_if_any(
-            seat,
-            task.or_else(steal).or_else(|| seat.pool().take_injected()),
-        )
-    }
-}
-
-/// Runs it, if it is one.
-///
-/// # Safety
-/// The caller occupies the seat.
-pub(crate) unsafe fn run_if_any(seat: &Seat, task: Option<TaskRef>) -> bool {
-    // SAFETY: passed on.
-    task.map(|task| unsafe { seat.run_task(task) }).is_some()
-}
-
-/// The same for a background task.
-///
-/// # Safety
-/// The caller occupies the seat.
-pub(crate) unsafe fn run_background(seat: &Seat) -> bool {
-    // SAFETY: passed on.
-    unsafe { run_if_any(seat, seat.pool().take_background()) }
-}
-
-/// The same for a fork of somebody else's.
-///
-/// # Safety
-/// The caller occupies the seat.
-pub(crate) unsafe fn run_fork(seat: &Seat) -> bool {
-    let stolen = others(seat).find_map(|victim| steal::from(victim, seat));
-    // SAFETY: passed on; stolen just now.
-    let run = stolen.map(|(stolen, victim)| unsafe { seat.run_stolen(stolen, victim) });
-    run.is_some()
-}
-
-fn others(seat: &Seat) -> impl Iterator<Item = &Seat> {
-    let others = seat.pool().victims(seat.index);
-    others.filter(|other| !std::ptr::eq(*other, seat))
 }

@@ -5,6 +5,7 @@
 
 #[cfg(feature = "runs")]
 mod runs;
+pub mod words;
 
 /// A computation with a name.
 #[derive(Debug)]
@@ -17,6 +18,15 @@ pub struct Example {
     #[cfg(feature = "runs")]
     pub run: fn() -> Result<(), String>,
 }
+
+// There is one of each name.
+impl PartialEq for Example {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Example {}
 
 /// The list, with the functions in `runs` only where they are compiled.
 macro_rules! examples {

@@ -4,18 +4,16 @@
 //! Both need an engine that was built with its measuring hooks, and benchmarks need one without: a fork inside of the
 //! profiler's reach is not the fork that a user pays for. So these are two programs.
 
-use blitz_gallery::{Example, named};
+use blitz_gallery::Example;
+use blitz_gallery::words::{Tool, Wish};
 use blitz_simulate::{Machine, Program, page};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-const USAGE: &str = "usage: blitz-gallery profile|trace|measure EXAMPLE [--out DIR]\nexample: blitz-gallery trace fib";
-
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let outcome = read(&words).and_then(|(tool, example, directory)| tool(example, &directory));
-    match outcome {
+    match read(&words).and_then(|wish| run(&wish)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
             eprintln!("blitz-gallery: {message}");
@@ -24,21 +22,20 @@ fn main() -> ExitCode {
     }
 }
 
-type Tool = fn(&Example, &Path) -> Result<(), String>;
+fn read(words: &[String]) -> Result<Wish, String> {
+    let usage = "usage: blitz-gallery profile|trace|measure EXAMPLE [--out DIR]\nexample: blitz-gallery trace fib";
+    let (first, rest) = words.split_first().ok_or(usage)?;
+    let tool = Tool::ALL.into_iter().find(|tool| tool.name() == first);
+    Wish::read(tool.ok_or(usage)?, rest).map_err(|error| format!("{error}\n\n{usage}"))
+}
 
-fn read(words: &[String]) -> Result<(Tool, &'static Example, PathBuf), String> {
-    let (tool, rest): (Tool, _) = match words.split_first() {
-        Some((word, rest)) if word == "profile" => (profile, rest),
-        Some((word, rest)) if word == "trace" => (trace, rest),
-        Some((word, rest)) if word == "measure" => (measure, rest),
-        _ => return Err(USAGE.into()),
-    };
-    let (name, directory) = match rest {
-        [name] => (name, "target"),
-        [name, flag, directory] if flag == "--out" => (name, directory.as_str()),
-        _ => return Err(USAGE.into()),
-    };
-    Ok((tool, named(name)?, directory.into()))
+fn run(wish: &Wish) -> Result<(), String> {
+    let directory = wish.out.as_deref().unwrap_or(Path::new("target"));
+    match wish.tool {
+        Tool::Profile => profile(wish.example, directory),
+        Tool::Trace => trace(wish.example, directory),
+        Tool::Measure => measure(wish.example, directory),
+    }
 }
 
 fn profile(example: &Example, directory: &Path) -> Result<(), String> {

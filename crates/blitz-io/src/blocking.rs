@@ -19,6 +19,7 @@ use crate::context;
 use crate::driver::{ClockHold, Handle};
 use crate::looks::Looks;
 use crate::place::Place;
+use crate::primitives::ignore_poison;
 use crate::runtime::hooks::{self, Hooks};
 use crate::task::{self, Failure, JoinHandle, Queued, Schedule, Task};
 use blitz_core::companion::{ThreadHandle, forks, start_thread};
@@ -30,7 +31,7 @@ use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -131,7 +132,7 @@ impl BlockingPool {
     }
 
     fn queue(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+        ignore_poison(self.queue.lock())
     }
 
     /// Runs `work` on one of the threads.
@@ -296,9 +297,7 @@ impl BlockingPool {
                 continue;
             }
             queue.idle.push(Arc::clone(&bell));
-            let (locked, waited) = bell
-                .wait_timeout(queue, self.keep_alive)
-                .unwrap_or_else(PoisonError::into_inner);
+            let (locked, waited) = ignore_poison(bell.wait_timeout(queue, self.keep_alive));
             queue = locked;
             let place = queue
                 .idle
@@ -325,7 +324,7 @@ impl BlockingPool {
         hooks::call(&self.hooks.stop);
         let without_handle = |queue: &mut Queue| queue.own_handle().is_none();
         let queue = self.ended.wait_while(self.queue(), without_handle);
-        let mut queue = queue.unwrap_or_else(PoisonError::into_inner);
+        let mut queue = ignore_poison(queue);
         queue.threads -= 1;
         let mut before = None;
         if !queue.closed {
@@ -350,13 +349,10 @@ impl BlockingPool {
         let own = usize::from(std::ptr::eq(MINE.get(), self));
         let busy = |queue: &mut Queue| queue.threads > own;
         let mut queue = match limit {
-            None => self
-                .ended
-                .wait_while(queue, busy)
-                .unwrap_or_else(PoisonError::into_inner),
+            None => ignore_poison(self.ended.wait_while(queue, busy)),
             Some(limit) => {
                 let waited = self.ended.wait_timeout_while(queue, limit, busy);
-                let mut queue = waited.unwrap_or_else(PoisonError::into_inner).0;
+                let mut queue = ignore_poison(waited).0;
                 let cancelled = self.take_cancelled(&mut queue);
                 drop(queue);
                 cancelled.iter().for_each(Job::cancel);

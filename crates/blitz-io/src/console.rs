@@ -304,9 +304,9 @@ impl RuntimeView {
 
     /// Who runs its tasks, and what each of them polls. Relief threads are not behind all workers if there are more of these than in the beginning.
     pub fn servers(&self) -> impl Iterator<Item = Server> {
-        self.0.cores_with_index().map(|(number, core)| Server {
+        self.0.cores.with_index().map(|(number, core)| Server {
             number,
-            worker: self.0.worker_of(number),
+            worker: self.0.cores.worker_of(number),
             relief_thread: core.now.relief_thread(),
             polling: Polling::of(core),
         })

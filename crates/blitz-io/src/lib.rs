@@ -82,12 +82,14 @@
 //!
 //! Linux, Windows, macOS, the BSDs, Android and iOS. On WebAssembly there are tasks, locks, channels, timers and pipes in memory, but no `net`, `fs`, `process` and `signal`. [What is tested how](https://github.com/blitz-rt/blitz/blob/main/docs/guide/platforms.md). Rust 1.85 or later.
 
+// The model checker builds the protocols only (it has no statics, no thread-locals, no sockets), and models do not use all of them.
+#![cfg_attr(loom, allow(dead_code, unused_imports))]
+
 // What locks and channels, a crate of their own, have in common with tasks, sockets and timers.
 #[cfg(all(test, loom))]
 use blitz_sync::modelling;
 use blitz_sync::{coop, waiters, wake_batch};
 
-// The model checker builds the protocols only: it has no statics, no thread-locals, no sockets.
 #[cfg(not(loom))]
 mod blocking;
 #[cfg(all(feature = "console", not(loom)))]
@@ -97,12 +99,10 @@ pub mod console;
 mod context;
 #[cfg(not(loom))]
 mod cpu;
-#[cfg_attr(loom, allow(dead_code, unused_imports))]
 mod driver;
 #[cfg(all(feature = "console", not(loom)))]
 mod ended;
 #[cfg(any(unix, windows))]
-#[cfg_attr(loom, allow(dead_code))]
 pub mod fs;
 #[cfg(not(loom))]
 pub mod future;
@@ -119,27 +119,22 @@ mod looks;
 pub mod macros;
 #[cfg(all(any(unix, windows), not(loom)))]
 pub mod net;
-#[cfg_attr(loom, allow(dead_code))]
 mod place;
 mod primitives;
 #[cfg(all(any(unix, windows), not(loom)))]
 pub mod process;
 #[cfg(not(loom))]
 pub mod runtime;
-#[cfg_attr(loom, allow(dead_code))]
 mod scheduler;
 #[cfg(not(loom))]
 mod scope;
-#[cfg_attr(loom, allow(dead_code))]
 pub mod shutdown;
 #[cfg(any(unix, windows))]
-#[cfg_attr(loom, allow(dead_code))]
 pub mod signal;
 #[cfg(not(loom))]
 pub mod stream;
 #[cfg(not(loom))]
 pub mod sync;
-#[cfg_attr(loom, allow(dead_code))]
 pub mod task;
 #[cfg(not(loom))]
 pub mod time;

@@ -7,7 +7,6 @@
 pub(crate) use on::{Now, Place, Polls, Seen, Tally};
 
 #[cfg(any(not(feature = "console"), loom))]
-#[cfg_attr(loom, allow(unused_imports, reason = "loom builds no workers"))]
 pub(crate) use off::{Now, Place, Polls, Seen, Tally};
 
 /// A task's part in a profile of the program that has spawned it: nothing, unless the engine is built with its profiler.

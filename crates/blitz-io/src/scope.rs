@@ -9,6 +9,7 @@
 
 use crate::context;
 use crate::place::Place;
+use crate::primitives::ignore_poison;
 use crate::runtime::Handle;
 use crate::scheduler::Shared;
 use crate::task::{AbortHandle, JoinError, JoinHandle};
@@ -18,7 +19,7 @@ use std::future::{Future, poll_fn};
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 
 /// Where tasks that borrow can be spawned; see [`scope`].
@@ -54,7 +55,7 @@ struct PartsInner {
 
 impl Parts {
     fn lock(&self) -> MutexGuard<'_, PartsInner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        ignore_poison(self.inner.lock())
     }
 
     fn abort_all(&self) {
@@ -133,7 +134,7 @@ impl<F: Future> Future for ScopedFuture<F> {
         // SAFETY: as above.
         let polled = unsafe { Pin::new_unchecked(&mut this.future) }.poll(cx);
         polled.map(|output| {
-            *this.output.lock().unwrap_or_else(PoisonError::into_inner) = Some(output);
+            *ignore_poison(this.output.lock()) = Some(output);
         })
     }
 }
@@ -295,11 +296,7 @@ impl<T> Future for ScopedJoinHandle<'_, T> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         Pin::new(&mut self.task).poll(cx).map_ok(|()| {
-            let output = self
-                .output
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .take();
+            let output = ignore_poison(self.output.lock()).take();
             output.expect("a task that is through has left its output")
         })
     }

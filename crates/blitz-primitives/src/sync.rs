@@ -15,6 +15,8 @@ pub use std::{
 #[cfg(not(loom))]
 pub use locks::{Condvar, Mutex};
 
+pub use locks::ignore_poison;
+
 /// What blocks, for code that is no part of a model: the standard library's. Their guards and errors are, in any case.
 ///
 /// The thread of a web page must not block, not even for a moment: the browser ends what tries to. With the feature `web_spin_lock`, and in a program whose page has

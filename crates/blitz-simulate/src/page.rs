@@ -4,6 +4,8 @@
 use crate::machine::{Machine, Waiting};
 use crate::program::{Program, Step, Times};
 use crate::world::mean_speedup;
+use blitz_core::text::plot::{Curve, Plot};
+use blitz_core::text::svg::Element;
 use blitz_core::text::{escape, human};
 use std::fmt::Write;
 
@@ -14,8 +16,8 @@ body{font:15px/1.5 system-ui,sans-serif;color:var(--text);background:var(--back)
 h1{font-size:1.4em}h2{font-size:1.1em;margin-top:2em}p{color:var(--soft)}
 table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}td,th{padding:3px 8px;text-align:right;border-bottom:1px solid var(--line)}
 td:first-child,th:first-child{text-align:left;overflow-wrap:anywhere}
-svg{width:100%;height:auto}svg text{font:12px system-ui,sans-serif;fill:var(--text)}.grid{stroke:var(--line)}
-.ideal{stroke:var(--soft);stroke-dasharray:3 4}.limit{stroke:var(--orange)}.simulated{stroke:var(--blue)}.curve{fill:none;stroke-width:2}
+svg{width:100%;height:auto}.scroll svg{min-width:640px}svg text{font:12px system-ui,sans-serif;fill:var(--text)}.grid{stroke:var(--line)}
+.line{fill:none;stroke:currentColor;stroke-width:2}.ideal{color:var(--soft);stroke-dasharray:3 4}.limit{color:var(--orange)}.simulated{color:var(--blue)}
 .scroll{overflow-x:auto}.bar{stroke:var(--back);stroke-width:.5}.on{fill:var(--orange)}.off{fill:var(--blue);opacity:.55}
 ";
 
@@ -55,62 +57,16 @@ pub fn html(title: &str, program: &Program, machine: &Machine, table: Option<&st
     )
 }
 
-/// A line of a plot: a class for its colour, a name, and a value for each number of cores.
-pub struct Curve {
-    /// `ideal`, `limit`, `simulated`, or any other that the page has a colour for.
-    pub class: &'static str,
-    /// For the legend.
-    pub name: String,
-    /// One for each of the cores.
-    pub values: Vec<f64>,
-}
-
-/// Speed-ups over cores, both by doublings, as an SVG element.
-pub fn plot(cores: &[usize], curves: &[Curve]) -> String {
-    const WIDTH: f64 = 640.0;
-    const HEIGHT: f64 = 380.0;
-    const LEFT: f64 = 44.0;
-    let bottom = HEIGHT - 40.0 - 18.0 * curves.len().div_ceil(2) as f64;
-    let most = cores.iter().copied().max().unwrap_or(2).max(2) as f64;
-    let doublings = most.log2();
-    let x_of = |cores: f64| LEFT + cores.max(1.0).log2() / doublings * (WIDTH - LEFT - 14.0);
-    let y_of =
-        |speedup: f64| bottom - (speedup.max(1.0).log2() / doublings).min(1.0) * (bottom - 14.0);
-    let mut svg = format!("<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\">");
-    for &count in cores {
-        let (x, y) = (x_of(count as f64), y_of(count as f64));
-        let _ = writeln!(
-            svg,
-            "<line class=\"grid\" x1=\"{x:.1}\" y1=\"14\" x2=\"{x:.1}\" y2=\"{bottom}\"/>\
-             <line class=\"grid\" x1=\"{LEFT}\" y1=\"{y:.1}\" x2=\"{:.1}\" y2=\"{y:.1}\"/>\
-             <text x=\"{x:.1}\" y=\"{}\" text-anchor=\"middle\">{count}</text>\
-             <text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{count}x</text>",
-            WIDTH - 14.0,
-            bottom + 16.0,
-            LEFT - 6.0,
-            y + 4.0
-        );
-    }
-    for (index, curve) in curves.iter().enumerate() {
-        let points: Vec<String> = cores
-            .iter()
-            .zip(&curve.values)
-            .map(|(&cores, &value)| format!("{:.1} {:.1}", x_of(cores as f64), y_of(value)))
-            .collect();
-        let x = LEFT + 300.0 * (index % 2) as f64;
-        let y = bottom + 40.0 + 18.0 * (index / 2) as f64;
-        let _ = writeln!(
-            svg,
-            "<path class=\"curve {0}\" d=\"M{1}\"/><path class=\"curve {0}\" d=\"M{x} {2} h20\"/><text x=\"{3}\" y=\"{y}\">{4}</text>",
-            curve.class,
-            points.join(" L"),
-            y - 4.0,
-            x + 26.0,
-            escape(&curve.name),
-        );
-    }
-    svg.push_str("</svg>\n");
-    svg
+/// Speed-ups over cores: a curve for each class, name and row of values, one for each of the cores.
+pub fn plot<const N: usize>(cores: &[usize], curves: [(&'static str, &str, Vec<f64>); N]) -> Plot {
+    let points = |values: Vec<f64>| cores.iter().map(|&cores| cores as f64).zip(values);
+    let curves = curves.map(|(class, name, values)| Curve {
+        class,
+        name: name.into(),
+        points: points(values).map(<[f64; 2]>::from).collect(),
+        dots: false,
+    });
+    Plot::of_speedups([640.0, 380.0], cores, curves.into())
 }
 
 fn speedups(program: &Program, machine: &Machine, span: u64) -> String {
@@ -129,23 +85,20 @@ fn speedups(program: &Program, machine: &Machine, span: u64) -> String {
     let limit: Vec<f64> = CORES
         .map(|cores| (cores as f64).min(work / span as f64))
         .into();
-    let curve = |class, name: &str, values: Vec<f64>| Curve {
-        class,
-        name: name.into(),
-        values,
-    };
-    let mut text = plot(
+    let plot = plot(
         &CORES,
-        &[
-            curve("ideal", "ideal", CORES.map(|cores| cores as f64).into()),
-            curve("limit", "at most: work and span", limit.clone()),
-            curve(
+        [
+            ("ideal", "ideal", CORES.map(|cores| cores as f64).into()),
+            ("limit", "at most: work and span", limit.clone()),
+            (
                 "simulated",
                 "simulated, with thefts and wakes",
                 simulated.clone(),
             ),
         ],
     );
+    let mut text = String::new();
+    plot.draw(&mut Element::picture(&mut text, plot.size, &plot.title));
     text.push_str("<table><tr><th>cores</th><th>simulated</th><th>at most</th></tr>\n");
     for ((cores, simulated), limit) in CORES.iter().zip(simulated).zip(limit) {
         let _ = writeln!(
@@ -324,24 +277,23 @@ pub(crate) fn picture(program: &Program) -> String {
     };
     layout.draw();
     let rows = layout.bars.iter().map(|bar| bar.row + 1).max().unwrap_or(1);
-    let mut svg = format!(
-        "<div class=\"scroll\"><svg viewBox=\"0 0 960 {}\" role=\"img\" style=\"min-width:640px\">",
-        rows * 12 + 4
-    );
+    let mut text = String::from("<div class=\"scroll\">");
+    let size = [960.0, (rows * 12 + 4) as f64];
+    let mut svg = Element::picture(&mut text, size, "Work and span");
     for bar in &layout.bars {
         let x = 960.0 * bar.begin as f64 / span as f64;
         let width = 960.0 * (bar.end - bar.begin) as f64 / span as f64;
-        let _ = writeln!(
-            svg,
-            "<rect class=\"bar {}\" x=\"{x:.2}\" y=\"{}\" width=\"{:.2}\" height=\"11\"><title>{}\n{} ({} of work)</title></rect>",
-            if bar.on_span { "on" } else { "off" },
-            bar.row * 12,
-            width.max(0.3),
-            escape(&program.places[bar.place]),
+        let class = if bar.on_span { "bar on" } else { "bar off" };
+        let size = [width.max(0.3), 11.0];
+        let mut drawn = svg.rect(class, [x, (bar.row * 12) as f64], size);
+        drawn.title(&format!(
+            "{}\n{} ({} of work)",
+            program.places[bar.place],
             human((bar.end - bar.begin) as f64),
             human(bar.work as f64),
-        );
+        ));
     }
-    svg.push_str("</svg></div>\n");
-    svg
+    drop(svg);
+    text.push_str("</div>\n");
+    text
 }

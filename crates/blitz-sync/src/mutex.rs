@@ -3,8 +3,8 @@
 use super::guard::{Hold, Lock, guard, projection};
 use super::permits::Permits;
 use crate::parking;
+use crate::primitives::error;
 use std::cell::UnsafeCell;
-use std::error::Error;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -69,13 +69,7 @@ impl<T: ?Sized> Lock for Mutex<T> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TryLockError(pub(super) ());
 
-impl fmt::Display for TryLockError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("somebody else has the lock")
-    }
-}
-
-impl Error for TryLockError {}
+error!(TryLockError, _ => "somebody else has the lock");
 
 guard! {
     mut

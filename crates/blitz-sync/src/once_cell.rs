@@ -9,8 +9,7 @@ mod models;
 use super::permits::{Permits, Refused};
 use super::place::{Place, Said, cell};
 use crate::primitives::const_fn;
-use std::error::Error;
-use std::fmt;
+use crate::primitives::error;
 use std::mem::MaybeUninit;
 
 /// A value that is computed when it is first needed, by an async function.
@@ -77,16 +76,9 @@ impl<T> SetError<T> {
     }
 }
 
-impl<T> fmt::Display for SetError<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            SetError::AlreadyInitializedError(_) => "the cell has a value already",
-            SetError::InitializingError(_) => "the cell is being initialised by another task",
-        })
-    }
-}
-
-impl<T: fmt::Debug> Error for SetError<T> {}
+error!(SetError<T: std::fmt::Debug>,
+    Self::AlreadyInitializedError(_) => "the cell has a value already",
+    Self::InitializingError(_) => "the cell is being initialised by another task");
 
 /// The right to write. Goes to the next when it is dropped.
 struct Writing<'a, T>(&'a OnceCell<T>);

@@ -32,7 +32,7 @@ use std::task::{Context, Poll, Waker, ready};
 
 /// What can go wrong.
 pub mod error {
-    use std::fmt;
+    use crate::primitives::error;
 
     /// The sender was dropped without sending, or the receiver was closed before.
     ///
@@ -47,13 +47,7 @@ pub mod error {
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct RecvError(pub(super) ());
 
-    impl fmt::Display for RecvError {
-        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("channel closed")
-        }
-    }
-
-    impl std::error::Error for RecvError {}
+    error!(RecvError, _ => "channel closed");
 
     /// Why [`Receiver::try_recv`](super::Receiver::try_recv) has nothing.
     ///
@@ -73,16 +67,7 @@ pub mod error {
         Closed,
     }
 
-    impl fmt::Display for TryRecvError {
-        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str(match self {
-                TryRecvError::Empty => "channel empty",
-                TryRecvError::Closed => "channel closed",
-            })
-        }
-    }
-
-    impl std::error::Error for TryRecvError {}
+    error!(TryRecvError, Self::Empty => "channel empty", Self::Closed => "channel closed");
 }
 
 /// What both halves share.

@@ -29,3 +29,19 @@ macro_rules! constant {
 }
 #[allow(unused_imports, reason = "one door for the whole crate")]
 pub(crate) use constant;
+
+/// What an error says. `<T>`: it gives a message back, which need not be something that can be printed.
+macro_rules! error {
+    ($name:ident $(<$T:ident $(: $bound:path)?>)?, $($shape:pat => $text:expr),+ $(,)?) => {
+        impl$(<$T>)? std::fmt::Display for $name$(<$T>)? {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(match self {
+                    $($shape => $text),+
+                })
+            }
+        }
+
+        impl$(<$T $(: $bound)?>)? std::error::Error for $name$(<$T>)? {}
+    };
+}
+pub(crate) use error;

@@ -4,8 +4,7 @@ use super::guard::{Hold, Lock, same_lock};
 use super::permits::{Acquire, Permits, Refused};
 use crate::parking;
 use crate::primitives::const_fn;
-use std::error::Error;
-use std::fmt;
+use crate::primitives::error;
 use std::sync::Arc;
 
 /// A number of permits, to limit how many do something at the same time.
@@ -59,13 +58,7 @@ impl Lock for Semaphore {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AcquireError(());
 
-impl fmt::Display for AcquireError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the semaphore has been closed")
-    }
-}
-
-impl Error for AcquireError {}
+error!(AcquireError, _ => "the semaphore has been closed");
 
 impl From<Refused> for AcquireError {
     fn from(_closed: Refused) -> Self {
@@ -91,16 +84,9 @@ pub enum TryAcquireError {
     NoPermits,
 }
 
-impl fmt::Display for TryAcquireError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            TryAcquireError::Closed => "the semaphore has been closed",
-            TryAcquireError::NoPermits => "the semaphore has not enough permits at the moment",
-        })
-    }
-}
-
-impl Error for TryAcquireError {}
+error!(TryAcquireError,
+    Self::Closed => "the semaphore has been closed",
+    Self::NoPermits => "the semaphore has not enough permits at the moment");
 
 impl From<Refused> for TryAcquireError {
     fn from(refused: Refused) -> Self {

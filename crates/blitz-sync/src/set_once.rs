@@ -9,11 +9,10 @@ mod models;
 
 use super::place::{Place, cell};
 use super::until::Until;
+use crate::primitives::error;
 use crate::primitives::{AtomicBool, Ordering, const_fn, constant};
 use crate::waiters::{State, Waiters};
 use blitz_primitives::flaw::Flaws;
-use std::error::Error;
-use std::fmt;
 use std::mem::MaybeUninit;
 
 /// A value that is set once, at most, and that tasks can wait for.
@@ -58,13 +57,7 @@ enum Flaw {
 #[derive(Debug, PartialEq, Eq)]
 pub struct SetOnceError<T>(pub T);
 
-impl<T> fmt::Display for SetOnceError<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("SetOnceError")
-    }
-}
-
-impl<T: fmt::Debug> Error for SetOnceError<T> {}
+error!(SetOnceError<T: std::fmt::Debug>, _ => "SetOnceError");
 
 impl<T> SetOnce<T> {
     const_fn! {

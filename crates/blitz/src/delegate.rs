@@ -9,9 +9,9 @@
 //! * [`unindexed_source!`] for sources that only know how to fall into two parts.
 //! * [`delegate_unindexed!`] and [`delegate_indexed!`] for a public type that wraps another parallel iterator in a field
 //!   `inner`.
-//!
+//! * [`copied_as_it_is!`] for types that are `Copy` whatever their parameters are.
 //! * [`clone_references!`] for a public type that holds an iterator over references in a field `inner`.
-//! * [`forward_to_base!`] for what a consumer, folder or producer answers as the one in its field `base` does.
+//! * [`forward_to_base!`] for what an iterator, consumer, folder or producer answers as the one in its field `base` does.
 //! * [`wrapping_callback!`] for the callback of an adaptor that wraps the producer of its base.
 //!
 //! Generics stand in square brackets, since a macro cannot match balanced angle brackets.
@@ -156,7 +156,21 @@ macro_rules! clone_references {
     };
 }
 
-/// Within the implementation of a consumer, a folder or a producer: passes the named questions on to the field `base`.
+/// Implements `Copy` for a type that holds references and numbers only. A derive would ask that what they lead to can be copied.
+macro_rules! copied_as_it_is {
+    ($name:ident<$($lifetime:lifetime,)? $($generic:ident),+>) => {
+        impl<$($generic),+> Clone for $name<$($lifetime,)? $($generic),+> {
+            #[inline]
+            fn clone(&self) -> Self {
+                *self
+            }
+        }
+
+        impl<$($generic),+> Copy for $name<$($lifetime,)? $($generic),+> {}
+    };
+}
+
+/// Within the implementation of an iterator, a consumer, a folder or a producer: passes the named questions on to the field `base`.
 macro_rules! forward_to_base {
     ($($question:ident)+) => {
         $($crate::delegate::forward_to_base! { @ $question })+
@@ -167,6 +181,33 @@ macro_rules! forward_to_base {
     (@ wants_first) => { $crate::delegate::forward_to_base! { @ wants_first -> bool } };
     (@ min_len) => { $crate::delegate::forward_to_base! { @ min_len -> usize } };
     (@ max_len) => { $crate::delegate::forward_to_base! { @ max_len -> usize } };
+    // Of a consumer with a base of the type `C`.
+    (@ outlet) => {
+        const HAS_OUTLET: bool = C::HAS_OUTLET;
+
+        #[inline]
+        fn outlet(&self) -> Option<&dyn $crate::iter::plumbing::Outlet<Self::Result>> {
+            self.base.outlet()
+        }
+    };
+    // Of an iterator with a base of the type `I`.
+    (@ opt_len) => {
+        fn opt_len(&self) -> Option<usize> {
+            self.base.opt_len()
+        }
+
+        const MAY_HAVE_LEN: bool = I::MAY_HAVE_LEN;
+        const MAY_LACK_LEN: bool = I::MAY_LACK_LEN;
+    };
+    // Of a producer with a base of the type `P`.
+    (@ wishes) => {
+        const HAS_WISHES: bool = P::HAS_WISHES;
+
+        #[inline]
+        fn wishes(&self) -> $crate::iter::plumbing::Wishes<'_> {
+            self.base.wishes()
+        }
+    };
     (@ $question:ident -> $answer:ty) => {
         #[inline]
         fn $question(&self) -> $answer {
@@ -206,6 +247,6 @@ macro_rules! wrapping_callback {
 }
 
 pub(crate) use {
-    clone_references, delegate_indexed, delegate_unindexed, forward_to_base, indexed_source,
-    unindexed_source, wrapping_callback,
+    clone_references, copied_as_it_is, delegate_indexed, delegate_unindexed, forward_to_base,
+    indexed_source, unindexed_source, wrapping_callback,
 };

@@ -55,12 +55,18 @@ pub struct IterMut<'a, T> {
 
 clone_references! { Iter of T }
 
+impl<T> IntoIter<T> {
+    pub(crate) fn of(value: Option<T>) -> Self {
+        IntoIter { value }
+    }
+}
+
 impl<T: Send> IntoParallelIterator for Option<T> {
     type Item = T;
     type Iter = IntoIter<T>;
 
     fn into_par_iter(self) -> Self::Iter {
-        IntoIter { value: self }
+        IntoIter::of(self)
     }
 }
 

@@ -12,9 +12,11 @@ mod blocking;
 mod calls;
 mod chains;
 mod current_thread;
+#[cfg(unix)]
 mod descriptors;
 mod dice;
 mod ends;
+#[cfg(unix)]
 mod forks;
 mod guests;
 mod idle_waits;
@@ -29,6 +31,7 @@ mod tracked;
 mod vehicles;
 
 pub use in_child::{CHILD, run_child};
+use in_child::{DESCRIPTORS, FORKS};
 
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
@@ -74,8 +77,8 @@ const SCENARIOS: [Scenario; 15] = [
     scenario("blocking", 4, blocking::run),
     scenario("current_thread", 4, current_thread::run),
     // Two that start a process each.
-    scenario(descriptors::NAME, 1, descriptors::run),
-    scenario(forks::NAME, 1, forks::run),
+    scenario(DESCRIPTORS, 1, |_, seed| in_child::run(DESCRIPTORS, seed)),
+    scenario(FORKS, 1, |_, seed| in_child::run(FORKS, seed)),
 ];
 
 const DRIVERS: usize = 6;

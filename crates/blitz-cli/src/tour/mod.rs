@@ -8,15 +8,16 @@ pub mod promises;
 pub mod section;
 pub mod waiting;
 
-use crate::chart::{Chart, short_count};
+use crate::chart::{Chart, class_of, short_count, shown_name};
 use crate::html;
 use crate::machine::Machine;
 use crate::second::target_directory;
-use crate::svg::{Plot, Series};
+use crate::svg::decades;
 use crate::terminal::{Ink, Progress, print, terminal};
 use crate::words::TourOptions;
 use blitz_bench::disturbance::Watch;
 use blitz_bench::report::{Row, SEQ};
+use blitz_core::text::plot::{Curve, Plot};
 use promises::Promise;
 use section::{Effort, Part, Section, find, measure, sizes};
 use std::process::{ExitCode, Stdio};
@@ -477,24 +478,31 @@ fn one_chart(title: &str, rows: &[Row]) -> Chart {
 
 /// Time relative to the plain loop over the number of elements.
 fn relative_plot(title: &str, rows: &[Row], bench: &str) -> Plot {
-    let series = [SEQ, "blitz", "rayon"].map(|lib| Series {
-        lib: lib.to_string(),
+    let relative = |size, lib| {
+        let seq = find(rows, bench, size, SEQ)?.ns;
+        let own = find(rows, bench, size, lib)?.ns;
+        (seq > 0.05).then(|| [size as f64, own / seq])
+    };
+    let curves = [SEQ, "blitz", "rayon"].map(|lib| Curve {
+        class: class_of(lib),
+        name: shown_name(lib).into(),
         points: sizes(rows, bench)
             .into_iter()
-            .filter_map(|size| {
-                let seq = find(rows, bench, size, SEQ)?.ns;
-                let own = find(rows, bench, size, lib)?.ns;
-                (seq > 0.05).then(|| (size as f64, own / seq))
-            })
+            .filter_map(|size| relative(size, lib))
             .collect(),
+        dots: true,
     });
+    let points = || curves.iter().flat_map(|curve| &curve.points);
+    let elements = |value| short_count(value as u64);
+    let times = |value| match value {
+        value if value >= 1.0 => format!("{value:.0}x"),
+        value => format!("{value}x"),
+    };
     Plot {
+        size: [400.0, 260.0],
         title: title.to_string(),
-        x_label: "elements".into(),
-        y_text: |value| match value {
-            value if value >= 1.0 => format!("{value:.0}x"),
-            value => format!("{value}x"),
-        },
-        series: series.into(),
+        x: decades(points().map(|point| point[0]), elements, "elements"),
+        y: decades(points().map(|point| point[1]), times, ""),
+        curves: curves.into(),
     }
 }

@@ -1,10 +1,10 @@
 //! One stop of the tour: measure in a child process, tell what came out.
 
 use crate::chart::Chart;
-use crate::svg::Plot;
 use crate::terminal::{Progress, print, terminal};
 use blitz_bench::child::{self, Failed, Outcome};
 use blitz_bench::report::Row;
+use blitz_core::text::plot::Plot;
 use std::process::Stdio;
 use std::time::Duration;
 

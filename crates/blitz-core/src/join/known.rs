@@ -1,8 +1,9 @@
-//! What a caller of `join` knows about the two halves.
+//! What a caller of `join` knows about the two halves, and they about themselves.
 
 use crate::console::Called;
 use crate::context::Context;
 use crate::site::Site;
+use std::marker::PhantomData;
 
 /// What a caller knows about the two halves.
 #[derive(Clone, Copy)]
@@ -68,5 +69,44 @@ impl Within {
 impl std::fmt::Debug for Within {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("Within").field(&self.is_loop()).finish()
+    }
+}
+
+/// Tells a closure of [`join_context`] whether it was moved to another thread.
+///
+/// ```
+/// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(2).build()?;
+/// pool.install(|| {
+///     // The left half runs where it was called.
+///     let (left, _right) = blitz_core::join_context(|left| left.migrated(), |right| right.migrated());
+///     assert!(!left);
+/// });
+/// # Ok::<(), blitz_core::ThreadPoolBuildError>(())
+/// ```
+#[derive(Debug)]
+pub struct FnContext {
+    migrated: bool,
+    /// Not `Send`, not `Sync`: it speaks about this thread.
+    _here: PhantomData<*mut ()>,
+}
+
+impl FnContext {
+    #[inline]
+    pub(crate) fn new(migrated: bool) -> Self {
+        FnContext {
+            migrated,
+            _here: PhantomData,
+        }
+    }
+
+    /// Does the closure run on another thread than the one that called `join_context`?
+    ///
+    /// ```
+    /// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    /// pool.install(|| blitz_core::join_context(|a| assert!(!a.migrated()), |b| assert!(!b.migrated())));
+    /// ```
+    #[inline]
+    pub fn migrated(&self) -> bool {
+        self.migrated
     }
 }

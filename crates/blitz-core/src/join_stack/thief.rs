@@ -2,14 +2,11 @@
 //!
 //! The word is here, and not in the fork's frame, which may die as soon as the owner sees `DONE`: a thief touches nothing of the frame after that.
 
-use super::{CAPACITY, Flaw, Job, JoinStack, Locked};
+use super::{Flaw, Job, JoinStack, Locked};
 use crate::context::Context;
 use crate::sync::{AtomicPtr, AtomicU32, Ordering};
 use blitz_primitives::fence;
 use blitz_primitives::flaw::Flaws;
-#[cfg(not(loom))]
-use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
-use std::ptr;
 
 /// The life of a stolen slot, in one word: phase, "the owner is parked", and who stole it.
 pub(super) mod state {
@@ -47,42 +44,10 @@ pub(crate) struct Slot {
     pub(super) begins: AtomicPtr<Context>,
     /// What runs in the thief's hands runs in this context.
     pub(super) context: Context,
-    flaws: Flaws<Flaw>,
+    pub(super) flaws: Flaws<Flaw>,
 }
 
 impl Slot {
-    /// `CAPACITY + 1` of them. All zeros, which the allocator gets from the kernel for nothing: most stacks use a few, and the others take no memory.
-    #[cfg(not(loom))]
-    pub(super) fn many(_flaws: Flaws<Flaw>) -> Box<[Slot]> {
-        let layout = Layout::array::<Slot>(CAPACITY + 1).expect("a few pages");
-        // SAFETY: not empty, and what is freed as a box is allocated as one. All zeros are null pointers, a state that is `FREE`, a
-        // context without a parent, and no flaws, which take no room.
-        unsafe {
-            let slots = alloc_zeroed(layout).cast::<Slot>();
-            if slots.is_null() {
-                handle_alloc_error(layout);
-            }
-            Box::from_raw(ptr::slice_from_raw_parts_mut(slots, CAPACITY + 1))
-        }
-    }
-
-    #[cfg(loom)]
-    pub(super) fn many(flaws: Flaws<Flaw>) -> Box<[Slot]> {
-        (0..=CAPACITY).map(|_| Slot::new(flaws)).collect()
-    }
-
-    #[cfg(loom)]
-    fn new(flaws: Flaws<Flaw>) -> Self {
-        Slot {
-            job: AtomicPtr::new(ptr::null_mut()),
-            state: AtomicU32::new(state::FREE),
-            level: AtomicU32::new(0),
-            begins: AtomicPtr::new(ptr::null_mut()),
-            context: Context::new(ptr::null()),
-            flaws,
-        }
-    }
-
     /// The context in which a thief runs this slot's job: what its owner waits for.
     pub(crate) fn context(&self) -> &Context {
         &self.context

@@ -6,7 +6,7 @@ use crate::context;
 use crate::process_fork::ThreadHandle;
 use crate::scope;
 use crate::seat::Seat;
-use crate::sync::locks::ignore_poison;
+use crate::sync::ignore_poison;
 use crate::thread_latch::ThreadLatch;
 use crate::worker;
 use std::sync::MutexGuard;

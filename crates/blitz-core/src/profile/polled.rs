@@ -10,7 +10,7 @@
 use super::path::Path;
 use super::strand::{Depth, Origin, Reached, Strand, Tally, pause};
 use crate::site::Site;
-use crate::sync::locks::ignore_poison;
+use crate::sync::ignore_poison;
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;

@@ -2,7 +2,7 @@
 
 use super::plot;
 use super::strand::{Origin, Reached, Role};
-use crate::text::{human, json_string};
+use crate::text::{human, json::object};
 use std::fmt;
 use std::time::Duration;
 
@@ -237,40 +237,36 @@ impl Profile {
     /// assert!(profile.to_json().contains("\"parallelism\""));
     /// ```
     pub fn to_json(&self) -> String {
-        let predictions: Vec<String> = CORES
-            .iter()
-            .map(|&cores| {
-                format!(
-                    "{{\"cores\":{cores},\"expected\":{:.3},\"limit\":{:.3}}}",
-                    self.speedup_expected(cores),
-                    self.speedup_limit(cores)
-                )
-            })
-            .collect();
-        let longest = self.longest.as_ref().map_or("null".to_string(), |longest| {
-            format!(
-                "{{\"ns\":{},\"origin\":{},\"label\":{}}}",
-                longest.time.as_nanos(),
-                json_string(&longest.origin),
-                longest.label.map_or("null".to_string(), json_string),
-            )
+        let mut out = String::new();
+        object(&mut out, |top| {
+            top.decimals("work_ns", Some(self.work_ns), 0);
+            top.decimals("span_ns", Some(self.span_ns), 0);
+            top.decimals("burdened_span_ns", Some(self.burdened_ns), 0);
+            top.decimals("elapsed_ns", Some(self.elapsed_ns), 0);
+            top.count("threads", self.threads as u64);
+            top.count("strands", self.strands);
+            top.count("forks", self.forks);
+            top.count("steals", self.steals);
+            top.number("parallelism", self.parallelism());
+            top.number("speedup_measured", self.speedup_measured());
+            match &self.longest {
+                None => top.null("longest_strand"),
+                Some(longest) => top.object("longest_strand", |strand| {
+                    strand.count("ns", longest.time.as_nanos() as u64);
+                    strand.text("origin", &longest.origin);
+                    match longest.label {
+                        None => strand.null("label"),
+                        Some(label) => strand.text("label", label),
+                    }
+                }),
+            }
+            top.objects("predictions", CORES, |prediction, cores| {
+                prediction.count("cores", cores as u64);
+                prediction.number("expected", self.speedup_expected(cores));
+                prediction.number("limit", self.speedup_limit(cores));
+            });
         });
-        format!(
-            "{{\"work_ns\":{:.0},\"span_ns\":{:.0},\"burdened_span_ns\":{:.0},\"elapsed_ns\":{:.0},\"threads\":{},\
-             \"strands\":{},\"forks\":{},\"steals\":{},\"parallelism\":{:.3},\"speedup_measured\":{:.3},\
-             \"longest_strand\":{longest},\"predictions\":[{}]}}",
-            self.work_ns,
-            self.span_ns,
-            self.burdened_ns,
-            self.elapsed_ns,
-            self.threads,
-            self.strands,
-            self.forks,
-            self.steals,
-            self.parallelism(),
-            self.speedup_measured(),
-            predictions.join(",")
-        )
+        out
     }
 
     /// A plot of the predicted speed-up on 2 to 256 cores, with the measured one, as an SVG document.

@@ -11,7 +11,7 @@ use super::polled::Told;
 use super::taken;
 use crate::seat;
 use crate::site::{Operation, Site};
-use crate::sync::locks::ignore_poison;
+use crate::sync::ignore_poison;
 use std::cell::Cell;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};

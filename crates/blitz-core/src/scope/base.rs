@@ -91,12 +91,9 @@ impl<'scope> Base<'scope> {
     /// Keeps the first panic.
     pub(super) fn panicked(&self, payload: Payload) {
         let boxed = Box::into_raw(Box::new(payload));
-        let kept = self.panic.compare_exchange(
-            ptr::null_mut(),
-            boxed,
-            Ordering::Release,
-            Ordering::Relaxed,
-        );
+        let (order, failed) = (Ordering::Release, Ordering::Relaxed);
+        let panic = &self.panic;
+        let kept = panic.compare_exchange(ptr::null_mut(), boxed, order, failed);
         if kept.is_err() {
             // SAFETY: made a moment ago, and nobody else has it.
             let late = unsafe { Box::from_raw(boxed) };

@@ -2,11 +2,11 @@
 
 use super::Seat;
 use crate::context::Context;
+use crate::events;
 use crate::inherited;
 use crate::join_stack::Began;
 use crate::profile;
 use crate::task::TaskRef;
-use crate::trace::{self, Kind};
 
 impl Seat {
     /// The context of the code that the occupant runs.
@@ -147,9 +147,9 @@ impl Seat {
     /// # Safety
     /// The caller occupies the seat.
     pub(crate) unsafe fn run_task(&self, task: TaskRef) {
-        self.stats.executed.one();
-        let _run = trace::span(Kind::Run, 0);
         // SAFETY: passed on. Tasks do not unwind.
-        unsafe { self.run_in(task.context(), || task.run()) };
+        events::runs(self, || unsafe {
+            self.run_in(task.context(), || task.run())
+        });
     }
 }

@@ -1,39 +1,50 @@
 //! The trace in the format that Chrome's tracing page and Perfetto read: a list of events as JSON.
 
-use crate::text::json_string;
+use super::timeline::{Event, Kind, Phase, Trace};
+use crate::text::json::{Object, object};
 
-use super::timeline::{Kind, Phase, Trace};
-
-/// The document.
+/// The document, an event a line.
 pub(super) fn json(trace: &Trace) -> String {
-    let mut entries = Vec::new();
+    let mut out = String::from("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
     for (index, thread) in trace.threads().iter().enumerate() {
-        let tid = index + 1;
-        entries.push(format!(
-            "{{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":1,\"tid\":{tid},\"args\":{{\"name\":{}}}}}",
-            json_string(thread.name())
-        ));
+        let tid = index as u64 + 1;
+        out.push_str(if index == 0 { "\n" } else { ",\n" });
+        object(&mut out, |entry| {
+            entry.text("name", "thread_name");
+            entry.text("ph", "M");
+            entry.count("pid", 1);
+            entry.count("tid", tid);
+            entry.object("args", |about| about.text("name", thread.name()));
+        });
         for event in thread.events() {
-            let phase = match event.phase {
-                Phase::Begin => "\"ph\":\"B\"",
-                Phase::End => "\"ph\":\"E\"",
-                Phase::Instant => "\"ph\":\"i\",\"s\":\"t\"",
-            };
-            let about = match (event.kind, event.phase) {
-                (_, Phase::End) => String::new(),
-                (Kind::Steal, _) => format!(",\"args\":{{\"from seat\":{}}}", event.about),
-                (Kind::Guest, _) => format!(",\"args\":{{\"seat\":{}}}", event.about),
-                _ => String::new(),
-            };
-            entries.push(format!(
-                "{{\"name\":\"{}\",\"cat\":\"blitz\",{phase},\"ts\":{:.3},\"pid\":1,\"tid\":{tid}{about}}}",
-                event.kind.name(),
-                event.at.as_secs_f64() * 1e6,
-            ));
+            out.push_str(",\n");
+            object(&mut out, |entry| write(entry, event, tid));
         }
     }
-    format!(
-        "{{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n{}\n]}}\n",
-        entries.join(",\n")
-    )
+    out.push_str("\n]}\n");
+    out
+}
+
+fn write(entry: &mut Object<'_>, event: &Event, tid: u64) {
+    entry.text("name", event.kind.name());
+    entry.text("cat", "blitz");
+    match event.phase {
+        Phase::Begin => entry.text("ph", "B"),
+        Phase::End => entry.text("ph", "E"),
+        Phase::Instant => {
+            entry.text("ph", "i");
+            // A mark in the row of this thread only.
+            entry.text("s", "t");
+        }
+    }
+    entry.decimals("ts", Some(event.at.as_secs_f64() * 1e6), 3);
+    entry.count("pid", 1);
+    entry.count("tid", tid);
+    let about = match (event.kind, event.phase) {
+        (_, Phase::End) => return,
+        (Kind::Steal, _) => "from seat",
+        (Kind::Guest, _) => "seat",
+        _ => return,
+    };
+    entry.object("args", |args| args.count(about, u64::from(event.about)));
 }

@@ -8,7 +8,7 @@
 use super::timeline::{Kind, Phase};
 use crate::clock::ticks;
 use crate::sync::AtomicU64;
-use crate::sync::locks::ignore_poison;
+use crate::sync::ignore_poison;
 use std::cell::RefCell;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};

@@ -1,7 +1,7 @@
 //! The trace as a picture: a lane per thread, states as bars, events as marks.
 
 use super::timeline::{Kind, Phase, Timeline, Trace};
-use crate::text::escape;
+use crate::text::svg::{Anchor, Element};
 use std::time::Duration;
 
 const WIDTH: f64 = 960.0;
@@ -27,48 +27,40 @@ const MARKS: [Kind; 4] = [Kind::Steal, Kind::Wake, Kind::Expose, Kind::Force];
 /// The document.
 pub(super) fn picture(trace: &Trace) -> String {
     let lanes = trace.threads().len();
-    let height = TOP + LANE * lanes as f64 + 58.0;
+    let bottom = TOP + LANE * lanes as f64 + 4.0;
     let scale = Scale(trace.elapsed());
-    let mut body = String::new();
+    let in_all = format!("{}, {lanes} threads", ms(trace.elapsed()));
+    let title = "What the threads did";
+    let mut out = String::new();
+    let mut svg = Element::document(&mut out, [WIDTH, bottom + 54.0], title, STYLE);
+    svg.text("", [0.0, 16.0], Anchor::Start, &in_all);
     for (index, thread) in trace.threads().iter().enumerate() {
         let y = TOP + LANE * index as f64;
         let name: String = thread.name().chars().take(18).collect();
-        body.push_str(&format!(
-            "<text x=\"0\" y=\"{}\">{}</text>\n",
-            y + 18.0,
-            escape(&name)
-        ));
-        body.push_str(&lane(thread, y, scale));
+        svg.text("", [0.0, y + 18.0], Anchor::Start, &name);
+        lane(&mut svg, thread, y, scale);
     }
-    let bottom = TOP + LANE * lanes as f64 + 4.0;
     for fifth in 0..=5 {
         let at = trace.elapsed().mul_f64(f64::from(fifth) / 5.0);
         let x = scale.x(at);
-        let anchor = if fifth == 5 { "end" } else { "middle" };
-        body.push_str(&format!(
-            "<line class=\"axis\" x1=\"{x:.1}\" y1=\"{bottom}\" x2=\"{x:.1}\" y2=\"{}\"/>\
-             <text x=\"{x:.1}\" y=\"{}\" text-anchor=\"{anchor}\">{:.2} ms</text>\n",
-            bottom + 5.0,
-            bottom + 18.0,
-            at.as_secs_f64() * 1e3
-        ));
+        svg.line("axis", [x, bottom], [x, bottom + 5.0]);
+        let anchor = match fifth {
+            5 => Anchor::End,
+            _ => Anchor::Middle,
+        };
+        svg.text("", [x, bottom + 18.0], anchor, &ms(at));
     }
     for (index, kind) in STATES.into_iter().chain(MARKS).enumerate() {
-        let x = NAME + 88.0 * index as f64;
-        let y = bottom + 34.0;
-        let name = kind.name();
-        body.push_str(&format!(
-            "<rect class=\"{name}\" x=\"{x}\" y=\"{y}\" width=\"12\" height=\"12\"/><text x=\"{}\" y=\"{}\">{name}</text>\n",
-            x + 17.0,
-            y + 10.0
-        ));
+        let (x, y) = (NAME + 88.0 * index as f64, bottom + 34.0);
+        svg.rect(kind.name(), [x, y], [12.0; 2]);
+        svg.text("", [x + 17.0, y + 10.0], Anchor::Start, kind.name());
     }
-    format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\">\n\
-         <title>What the threads did</title>\n<style>{STYLE}</style>\n\
-         <text x=\"0\" y=\"16\">{:.2} ms, {lanes} threads</text>\n{body}</svg>\n",
-        trace.elapsed().as_secs_f64() * 1e3
-    )
+    drop(svg);
+    out
+}
+
+fn ms(time: Duration) -> String {
+    format!("{:.2} ms", time.as_secs_f64() * 1e3)
 }
 
 #[derive(Clone, Copy)]
@@ -81,10 +73,13 @@ impl Scale {
     }
 }
 
+/// A rectangle to draw: its class, where, and how large.
+type Bar = (&'static str, [f64; 2], [f64; 2]);
+
 /// One thread: states first, those inside of others thinner and on top, then marks.
-fn lane(thread: &Timeline, y: f64, scale: Scale) -> String {
-    let mut bars = String::new();
-    let mut marks = String::new();
+fn lane(svg: &mut Element<'_>, thread: &Timeline, y: f64, scale: Scale) {
+    let mut bars: Vec<Bar> = Vec::new();
+    let mut marks: Vec<Bar> = Vec::new();
     // Beginnings that have no end yet: the kind, and when.
     let mut open: Vec<(Kind, Duration)> = Vec::new();
     // Bars and marks narrower than this would be drawn thousands of times at the same place.
@@ -104,17 +99,8 @@ fn lane(thread: &Timeline, y: f64, scale: Scale) -> String {
                 }
                 last_bar = (end, depth);
                 let inset = 2.0 * depth.min(6) as f64;
-                // What ends first is drawn first, and lies inside: so it goes on top, that is, last.
-                bars.insert_str(
-                    0,
-                    &format!(
-                        "<rect class=\"{}\" x=\"{x:.2}\" y=\"{}\" width=\"{:.2}\" height=\"{}\"/>\n",
-                        kind.name(),
-                        y + inset,
-                        (end - x).max(0.3),
-                        28.0 - 2.0 * inset
-                    ),
-                );
+                let size = [(end - x).max(0.3), 28.0 - 2.0 * inset];
+                bars.push((kind.name(), [x, y + inset], size));
             }
             Phase::Instant => {
                 let x = scale.x(event.at);
@@ -122,13 +108,12 @@ fn lane(thread: &Timeline, y: f64, scale: Scale) -> String {
                     continue;
                 }
                 last_mark = x;
-                marks.push_str(&format!(
-                    "<rect class=\"{}\" x=\"{x:.2}\" y=\"{}\" width=\"1.6\" height=\"8\"/>\n",
-                    event.kind.name(),
-                    y + 30.0
-                ));
+                marks.push((event.kind.name(), [x, y + 30.0], [1.6, 8.0]));
             }
         }
     }
-    bars + &marks
+    // What ends first lies inside: so it goes on top, that is, last.
+    for (class, at, size) in bars.into_iter().rev().chain(marks) {
+        svg.rect(class, at, size);
+    }
 }

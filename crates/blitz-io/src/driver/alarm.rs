@@ -17,9 +17,8 @@
 //! course of the clock, or releases a clock that it kept from jumping, declares the setting of the device invalid
 //! ([`Alarm::forget`]) and then interrupts the wait. The next wait sets the device by the clock as it runs now.
 
-use crate::primitives::{AtomicBool, Mutex, Ordering, fence};
+use crate::primitives::{AtomicBool, Mutex, Ordering, fence, ignore_poison};
 use blitz_core::checking::Flaws;
-use std::sync::PoisonError;
 use std::time::Duration;
 
 #[cfg(all(test, loom))]
@@ -97,7 +96,7 @@ impl<D: Device> Alarm<D> {
         self.attended.store(true, Ordering::Relaxed);
         self.say_then_look();
         let hasty = self.flaws.has(Flaw::LooksBeforeTheLock).then(&next_look);
-        let mut set_to = self.set_to.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut set_to = ignore_poison(self.set_to.lock());
         let next = hasty.unwrap_or_else(next_look);
         let until = (next != u64::MAX).then(|| until(next)).flatten();
         let Some(until) = until else {
@@ -123,7 +122,7 @@ impl<D: Device> Alarm<D> {
     /// The clock goes otherwise than before: no tick is where it was. The caller interrupts the waiting thread afterwards.
     pub(super) fn forget(&self) {
         if !self.flaws.has(Flaw::TrustsTheOldSetting) {
-            *self.set_to.lock().unwrap_or_else(PoisonError::into_inner) = u64::MAX;
+            *ignore_poison(self.set_to.lock()) = u64::MAX;
         }
     }
 
@@ -138,7 +137,7 @@ impl<D: Device> Alarm<D> {
         if !self.attended.load(Ordering::Relaxed) {
             return false;
         }
-        let mut set_to = self.set_to.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut set_to = ignore_poison(self.set_to.lock());
         if when >= *set_to {
             return false;
         }

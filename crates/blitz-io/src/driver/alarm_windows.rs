@@ -6,11 +6,12 @@
 //! A call may come too late, when the timer already belongs to another driver or to none. It is then an interrupt for nothing.
 
 use super::Device;
+use crate::primitives::ignore_poison;
 use std::ffi::c_void;
 use std::io;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use windows_sys::Win32::Foundation::{CloseHandle, HANDLE};
 use windows_sys::Win32::System::Threading::{
@@ -82,10 +83,7 @@ impl Station {
 
     fn is_for(&self, interrupter: Option<Arc<mio::Waker>>) {
         let place = self.interrupts.lock();
-        let before = std::mem::replace(
-            &mut *place.unwrap_or_else(PoisonError::into_inner),
-            interrupter,
-        );
+        let before = std::mem::replace(&mut *ignore_poison(place), interrupter);
         drop(before);
     }
 }
@@ -96,7 +94,7 @@ unsafe extern "system" fn goes_off(station: *mut c_void, _: bool) {
     // Before the driver is woken, so that it sees it.
     station.has_gone_off.store(true, Ordering::Release);
     let interrupter = station.interrupts.lock();
-    let interrupter = interrupter.unwrap_or_else(PoisonError::into_inner).clone();
+    let interrupter = ignore_poison(interrupter).clone();
     if let Some(interrupter) = interrupter {
         // There is nobody here to tell of an error, and memory is all that can be missing.
         let _ = interrupter.wake();
@@ -113,7 +111,7 @@ impl SystemDevice {
         _token: mio::Token,
         interrupter: &Arc<mio::Waker>,
     ) -> io::Result<Self> {
-        let idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let idle = ignore_poison(IDLE.lock()).pop();
         let station = idle.map_or_else(Station::new, Ok)?;
         station.is_for(Some(Arc::clone(interrupter)));
         Ok(SystemDevice(station))
@@ -125,9 +123,7 @@ impl Drop for SystemDevice {
         // SAFETY: the timer is open.
         unsafe { CancelWaitableTimer(self.0.timer) };
         self.0.is_for(None);
-        IDLE.lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(self.0);
+        ignore_poison(IDLE.lock()).push(self.0);
     }
 }
 

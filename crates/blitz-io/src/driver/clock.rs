@@ -9,8 +9,9 @@
 //! delivered. The driver has to be told of that, and of every other change; so users change the clock through the driver's handle.
 
 use super::timers::{nanos_of, tick_after};
+use crate::primitives::ignore_poison;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 /// How many clocks do not show the system's time: the shortcut of everybody else.
@@ -184,7 +185,7 @@ impl Clock {
     }
 
     fn course(&self) -> MutexGuard<'_, Course> {
-        self.0.course.lock().unwrap_or_else(PoisonError::into_inner)
+        ignore_poison(self.0.course.lock())
     }
 }
 

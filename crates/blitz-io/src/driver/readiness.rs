@@ -227,7 +227,6 @@ impl Readiness {
     }
 
     /// Something is probably true, although there has been no event. If it is not, an operation will find that out and forget it.
-    #[cfg_attr(loom, allow(dead_code))]
     pub(crate) fn assume(&self, ready: Ready) {
         self.change(|word| word | u64::from(ready.0));
     }

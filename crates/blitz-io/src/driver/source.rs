@@ -8,12 +8,12 @@
 //! sees the word.
 
 use super::readiness::{Flaw, Readiness, Ready, Seen};
-use crate::primitives::{Mutex, Ordering, atomic::AtomicUsize};
+use crate::primitives::{Mutex, Ordering, atomic::AtomicUsize, ignore_poison};
 use crate::wake_batch::WakeBatch;
 use crate::waker_place::leave;
 use blitz_core::checking::Flaws;
 use slab::Slab;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 #[cfg(all(test, loom))]
@@ -68,7 +68,8 @@ impl Source {
     }
 
     fn locked<R>(&self, access: impl FnOnce(&mut Waiters) -> R) -> R {
-        access(&mut self.waiters.lock().unwrap_or_else(PoisonError::into_inner))
+        let mut guarded = ignore_poison(self.waiters.lock());
+        access(&mut guarded)
     }
 
     /// The driver has had an event: remembers it and collects the wakers.
@@ -204,7 +205,8 @@ impl Sources {
     }
 
     fn locked<R>(&self, access: impl FnOnce(&mut Table) -> R) -> R {
-        access(&mut self.table.lock().unwrap_or_else(PoisonError::into_inner))
+        let mut guarded = ignore_poison(self.table.lock());
+        access(&mut guarded)
     }
 
     /// Whether there are any.

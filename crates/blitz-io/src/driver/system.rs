@@ -2,9 +2,10 @@
 //!
 //! Without threads nobody can interrupt a wait that has begun. One that has a time-out just sleeps; one that has none would never end, and says so.
 
+use crate::primitives::ignore_poison;
 use crate::runtime::has_threads;
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +20,7 @@ struct Bell {
 
 impl Bell {
     fn rung(&self) -> MutexGuard<'_, Option<Token>> {
-        self.rung.lock().unwrap_or_else(PoisonError::into_inner)
+        ignore_poison(self.rung.lock())
     }
 
     fn wait(&self, time_out: Option<Duration>) -> Option<Token> {
@@ -39,11 +40,11 @@ impl Bell {
         let mut rung = match time_out {
             Some(limit) => {
                 let waited = self.heard.wait_timeout_while(rung, limit, is_silent);
-                waited.unwrap_or_else(PoisonError::into_inner).0
+                ignore_poison(waited).0
             }
             None => {
                 let waited = self.heard.wait_while(rung, is_silent);
-                waited.unwrap_or_else(PoisonError::into_inner)
+                ignore_poison(waited)
             }
         };
         rung.take()

@@ -11,12 +11,12 @@
 //! step in which it says that it has ended, or that there is room. A job that is dropped instead of run, because the runtime
 //! ends, says so when it is dropped.
 
-use crate::primitives::Mutex;
+use crate::primitives::{Mutex, ignore_poison};
 use blitz_core::checking::Flaws;
 use std::io::{self, IoSlice, SeekFrom};
 use std::mem::MaybeUninit;
 use std::ptr;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 #[cfg(all(test, loom))]
@@ -151,7 +151,8 @@ impl Shared {
     }
 
     pub(super) fn with<R>(&self, access: impl FnOnce(&mut State) -> R) -> R {
-        access(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+        let mut guarded = ignore_poison(self.state.lock());
+        access(&mut guarded)
     }
 
     /// As [`with`](Self::with), for somebody who may have to wait and leaves a waker then. It is cloned before the lock is taken, and dropped after it if it is not needed: both are somebody

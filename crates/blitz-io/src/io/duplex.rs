@@ -4,9 +4,10 @@
 
 use super::simplex::{Outcome, SimplexStream};
 use super::{AsyncRead, AsyncWrite, ReadBuf};
+use crate::primitives::ignore_poison;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll};
 
 /// Two ends of a connection, each of which reads what the other writes. Up to `max_buf_size` bytes can be on their way in each direction; a
@@ -68,7 +69,7 @@ pub struct DuplexStream {
 }
 
 fn lock(pipe: &Mutex<SimplexStream>) -> MutexGuard<'_, SimplexStream> {
-    pipe.lock().unwrap_or_else(PoisonError::into_inner)
+    ignore_poison(pipe.lock())
 }
 
 impl AsyncRead for DuplexStream {

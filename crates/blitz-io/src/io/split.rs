@@ -5,10 +5,11 @@
 //! [`TcpStream::into_split`](crate::net::TcpStream::into_split).
 
 use super::{AsyncRead, AsyncWrite, ReadBuf};
+use crate::primitives::ignore_poison;
 use std::fmt;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
 /// Splits a stream into a half that reads and a half that writes.
@@ -93,7 +94,7 @@ unsafe impl<T: Sync> Sync for WriteHalf<T> {}
 
 /// Uses the stream. After a panic in it, it is as good as it ever was.
 fn with<T, R>(stream: &Mutex<T>, operation: impl FnOnce(Pin<&mut T>) -> R) -> R {
-    let mut stream = stream.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut stream = ignore_poison(stream.lock());
     // SAFETY: it is where it was put by `split`, in memory that the halves share, and only `unsplit` takes it out again, for those that may be moved.
     operation(unsafe { Pin::new_unchecked(&mut *stream) })
 }
@@ -119,7 +120,7 @@ impl<T> ReadHalf<T> {
         );
         drop(wr);
         let stream = Arc::into_inner(self.0).expect("a stream has two halves");
-        stream.into_inner().unwrap_or_else(PoisonError::into_inner)
+        ignore_poison(stream.into_inner())
     }
 }
 

@@ -8,8 +8,9 @@
 
 use super::exit::Watch;
 use crate::coop;
+use crate::primitives::ignore_poison;
 use std::process::Child;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Wake, Waker};
 
 /// Sees to it that a child is reaped.
@@ -23,7 +24,7 @@ impl Orphan {
     /// Reaps the child if it has ended, and otherwise waits for that.
     fn look(self: &Arc<Self>) {
         let waker = Waker::from(Arc::clone(self));
-        let mut place = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut place = ignore_poison(self.0.lock());
         let Some((child, watch)) = &mut *place else {
             return;
         };
@@ -51,7 +52,7 @@ impl Wake for Orphan {
 static LEFT_BEHIND: Mutex<Vec<Child>> = Mutex::new(Vec::new());
 
 fn left_behind() -> MutexGuard<'static, Vec<Child>> {
-    LEFT_BEHIND.lock().unwrap_or_else(PoisonError::into_inner)
+    ignore_poison(LEFT_BEHIND.lock())
 }
 
 /// There is no runtime to watch this child. One that cannot be waited for is forgotten.

@@ -108,7 +108,7 @@ struct Driving<'a> {
 
 impl Drop for Driving<'_> {
     fn drop(&mut self) {
-        self.shared.core(0).was_busy();
+        self.shared.cores[0].was_busy();
         Scheduler::leave_worker(self.before);
         // SAFETY: entered by `block_on_current`.
         unsafe { self.shared.driver.leave() };
@@ -123,7 +123,7 @@ fn drive<F: Future>(shared: &Arc<Shared>, mut polled: Polled<'_, F>) -> F::Outpu
         before: shared.enter_worker(0),
     };
     let driver = &driving.shared.driver;
-    shared.core(0).is_busy();
+    shared.cores[0].is_busy();
     if let Some(output) = polled.poll_if_woken() {
         return output;
     }
@@ -160,10 +160,10 @@ fn drive<F: Future>(shared: &Arc<Shared>, mut polled: Polled<'_, F>) -> F::Outpu
             unsafe { driver.look_inside() };
         } else {
             shared.assert_of_this_process();
-            shared.core(0).falls_asleep();
+            shared.cores[0].falls_asleep();
             // SAFETY: entered.
             sleep_elsewhere(|| unsafe { driver.block() });
-            shared.core(0).is_busy();
+            shared.cores[0].is_busy();
         }
         hooks::call(&shared.hooks.unpark);
     }

@@ -1,6 +1,7 @@
 //! Threads that wait for their turn to drive a current-thread runtime.
 
-use std::sync::{Mutex, PoisonError};
+use crate::primitives::ignore_poison;
+use std::sync::Mutex;
 use std::thread::{Thread, ThreadId};
 
 /// See the module's documentation.
@@ -11,16 +12,13 @@ impl Drivers {
     /// The thread wants to be told when the driver is free, until the guard is dropped.
     pub(super) fn wait(&self, thread: Thread) -> Waiting<'_> {
         let id = thread.id();
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(thread);
+        ignore_poison(self.0.lock()).push(thread);
         Waiting { drivers: self, id }
     }
 
     /// The driver is free.
     pub(super) fn next(&self) {
-        let waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let waiting = ignore_poison(self.0.lock());
         waiting.iter().for_each(Thread::unpark);
     }
 }
@@ -32,11 +30,7 @@ pub(super) struct Waiting<'a> {
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        let mut waiting = self
-            .drivers
-            .0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = ignore_poison(self.drivers.0.lock());
         waiting.retain(|thread| thread.id() != self.id);
     }
 }

@@ -82,6 +82,6 @@ pub enum RuntimeFlavor {
 pub fn worker_index() -> Option<usize> {
     Scheduler::of_worker(|scheduler| {
         let (_, index) = scheduler.my_core()?;
-        scheduler.worker_of(index)
+        scheduler.cores.worker_of(index)
     })?
 }

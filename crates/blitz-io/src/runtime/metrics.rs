@@ -138,7 +138,7 @@ impl RuntimeMetrics {
 
     #[track_caller]
     fn worker(&self, index: usize) -> &Core {
-        let core = self.shared.worker_core(index);
+        let core = self.shared.cores.of_worker(index);
         match core.filter(|_| index < self.num_workers()) {
             Some(core) => core,
             None => panic!("there is no worker {index}"),
@@ -223,9 +223,9 @@ pub struct Metrics {
 impl Metrics {
     pub(crate) fn of(shared: &Shared) -> Self {
         let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        let workers = (0..shared.workers()).filter_map(|worker| shared.worker_core(worker));
+        let workers = (0..shared.workers()).filter_map(|worker| shared.cores.of_worker(worker));
         let workers = workers
-            .chain(shared.relief_cores())
+            .chain(shared.cores.of_reliefs())
             .map(|core| WorkerMetrics {
                 polled: read(&core.counts.polled),
                 stolen: read(&core.counts.stolen),

@@ -14,15 +14,15 @@ use super::lending::Lending;
 use super::line::Line;
 use super::load_estimate::LoadEstimate;
 use super::ring::{CAPACITY, Full, Ring};
+use super::service::Service;
 use crate::looks::Looks;
 use crate::place::Now;
 use crate::primitives::AtomicU64;
 use crate::task::{Header, Queued};
 use blitz_core::demand::{ticks, ticks_per_us};
-use blitz_core::rows::Rows;
 use crossbeam_utils::CachePadded;
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// Tasks from the slot before the ring gets its turn.
 const MAX_IN_A_ROW: u32 = 3;
@@ -52,12 +52,10 @@ enum Ready {
 pub(crate) struct Core {
     ready: Ready,
     slot: AtomicPtr<Header>,
-    /// The owner runs tasks, and gets to the next one soon.
-    ///
     /// Read by outsiders while they queue tasks: not beside what the owner writes all the time.
-    serving: CachePadded<AtomicBool>,
-    /// Twice the owner's looks for a task; odd while it is in a slice.
-    progress: AtomicU64,
+    pub(crate) service: CachePadded<Service>,
+    /// How many times the owner has looked for a task.
+    looks_for_tasks: AtomicU64,
     // The owner's own.
     in_a_row: Cell<u32>,
     /// Whether the owner is in a computation that may take long: it will not get to its tasks soon.
@@ -91,23 +89,14 @@ pub(crate) struct Core {
 // SAFETY: the cells are the owner's, and the methods that use them are `unsafe` for that reason.
 unsafe impl Sync for Core {}
 
-/// One for each thread, in memory of their own.
-pub(crate) type Cores = Rows<CachePadded<Core>>;
-
-/// For `count` threads.
-pub(crate) fn all(count: usize, seed: u64) -> Cores {
-    (0..count).map(|index| one(index, seed)).collect()
-}
-
-/// One of them.
-pub(crate) fn one(index: usize, seed: u64) -> CachePadded<Core> {
+/// The one with this index.
+pub(super) fn one(index: usize, seed: u64) -> CachePadded<Core> {
     made_of(Ready::Ring(Ring::new()), index, seed)
 }
 
 /// The one of a current-thread runtime.
-pub(crate) fn alone(seed: u64) -> Cores {
-    let line = Ready::Line(Line::default());
-    std::iter::once(made_of(line, 0, seed)).collect()
+pub(super) fn alone(seed: u64) -> CachePadded<Core> {
+    made_of(Ready::Line(Line::default()), 0, seed)
 }
 
 fn made_of(ready: Ready, index: usize, seed: u64) -> CachePadded<Core> {
@@ -154,8 +143,8 @@ impl Core {
         let core = Core {
             ready,
             slot: AtomicPtr::new(std::ptr::null_mut()),
-            serving: CachePadded::new(AtomicBool::new(false)),
-            progress: AtomicU64::new(0),
+            service: CachePadded::new(Service::new()),
+            looks_for_tasks: AtomicU64::new(0),
             fed: Cell::new(false),
             in_a_row: Cell::new(0),
             computes: Cell::new(false),
@@ -184,53 +173,16 @@ impl Core {
         self.len() > 0 || !self.slot.load(Ordering::SeqCst).is_null()
     }
 
-    /// Does the owner run tasks?
-    #[inline]
-    pub(crate) fn is_serving(&self) -> bool {
-        self.serving.load(Ordering::Relaxed)
-    }
-
-    /// It does, or does not any more. For the owner.
-    #[inline]
-    pub(crate) fn set_serving(&self, serving: bool) {
-        // A store of the same value would take the line away from readers.
-        if self.is_serving() != serving {
-            self.serving.store(serving, Ordering::Relaxed);
-        }
-    }
-
-    /// How far the owner has come. As long as it stays the same and odd, the owner is in one poll, or about there.
+    /// How far the owner has come; odd while it is in a slice. As long as it stays the same and odd, the owner is in one poll, or about there.
     pub(crate) fn progress(&self) -> u64 {
-        self.progress.load(Ordering::Relaxed)
-    }
-
-    /// Is the owner in a slice: in a poll, or between two of them?
-    #[inline]
-    pub(crate) fn is_in_slice(&self) -> bool {
-        self.progress() & 1 == 1
-    }
-
-    /// Is the owner in a poll that has been found to take long?
-    pub(crate) fn is_stuck(&self) -> bool {
-        self.is_in_slice() && !self.is_serving()
-    }
-
-    /// The owner begins a slice.
-    pub(crate) fn slice_begins(&self) {
-        self.progress.store(self.progress() | 1, Ordering::Relaxed);
-    }
-
-    /// The owner's slice is over, or goes on without the core, which changes its owner.
-    pub(crate) fn slice_ends(&self) {
-        self.progress.store(self.progress() & !1, Ordering::Relaxed);
+        let in_slice = u64::from(self.service.is_in_slice());
+        self.looks_for_tasks.load(Ordering::Relaxed) << 1 | in_slice
     }
 
     /// The owner looks for its next task. Returns how many times it has.
     #[inline]
     pub(crate) fn tick(&self) -> u32 {
-        let progress = self.progress() + 2;
-        self.progress.store(progress, Ordering::Relaxed);
-        (progress >> 1) as u32
+        add(&self.looks_for_tasks, 1) as u32 + 1
     }
 
     /// Tasks in the slot and the ring, about.
@@ -456,13 +408,7 @@ impl Core {
             self.interval.set(interval_for(next.max(1)));
         }
     }
-}
 
-fn interval_for(average_ns: u64) -> u32 {
-    (TARGET_NS / average_ns).clamp(*INTERVAL.start(), *INTERVAL.end()) as u32
-}
-
-impl Core {
     /// The runtime has ended, and nobody will run what is left here. Entries that stayed would keep their tasks, and these the
     /// scheduler, and that this core.
     ///
@@ -472,6 +418,10 @@ impl Core {
         // SAFETY: passed on.
         refuse(std::iter::from_fn(|| unsafe { self.pop() }));
     }
+}
+
+fn interval_for(average_ns: u64) -> u32 {
+    (TARGET_NS / average_ns).clamp(*INTERVAL.start(), *INTERVAL.end()) as u32
 }
 
 impl Drop for Core {
@@ -519,15 +469,5 @@ mod tests {
             core.learn(1000, 1000);
         }
         assert_eq!(times(), 2040 / 255, "tasks are quick");
-    }
-
-    #[test]
-    fn bug_20_workers_share_no_cache_line() {
-        let cores = all(3, 1);
-        for pair in cores.first().windows(2) {
-            let end = (&raw const *pair[0]).addr() + size_of::<Core>();
-            let next = (&raw const *pair[1]).addr();
-            assert!(next.is_multiple_of(64) && end.next_multiple_of(64) <= next);
-        }
     }
 }

@@ -5,12 +5,11 @@
 //! others wait for the lock. The length can be read without the lock. The queue can be closed. A task that is pushed later comes back to
 //! the pusher, so no task is forgotten in a runtime that ends.
 
-use crate::primitives::{AtomicUsize, Mutex, Ordering};
+use crate::primitives::{AtomicUsize, Mutex, Ordering, ignore_poison};
 use crate::task::Queued;
 use blitz_core::checking::Flaws;
 use std::collections::VecDeque;
 use std::ops::DerefMut;
-use std::sync::PoisonError;
 
 /// The fewest and the most tasks that a worker takes at once.
 const BATCH: std::ops::RangeInclusive<usize> = 4..=64;
@@ -60,7 +59,7 @@ impl Injector {
     }
 
     fn queue(&self) -> impl DerefMut<Target = Queue> + '_ {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+        ignore_poison(self.queue.lock())
     }
 
     /// How many tasks wait here. Exact for whoever pushed, a hint for others.

@@ -1,14 +1,18 @@
 //! The scheduler of tasks, a [companion](blitz_core::companion) of the engine's pool.
 
 #[cfg(not(loom))]
+mod companion;
+#[cfg(not(loom))]
 mod core;
+#[cfg(not(loom))]
+mod cores;
 #[cfg(not(loom))]
 mod driver_seat;
 #[cfg(all(test, loom))]
 mod end_models;
+#[cfg(not(loom))]
+mod global;
 mod injector;
-#[cfg(all(test, loom))]
-mod leave_models;
 #[cfg(not(loom))]
 mod lending;
 #[cfg(not(loom))]
@@ -22,15 +26,16 @@ mod refusal;
 #[cfg(not(loom))]
 mod relief;
 mod ring;
-#[cfg_attr(loom, allow(dead_code))]
 mod seat_word;
+mod service;
 #[cfg(not(loom))]
 mod shared;
+#[cfg(not(loom))]
+mod slice;
 #[cfg(not(loom))]
 mod urgency;
 #[cfg(not(loom))]
 mod watch;
-#[cfg_attr(loom, allow(dead_code))]
 mod watch_switch;
 #[cfg(not(loom))]
 mod workers;
@@ -38,7 +43,6 @@ mod workers;
 #[cfg(not(loom))]
 pub(crate) use self::core::Core;
 pub(crate) use list::Listed;
-#[cfg_attr(loom, allow(unused_imports))]
 pub(crate) use owned::Owned;
 #[cfg(not(loom))]
 pub(crate) use shared::Shared;

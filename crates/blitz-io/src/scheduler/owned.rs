@@ -17,14 +17,13 @@
 use super::list::List;
 #[cfg(all(feature = "console", not(loom)))]
 use crate::place::Place;
-use crate::primitives::{AtomicU64, AtomicUsize, Condvar, Mutex, Ordering};
+use crate::primitives::{AtomicU64, AtomicUsize, Condvar, Mutex, Ordering, ignore_poison};
 use crate::task::{MOST_SHARDS, Task};
 use blitz_core::checking::Flaws;
 use crossbeam_utils::CachePadded;
 use std::future::poll_fn;
 use std::mem::ManuallyDrop;
 use std::ops::DerefMut;
-use std::sync::PoisonError;
 use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 
@@ -76,7 +75,7 @@ unsafe impl Send for Listing {}
 
 impl Shard {
     fn listing(&self) -> impl DerefMut<Target = Listing> + '_ {
-        self.listing.lock().unwrap_or_else(PoisonError::into_inner)
+        ignore_poison(self.listing.lock())
     }
 
     /// How many are listed. For the lock's holder.
@@ -106,7 +105,7 @@ impl Drop for Waiting<'_> {
     fn drop(&mut self) {
         if self.0.waiting.fetch_sub(1, Ordering::SeqCst) & !LOOKED_AT == 1 {
             // Wakers of those who have given up: one of them may keep the scheduler alive, and thereby this list.
-            let mut gate = self.0.gate.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut gate = ignore_poison(self.0.gate.lock());
             let gone = std::mem::take(&mut *gate);
             drop(gate);
             // Somebody who has come since is told to look again.
@@ -205,7 +204,7 @@ impl Owned {
     /// A task has gone: tells those who wait.
     fn tell(&self) {
         let wakers = {
-            let mut gate = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut gate = ignore_poison(self.gate.lock());
             std::mem::take(&mut *gate)
         };
         self.changed.notify_all();
@@ -226,13 +225,10 @@ impl Owned {
     pub(crate) fn wait_until_empty(&self, limit: Option<Duration>) -> bool {
         let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
         let _waiting = Waiting::new(self);
-        let mut gate = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut gate = ignore_poison(self.gate.lock());
         while !self.is_empty() {
             let Some(deadline) = deadline else {
-                gate = self
-                    .changed
-                    .wait(gate)
-                    .unwrap_or_else(PoisonError::into_inner);
+                gate = ignore_poison(self.changed.wait(gate));
                 continue;
             };
             let left = deadline.saturating_duration_since(Instant::now());
@@ -240,7 +236,7 @@ impl Owned {
                 break;
             }
             let waited = self.changed.wait_timeout(gate, left);
-            gate = waited.unwrap_or_else(PoisonError::into_inner).0;
+            gate = ignore_poison(waited).0;
         }
         drop(gate);
         self.is_empty()
@@ -252,7 +248,7 @@ impl Owned {
         poll_fn(|cx| {
             // Cloning and dropping a waker is somebody else's code: both without the lock.
             let mut waker = Some(cx.waker().clone());
-            let mut wakers = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut wakers = ignore_poison(self.gate.lock());
             if self.is_empty() {
                 return Poll::Ready(());
             }

@@ -33,13 +33,13 @@ use super::core::Core;
 use super::refusal::Refusal;
 use super::workers::{Reserves, Scheduler};
 use crate::blocking::BlockingPool;
-use crate::primitives::AtomicU64;
+use crate::primitives::{AtomicU64, ignore_poison};
 use crate::runtime::ThreadName;
 use crate::runtime::hooks;
 use blitz_core::companion::{PoolHandle, StandIn, Steering, ThreadHandle, complain, start_thread};
 use blitz_core::demand::{ticks, ticks_per_us};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Beats closer than this are skipped.
 const BEAT_US: u64 = 25;
@@ -180,13 +180,13 @@ impl Relief {
     }
 
     fn threads(&self) -> MutexGuard<'_, Threads> {
-        self.threads.lock().unwrap_or_else(PoisonError::into_inner)
+        ignore_poison(self.threads.lock())
     }
 
     /// A worker, the owner of the core, is in the middle of something long.
     pub(crate) fn beat(&self, scheduler: &Scheduler, core: &Core) {
         // If this is inside of a task's poll, the next task has to wait.
-        core.set_serving(false);
+        core.service.takes_long();
         core.now.says_so();
         let now = ticks();
         let last = &core.last_beat;
@@ -375,7 +375,7 @@ impl Relief {
         let seat = scheduler.pool().map(PoolHandle::stand_in);
         loop {
             let before = scheduler.enter_worker(index);
-            scheduler.core(index).now.relieves();
+            scheduler.cores[index].now.relieves();
             self.serve_until_retired(scheduler, index, seat.as_ref());
             let retired = scheduler.my_core().is_none();
             if let Some((core, _)) = scheduler.my_core() {
@@ -492,7 +492,7 @@ impl Relief {
         drop(threads);
         // Another one has taken its place meanwhile. The core is still kept from others; the caller alone knows that it has left it.
         // SAFETY: nobody else owns it.
-        unsafe { scheduler.empty(scheduler.core(index)) };
+        unsafe { scheduler.empty(&scheduler.cores[index]) };
         let mut threads = self.threads();
         let stuck = threads.stuck.iter().position(|&(_, core)| core == index);
         if let Some(stuck) = stuck {
@@ -510,7 +510,7 @@ impl Relief {
             return;
         }
         let mut threads = self.threads();
-        let mut reliefs = scheduler.reliefs();
+        let mut reliefs = scheduler.cores.reliefs();
         let free = reliefs
             .find(|&core| core != index && threads.stuck.iter().all(|&(_, stuck)| stuck != core));
         let Some(core) = free else {
@@ -540,7 +540,7 @@ impl Relief {
     fn count_cores(&self, scheduler: &Scheduler, threads: &Threads) {
         let stuck = threads.stuck.iter().map(|&(_, core)| core);
         let last = stuck.fold(self.state.load().core, usize::max);
-        scheduler.use_cores(last + 1);
+        scheduler.cores.use_until(last + 1);
     }
 
     /// A thread that has retired is through with its task. If there is none, it is the relief thread again, with this core.

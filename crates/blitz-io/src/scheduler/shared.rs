@@ -172,7 +172,7 @@ impl Shared {
         if self.pool().is_none() && self.has_ended() && self.driver.try_enter() {
             // SAFETY: the one core belongs to whoever is in the driver.
             unsafe {
-                self.core(0).refuse_all();
+                self.cores[0].refuse_all();
                 self.driver.leave();
             }
         }

@@ -14,9 +14,10 @@
 use super::refusal::Refusal;
 use super::watch_switch::WatchSwitch;
 use super::workers::Scheduler;
+use crate::primitives::ignore_poison;
 use blitz_core::companion::{PoolHandle, ThreadHandle, start_thread};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// The first look comes after this; later ones take twice as long each.
@@ -56,7 +57,7 @@ impl Watch {
         if self.is_stopping() || self.refusal.is_recent() || !self.switch.turn_on() {
             return;
         }
-        let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut thread = ignore_poison(self.thread.lock());
         match &*thread {
             Some(handle) => handle.thread().unpark(),
             // `stop` has been here: nobody would join a thread that starts now.
@@ -98,22 +99,22 @@ impl Watch {
                 return;
             }
             let (mut moved, mut stuck) = (false, false);
-            for (index, core) in scheduler.cores_with_index() {
+            for (index, core) in scheduler.cores.with_index() {
                 if seen.len() <= index {
                     seen.resize(index + 1, (0, 0));
                 }
                 let (progress, beat) = (core.progress(), core.last_beat.load(Ordering::Relaxed));
                 let before = std::mem::replace(&mut seen[index], (progress, beat));
                 let has_moved = before.0 != progress;
-                let same_poll = !has_moved && core.is_in_slice();
-                if let Some(worker) = scheduler.worker_of(index) {
+                let same_poll = !has_moved && core.service.is_in_slice();
+                if let Some(worker) = scheduler.cores.worker_of(index) {
                     // One that beats computes, and will get to other computations.
                     absent.say(worker, same_poll && before.1 == beat);
                 }
                 moved |= has_moved;
                 if same_poll {
                     // Nobody relies on it any more.
-                    core.set_serving(false);
+                    core.service.takes_long();
                     stuck |= core.has_work();
                     scheduler.relief.replace_if_stuck(scheduler, index);
                 }
@@ -146,11 +147,7 @@ impl Watch {
     /// Ends the thread, if there is one; waits for it if `wait`.
     pub(crate) fn stop(&self, wait: bool) {
         self.stopping.store(true, Ordering::SeqCst);
-        let thread = self
-            .thread
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+        let thread = ignore_poison(self.thread.lock()).take();
         if let Some(handle) = thread {
             handle.thread().unpark();
             if wait {

@@ -11,13 +11,12 @@
 //! lock, after it has read the count there. If it comes before the answer, the answer finds the waker. If it comes after, it sees
 //! the count that the answer has seen.
 
-use crate::primitives::{AtomicUsize, Mutex, Ordering};
+use crate::primitives::{AtomicUsize, Mutex, Ordering, ignore_poison};
 use crate::wake_batch::WakeBatch;
 use crate::waker_place::leave;
 use blitz_core::checking::Flaws;
 use slab::Slab;
 use std::ops::Deref;
-use std::sync::PoisonError;
 use std::task::{Context, Poll, Waker};
 
 #[cfg(all(test, loom))]
@@ -129,7 +128,8 @@ impl Bell {
 
     fn locked<R>(&self, access: impl FnOnce(&mut Listeners) -> R) -> R {
         let listeners = self.listeners.lock();
-        access(&mut listeners.unwrap_or_else(PoisonError::into_inner))
+        let mut guarded = ignore_poison(listeners);
+        access(&mut guarded)
     }
 }
 

@@ -6,11 +6,12 @@
 //! signal that is on its way must not get its default effect and kill the process.
 
 use super::bells::Bells;
+use crate::primitives::ignore_poison;
 use libc::{c_int, c_void, siginfo_t};
 use mio::unix::pipe::{Receiver, Sender};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 
 /// What handlers and listeners share.
 pub(super) struct Post {
@@ -29,7 +30,7 @@ static MAKING: Mutex<()> = Mutex::new(());
 
 /// What handlers and listeners share; made when first asked for.
 pub(super) fn post() -> io::Result<&'static Post> {
-    let _one_at_a_time = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
+    let _one_at_a_time = ignore_poison(MAKING.lock());
     if let Some(post) = POST.get() {
         return Ok(post);
     }
@@ -49,10 +50,7 @@ impl Post {
     /// The number of a bell for this signal, whose handler is there afterwards.
     pub(super) fn install(&self, signal: c_int) -> io::Result<usize> {
         let number = self.number_of(signal)?;
-        let mut installed = self
-            .installed
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut installed = ignore_poison(self.installed.lock());
         if !installed[number] {
             // First what was there, for the handler to know when it runs the first time.
             let before = action(signal, None)?;

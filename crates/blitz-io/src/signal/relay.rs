@@ -7,10 +7,11 @@
 use super::handler::{Post, post};
 use crate::coop;
 use crate::driver::{Descriptor, Registered, Way};
+use crate::primitives::ignore_poison;
 use std::fs::File;
 use std::io::{self, Read};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 
 /// See the module's documentation. Lives as long as its runtime, once that has had a listener: a signal that comes while there is none is answered, too, and not
@@ -33,7 +34,7 @@ impl Relay {
     pub(super) fn here() -> io::Result<Arc<Self>> {
         let driver = crate::context::driver();
         let post = post()?;
-        let mut relays = RELAYS.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut relays = ignore_poison(RELAYS.lock());
         let alive: Vec<_> = relays.iter().filter_map(Weak::upgrade).collect();
         if let Some(relay) = alive.iter().find(|relay| relay.end.belongs_to(&driver)) {
             return Ok(Arc::clone(relay));

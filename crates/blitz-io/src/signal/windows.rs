@@ -7,13 +7,14 @@
 
 use super::bells::{Bells, Listener};
 use crate::coop;
+use crate::primitives::ignore_poison;
 use futures_core::Stream;
 use std::fmt;
 use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 use std::task::{Context, Poll, ready};
 use std::thread;
 use windows_sys::Win32::System::Console::{
@@ -46,7 +47,7 @@ fn post() -> &'static Post {
 impl Post {
     fn install(&self) -> io::Result<()> {
         let installed = self.installed.lock();
-        let mut installed = installed.unwrap_or_else(PoisonError::into_inner);
+        let mut installed = ignore_poison(installed);
         if !*installed {
             // SAFETY: a function that may be called on any thread, and is never taken away.
             if unsafe { SetConsoleCtrlHandler(Some(on_event), 1) } == 0 {

@@ -1,6 +1,7 @@
 //! Why a task has no output.
 
 use super::id::Id;
+use crate::primitives::ignore_poison;
 use std::any::Any;
 use std::fmt;
 use std::sync::Mutex;
@@ -120,9 +121,7 @@ impl JoinError {
     /// ```
     pub fn try_into_panic(self) -> Result<Box<dyn Any + Send + 'static>, JoinError> {
         match self.failure.panic {
-            Some(payload) => Ok(payload
-                .into_inner()
-                .unwrap_or_else(std::sync::PoisonError::into_inner)),
+            Some(payload) => Ok(ignore_poison(payload.into_inner())),
             None => Err(self),
         }
     }

@@ -3,13 +3,14 @@
 use super::join_handle::{AbortHandle, JoinHandle};
 use super::{Id, JoinError, LocalSet, on_heap_if_large, spawn, spawn_blocking, spawn_local};
 use crate::coop;
+use crate::primitives::ignore_poison;
 use crate::runtime::Handle;
 use crate::waker_place::leave;
 use slab::Slab;
 use std::collections::VecDeque;
 use std::fmt;
 use std::future::{Future, poll_fn};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Wake, Waker, ready};
 
 /// Tasks that belong together. Dropping the set aborts those that still run.
@@ -50,7 +51,7 @@ struct FinishedInner {
 
 impl Finished {
     fn lock(&self) -> MutexGuard<'_, FinishedInner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        ignore_poison(self.inner.lock())
     }
 }
 

@@ -6,6 +6,7 @@ use super::join_handle::JoinHandle;
 use super::on_heap_if_large;
 use crate::context;
 use crate::place::Place;
+use crate::primitives::ignore_poison;
 use crate::runtime::{Id, Identity, Runtime};
 use crate::scheduler::Owned;
 use crate::waker_place::leave;
@@ -17,7 +18,7 @@ use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 use std::thread::ThreadId;
 
@@ -64,7 +65,7 @@ thread_local! {
 
 impl LocalShared {
     fn queue(&self) -> MutexGuard<'_, LocalQueue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+        ignore_poison(self.queue.lock())
     }
 
     fn push(&self, task: Queued) {

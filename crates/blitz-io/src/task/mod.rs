@@ -31,7 +31,6 @@ pub use crate::blocking::spawn_blocking;
 pub use crate::cpu::block_in_place;
 #[cfg(all(test, loom))]
 pub(crate) use cell::new_with_flaws;
-#[cfg_attr(loom, allow(unused_imports))]
 pub(crate) use cell::{Header, Queued, Schedule, Task, new, with_current};
 #[cfg(not(loom))]
 #[doc(inline)]

@@ -5,7 +5,7 @@ use core::arch::x86::_rdtsc;
 #[cfg(target_arch = "x86_64")]
 use core::arch::x86_64::_rdtsc;
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// Whether ticks tell the time.
@@ -66,7 +66,7 @@ fn start() -> (u64, Instant) {
 #[inline]
 pub(super) fn ticks_per_us() -> u64 {
     match FIXED.load(Ordering::Relaxed) {
-        0 => measured(),
+        0 => not_fixed(),
         fixed => u64::from(fixed),
     }
 }
@@ -74,7 +74,22 @@ pub(super) fn ticks_per_us() -> u64 {
 /// What it is when it is known. 32 bits are enough for a rate: four thousand gigahertz.
 static FIXED: AtomicU32 = AtomicU32::new(0);
 
+/// What was measured last, 0 if nothing was; and until when that is good enough.
+static LAST: AtomicU32 = AtomicU32::new(0);
+static GOOD_UNTIL: AtomicU64 = AtomicU64::new(0);
+
+/// A measurement takes longer than the loops and joins that ask, and in its first millisecond a program may ask a thousand times: so a measurement serves until as much time has
+/// passed again as it saw.
 #[cold]
+fn not_fixed() -> u64 {
+    // Relaxed: any rate that was measured will do, from whichever interval.
+    let last = LAST.load(Ordering::Relaxed);
+    if last != 0 && ticks() < GOOD_UNTIL.load(Ordering::Relaxed) {
+        return u64::from(last);
+    }
+    measured()
+}
+
 fn measured() -> u64 {
     let (first, at) = start();
     while at.elapsed() < Duration::from_micros(20) {
@@ -82,10 +97,13 @@ fn measured() -> u64 {
     }
     let (now, later) = both();
     let elapsed = later.duration_since(at);
-    let rate = rate(now.saturating_sub(first), elapsed);
+    let passed = now.saturating_sub(first);
+    let rate = rate(passed, elapsed);
     if elapsed > Duration::from_millis(1) {
         FIXED.store(rate, Ordering::Relaxed);
     }
+    LAST.store(rate, Ordering::Relaxed);
+    GOOD_UNTIL.store(now.saturating_add(passed), Ordering::Relaxed);
     u64::from(rate)
 }
 
@@ -105,6 +123,19 @@ mod tests {
         assert_eq!(closest([(90, 'a'), (9_000_000, 'b'), (80, 'c')]), 'c');
         assert_eq!(closest([(90, 'a'), (80, 'b'), (9_000_000, 'c')]), 'b');
         assert_eq!(closest([(80, 'a'), (80, 'b'), (9_000_000, 'c')]), 'a');
+    }
+
+    #[test]
+    fn the_first_millisecond_is_not_spent_measuring() {
+        // One measurement per doubling, from 20 us to 1 ms; how many were made shows in how often the end of the last one moved.
+        let mut ends = Vec::new();
+        let start = Instant::now();
+        while start.elapsed() < Duration::from_millis(2) || ends.len() < 1000 {
+            not_fixed();
+            ends.push(GOOD_UNTIL.load(Ordering::Relaxed));
+        }
+        ends.dedup();
+        assert!(ends.len() <= 16, "{} measurements", ends.len());
     }
 
     #[test]

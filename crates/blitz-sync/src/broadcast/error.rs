@@ -1,5 +1,6 @@
 //! What can go wrong.
 
+use crate::primitives::error;
 use std::fmt;
 
 /// There is no receiver. Here is the message.
@@ -14,13 +15,7 @@ use std::fmt;
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
 pub struct SendError<T>(pub T);
 
-impl<T> fmt::Display for SendError<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("channel closed")
-    }
-}
-
-impl<T: fmt::Debug> std::error::Error for SendError<T> {}
+error!(SendError<T: std::fmt::Debug>, _ => "channel closed");
 
 /// There is no message for this receiver.
 ///

@@ -8,10 +8,10 @@
 
 use super::Member;
 use crate::Notify;
-use crate::primitives::{AtomicBool, Mutex, Ordering};
+use crate::primitives::{AtomicBool, Mutex, Ordering, ignore_poison};
 use blitz_primitives::flaw::Flaws;
 use slab::Slab;
-use std::sync::{Arc, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 /// A place in the table, for one member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,7 +105,8 @@ impl Family {
     }
 
     fn locked<R>(&self, access: impl FnOnce(&mut Table) -> R) -> R {
-        access(&mut self.table.lock().unwrap_or_else(PoisonError::into_inner))
+        let mut guarded = ignore_poison(self.table.lock());
+        access(&mut guarded)
     }
 
     /// The first member.

@@ -1,5 +1,6 @@
 //! What can go wrong; the errors give the message back.
 
+use crate::primitives::error;
 use std::fmt;
 
 /// The channel is closed. Here is the message.
@@ -103,11 +104,7 @@ impl<T> fmt::Debug for SendError<T> {
     }
 }
 
-impl<T> fmt::Display for SendError<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("sending into a closed channel")
-    }
-}
+error!(SendError<T>, _ => "sending into a closed channel");
 
 impl<T> fmt::Debug for TrySendError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -119,31 +116,12 @@ impl<T> fmt::Debug for TrySendError<T> {
     }
 }
 
-impl<T> fmt::Display for TrySendError<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            TrySendError::Full(_) => "sending into a full channel",
-            TrySendError::Closed(_) => "sending into a closed channel",
-        })
-    }
-}
+error!(TrySendError<T>,
+    Self::Full(_) => "sending into a full channel",
+    Self::Closed(_) => "sending into a closed channel");
 
-impl fmt::Display for RecvError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("receiving from an empty and closed channel")
-    }
-}
+error!(RecvError, _ => "receiving from an empty and closed channel");
 
-impl fmt::Display for TryRecvError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            TryRecvError::Empty => "receiving from an empty channel",
-            TryRecvError::Closed => "receiving from an empty and closed channel",
-        })
-    }
-}
-
-impl<T> std::error::Error for SendError<T> {}
-impl<T> std::error::Error for TrySendError<T> {}
-impl std::error::Error for RecvError {}
-impl std::error::Error for TryRecvError {}
+error!(TryRecvError,
+    Self::Empty => "receiving from an empty channel",
+    Self::Closed => "receiving from an empty and closed channel");

@@ -1,5 +1,6 @@
 //! What can go wrong; the errors give the message back.
 
+use crate::primitives::error;
 use std::fmt;
 
 /// The receiver is gone, or has been closed. Here is the message.
@@ -21,13 +22,7 @@ impl<T> fmt::Debug for SendError<T> {
     }
 }
 
-impl<T> fmt::Display for SendError<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("channel closed")
-    }
-}
-
-impl<T> std::error::Error for SendError<T> {}
+error!(SendError<T>, _ => "channel closed");
 
 /// A message was not sent. Here it is.
 ///
@@ -68,16 +63,9 @@ impl<T> fmt::Debug for TrySendError<T> {
     }
 }
 
-impl<T> fmt::Display for TrySendError<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            TrySendError::Full(_) => "no available capacity",
-            TrySendError::Closed(_) => "channel closed",
-        })
-    }
-}
-
-impl<T> std::error::Error for TrySendError<T> {}
+error!(TrySendError<T>,
+    Self::Full(_) => "no available capacity",
+    Self::Closed(_) => "channel closed");
 
 impl<T> From<SendError<T>> for TrySendError<T> {
     fn from(error: SendError<T>) -> Self {
@@ -122,16 +110,9 @@ impl<T> fmt::Debug for SendTimeoutError<T> {
     }
 }
 
-impl<T> fmt::Display for SendTimeoutError<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            SendTimeoutError::Timeout(_) => "timed out waiting on send operation",
-            SendTimeoutError::Closed(_) => "channel closed",
-        })
-    }
-}
-
-impl<T> std::error::Error for SendTimeoutError<T> {}
+error!(SendTimeoutError<T>,
+    Self::Timeout(_) => "timed out waiting on send operation",
+    Self::Closed(_) => "channel closed");
 
 /// There is no message.
 ///

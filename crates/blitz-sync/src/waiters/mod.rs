@@ -43,11 +43,10 @@ mod tokens;
 pub use self::node::{Node, State};
 
 use self::node::List;
-use crate::primitives::{Mutex, const_fn};
+use crate::primitives::{Mutex, const_fn, ignore_poison};
 use crate::wake_batch::WakeBatch;
 use std::ops::ControlFlow;
 use std::pin::Pin;
-use std::sync::PoisonError;
 use std::task::Waker;
 
 /// What a model gets wrong on purpose.
@@ -205,7 +204,8 @@ impl<S> Waiters<S> {
     #[inline]
     pub fn locked<R>(&self, access: impl FnOnce(&mut Guarded<S>) -> R) -> R {
         // Nothing unwinds in the middle of a change.
-        access(&mut self.guarded.lock().unwrap_or_else(PoisonError::into_inner))
+        let mut guarded = ignore_poison(self.guarded.lock());
+        access(&mut guarded)
     }
 
     /// As [`locked`](Self::locked), and calls the wakers that `access` has collected after the lock has been released.

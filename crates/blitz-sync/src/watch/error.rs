@@ -1,5 +1,6 @@
 //! What can go wrong.
 
+use crate::primitives::error;
 use std::fmt;
 
 /// There is no receiver. Here is the value. A type of its own: a program may convert from this one and from that of `broadcast`.
@@ -20,13 +21,7 @@ impl<T> fmt::Debug for SendError<T> {
     }
 }
 
-impl<T> fmt::Display for SendError<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("channel closed")
-    }
-}
-
-impl<T> std::error::Error for SendError<T> {}
+error!(SendError<T>, _ => "channel closed");
 
 /// All senders are gone: the value will not change any more.
 ///
@@ -39,10 +34,4 @@ impl<T> std::error::Error for SendError<T> {}
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RecvError(pub(super) ());
 
-impl fmt::Display for RecvError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("channel closed")
-    }
-}
-
-impl std::error::Error for RecvError {}
+error!(RecvError, _ => "channel closed");

@@ -36,11 +36,10 @@ mod models;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
-use crate::primitives::{Arc, AtomicUsize};
+use crate::primitives::{Arc, AtomicUsize, ignore_poison};
 use crate::waiters::{State, Waiters};
 use std::fmt;
 use std::ops::Deref;
-use std::sync::PoisonError;
 use version::Version;
 
 #[cfg(loom)]
@@ -62,11 +61,11 @@ struct Shared<T> {
 impl<T> Shared<T> {
     // A closure that panicked while it changed the value has left it as it is; there is nothing that we could repair.
     fn read(&self) -> RwLockReadGuard<'_, T> {
-        self.value.read().unwrap_or_else(PoisonError::into_inner)
+        ignore_poison(self.value.read())
     }
 
     fn write(&self) -> RwLockWriteGuard<'_, T> {
-        self.value.write().unwrap_or_else(PoisonError::into_inner)
+        ignore_poison(self.value.write())
     }
 
     /// The version has been raised, or all senders are gone: tells those who wait.

@@ -74,3 +74,27 @@ where
         self.callback.callback(self.a, b)
     }
 }
+
+/// Within the implementation of a producer: what it asks of the loop, from what two producers in its fields ask.
+macro_rules! wishes_of_both {
+    ($a:ident: $A:ident, $b:ident: $B:ident) => {
+        const HAS_WISHES: bool = $A::HAS_WISHES || $B::HAS_WISHES;
+
+        #[inline]
+        fn wishes(&self) -> $crate::iter::plumbing::Wishes<'_> {
+            self.$a.wishes().or(self.$b.wishes())
+        }
+
+        #[inline]
+        fn min_len(&self) -> usize {
+            self.$a.min_len().max(self.$b.min_len())
+        }
+
+        #[inline]
+        fn max_len(&self) -> usize {
+            self.$a.max_len().min(self.$b.max_len())
+        }
+    };
+}
+
+pub(super) use wishes_of_both;

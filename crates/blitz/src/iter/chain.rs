@@ -1,8 +1,8 @@
 //! `chain`: one iterator after another.
 
-use super::both::{BothCallback, with_both_producers};
+use super::both::{BothCallback, wishes_of_both, with_both_producers};
 use super::plumbing::{
-    Consumer, Folder, Producer, ProducerCallback, Reducer, UnindexedConsumer, Wishes, drive_in_turn,
+    Consumer, Folder, Producer, ProducerCallback, Reducer, UnindexedConsumer, drive_in_turn,
 };
 use super::{IndexedParallelIterator, ParallelIterator};
 use crate::engine::demand::join_in_operation;
@@ -158,20 +158,7 @@ where
         }
     }
 
-    const HAS_WISHES: bool = A::HAS_WISHES || B::HAS_WISHES;
-
-    #[inline]
-    fn wishes(&self) -> Wishes<'_> {
-        self.a.wishes().or(self.b.wishes())
-    }
-
-    fn min_len(&self) -> usize {
-        self.a.min_len().max(self.b.min_len())
-    }
-
-    fn max_len(&self) -> usize {
-        self.a.max_len().min(self.b.max_len())
-    }
+    wishes_of_both! { a: A, b: B }
 
     fn split_at(self, index: usize) -> (Self, Self) {
         let in_a = index.min(self.a_len);

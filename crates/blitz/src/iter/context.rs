@@ -8,6 +8,7 @@ use super::{
     Chunks, IndexedParallelIterator, MaxLen, MinLen, ParallelIterator, Splitter, WithPool,
     WithSplitter,
 };
+use crate::delegate::forward_to_base;
 use crate::engine::{ThreadPool, operation};
 
 /// An iterator whose closures receive a context first. Made by [`with_context`](super::ParallelIterator::with_context).
@@ -382,12 +383,7 @@ macro_rules! stands_for {
                 $plain.drive_unindexed(consumer)
             }
 
-            fn opt_len(&self) -> Option<usize> {
-                self.base.opt_len()
-            }
-
-            const MAY_HAVE_LEN: bool = I::MAY_HAVE_LEN;
-            const MAY_LACK_LEN: bool = I::MAY_LACK_LEN;
+            forward_to_base! { opt_len }
         }
 
         impl<$($generics)*> IndexedParallelIterator for $adaptor

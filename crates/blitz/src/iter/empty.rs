@@ -1,9 +1,8 @@
 //! `empty`: no items at all.
 
-use super::plumbing::{Consumer, Folder, Producer, ProducerCallback, UnindexedConsumer};
-use super::{IndexedParallelIterator, ParallelIterator};
+use crate::delegate::delegate_indexed;
+use crate::option;
 use std::fmt;
-use std::marker::PhantomData;
 
 /// A parallel iterator without items.
 ///
@@ -17,7 +16,9 @@ pub fn empty<T>() -> Empty<T>
 where
     T: Send,
 {
-    Empty { item: PhantomData }
+    Empty {
+        inner: option::IntoIter::of(None),
+    }
 }
 
 /// Yields nothing. Made by [`empty`].
@@ -31,12 +32,14 @@ where
 /// ```
 #[must_use = "parallel iterators do nothing until they are driven"]
 pub struct Empty<T> {
-    item: PhantomData<T>,
+    inner: option::IntoIter<T>,
 }
 
 impl<T> Clone for Empty<T> {
     fn clone(&self) -> Self {
-        Empty { item: PhantomData }
+        Empty {
+            inner: option::IntoIter::of(None),
+        }
     }
 }
 
@@ -49,71 +52,4 @@ where
     }
 }
 
-impl<T> ParallelIterator for Empty<T>
-where
-    T: Send,
-{
-    type Item = T;
-
-    fn drive_unindexed<C>(self, consumer: C) -> C::Result
-    where
-        C: UnindexedConsumer<T>,
-    {
-        self.drive(consumer)
-    }
-
-    fn opt_len(&self) -> Option<usize> {
-        Some(0)
-    }
-
-    const MAY_LACK_LEN: bool = false;
-}
-
-impl<T> IndexedParallelIterator for Empty<T>
-where
-    T: Send,
-{
-    fn drive<C>(self, consumer: C) -> C::Result
-    where
-        C: Consumer<T>,
-    {
-        consumer.into_folder().complete()
-    }
-
-    fn len(&self) -> usize {
-        0
-    }
-
-    fn with_producer<CB>(self, callback: CB) -> CB::Output
-    where
-        CB: ProducerCallback<T>,
-    {
-        callback.callback(NoItems(PhantomData))
-    }
-}
-
-struct NoItems<T>(PhantomData<T>);
-
-impl<T> Producer for NoItems<T>
-where
-    T: Send,
-{
-    type Item = T;
-    type IntoIter = std::iter::Empty<T>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        std::iter::empty()
-    }
-
-    fn split_at(self, index: usize) -> (Self, Self) {
-        debug_assert_eq!(index, 0);
-        (self, NoItems(PhantomData))
-    }
-
-    fn fold_with<F>(self, folder: F) -> F
-    where
-        F: Folder<T>,
-    {
-        folder
-    }
-}
+delegate_indexed! { impl [T: Send] Empty<T> => T }

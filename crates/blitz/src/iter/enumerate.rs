@@ -1,7 +1,7 @@
 //! `enumerate`: each item with its index.
 
 use super::IndexedParallelIterator;
-use super::plumbing::{Folder, Producer, Wishes};
+use super::plumbing::{Folder, Producer};
 use crate::delegate::{forward_to_base, indexed_source, wrapping_callback};
 
 /// Pairs each item with its index. Made by [`enumerate`](super::IndexedParallelIterator::enumerate).
@@ -58,14 +58,7 @@ where
 
     const MAY_BE_LEFT: bool = P::MAY_BE_LEFT;
 
-    const HAS_WISHES: bool = P::HAS_WISHES;
-
-    #[inline]
-    fn wishes(&self) -> Wishes<'_> {
-        self.base.wishes()
-    }
-
-    forward_to_base! { min_len max_len }
+    forward_to_base! { min_len max_len wishes }
 
     #[inline]
     fn split_at(self, index: usize) -> (Self, Self) {
@@ -135,8 +128,5 @@ where
         self.base.complete()
     }
 
-    #[inline]
-    fn full(&self) -> bool {
-        self.base.full()
-    }
+    forward_to_base! { full }
 }

@@ -10,6 +10,7 @@ use super::noop::Nothing;
 use super::plumbing::Folder;
 use super::recipe::{Everywhere, Recipe};
 use super::{IntoParallelIterator, ParallelExtend, ParallelIterator};
+use crate::delegate::copied_as_it_is;
 use crate::engine::operation;
 use crate::slice::sort::raw::{Shared, copy_in_parallel, welcome_huge_pages};
 use std::borrow::Cow;
@@ -202,13 +203,7 @@ impl<P> IntoIterator for Pieces<P> {
 /// Gathers the items of every piece into a `P`.
 struct Gather<P>(PhantomData<fn() -> P>);
 
-impl<P> Clone for Gather<P> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<P> Copy for Gather<P> {}
+copied_as_it_is! { Gather<P> }
 
 impl<T, P> Recipe<T> for Gather<P>
 where
@@ -384,21 +379,6 @@ where
     }
 }
 
-/// Appends copies of the items of a parallel iterator, in order.
-impl<'a, T> ParallelExtend<&'a T> for Vec<T>
-where
-    T: 'a + Copy + Send + Sync,
-{
-    #[cfg_attr(feature = "sites", track_caller)]
-    fn par_extend<I>(&mut self, par_iter: I)
-    where
-        I: IntoParallelIterator<Item = &'a T>,
-    {
-        let _operation = operation();
-        self.par_extend(par_iter.into_par_iter().copied());
-    }
-}
-
 /// Appends the items of a parallel iterator, in order.
 impl<T> ParallelExtend<T> for LinkedList<T>
 where
@@ -416,20 +396,28 @@ where
     }
 }
 
-/// Appends copies of the items of a parallel iterator, in order.
-impl<'a, T> ParallelExtend<&'a T> for LinkedList<T>
-where
-    T: 'a + Copy + Send + Sync,
-{
-    #[cfg_attr(feature = "sites", track_caller)]
-    fn par_extend<I>(&mut self, par_iter: I)
-    where
-        I: IntoParallelIterator<Item = &'a T>,
-    {
-        let _operation = operation();
-        self.par_extend(par_iter.into_par_iter().copied());
-    }
+macro_rules! extend_from_references {
+    ($($collection:ident)+) => {
+        $(
+            /// Appends copies of the items of a parallel iterator, in order.
+            impl<'a, T> ParallelExtend<&'a T> for $collection<T>
+            where
+                T: 'a + Copy + Send + Sync,
+            {
+                #[cfg_attr(feature = "sites", track_caller)]
+                fn par_extend<I>(&mut self, par_iter: I)
+                where
+                    I: IntoParallelIterator<Item = &'a T>,
+                {
+                    let _operation = operation();
+                    self.par_extend(par_iter.into_par_iter().copied());
+                }
+            }
+        )+
+    };
 }
+
+extend_from_references! { Vec LinkedList }
 
 /// Collections that the calling thread fills from vectors.
 macro_rules! extend_from_vecs {

@@ -6,6 +6,7 @@
 use super::ParallelIterator;
 use super::plumbing::Folder;
 use super::recipe::{Everywhere, Recipe};
+use crate::delegate::copied_as_it_is;
 use crate::engine::demand::{reading_ns, ticks_at_work, ticks_per_us};
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -26,13 +27,7 @@ struct Find<'p, P> {
     found: &'p AtomicBool,
 }
 
-impl<P> Clone for Find<'_, P> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<P> Copy for Find<'_, P> {}
+copied_as_it_is! { Find<'_, P> }
 
 impl<'p, T, P> Recipe<T> for Find<'p, P>
 where

@@ -8,8 +8,8 @@
 //! The upper half of the bound is an atomic of its own. It decides all comparisons but those of pieces that more than 64 cuts
 //! have in common, for which there is a lock.
 //!
-//! The bound is read once per block. For `find_first` the search in a block is `Iterator::find`. `find_last` cannot run
-//! backwards, because a folder is fed forwards, so a piece has to look at all of its items.
+//! The bound is read before each block, and every 64 items within one; `find_first` stops that if items are cheap, and then searches a block with `Iterator::find`. `find_last`
+//! cannot run backwards, because a folder is fed forwards, so a piece has to look at all of its items.
 
 use super::ParallelIterator;
 use super::find::{LOOK_UP_AFTER, first_hit};

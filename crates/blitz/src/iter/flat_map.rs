@@ -9,10 +9,10 @@
 //! if another thread took even the beginning.) It then takes the folder from there (or begins one), and puts it back when complete.
 //! Consumers further right begin folders of their own, whose results follow.
 
-use super::plumbing::{Consumer, Folder, Outlet, Reducer, UnindexedConsumer, this_thread};
+use super::plumbing::{Consumer, Folder, Reducer, UnindexedConsumer, this_thread};
 use super::stage::debug_fields;
 use super::{IntoParallelIterator, ParallelIterator};
-use crate::delegate::forward_to_base;
+use crate::delegate::{copied_as_it_is, forward_to_base};
 use std::cell::Cell;
 
 /// Yields everything in the parallel iterators a closure makes. Made by
@@ -118,13 +118,9 @@ where
     type Reducer = C::Reducer;
     type Result = C::Result;
 
-    const HAS_OUTLET: bool = C::HAS_OUTLET;
     const MAY_SEARCH: bool = C::MAY_SEARCH;
 
-    #[inline]
-    fn outlet(&self) -> Option<&dyn Outlet<C::Result>> {
-        self.base.outlet()
-    }
+    forward_to_base! { outlet }
 
     #[inline]
     fn split_at(self, index: usize) -> (Self, Self, C::Reducer) {
@@ -336,13 +332,7 @@ impl<F> Home<F> {
 /// A reference to a [`Home`], on its way through consumers that may go anywhere; or none.
 struct WayHome<'h, F>(Option<&'h Home<F>>);
 
-impl<F> Clone for WayHome<'_, F> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<F> Copy for WayHome<'_, F> {}
+copied_as_it_is! { WayHome<'_, F> }
 
 impl<F> Default for WayHome<'_, F> {
     fn default() -> Self {
@@ -504,10 +494,7 @@ where
         }
     }
 
-    #[inline]
-    fn full(&self) -> bool {
-        self.base.full()
-    }
+    forward_to_base! { full }
 }
 
 struct InnerReducer<R>(R);

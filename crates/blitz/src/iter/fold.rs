@@ -5,7 +5,7 @@
 
 use super::ParallelIterator;
 use super::originals::Originals;
-use super::plumbing::{Consumer, Folder, Outlet, UnindexedConsumer};
+use super::plumbing::{Consumer, Folder, UnindexedConsumer};
 use super::stage::debug_fields;
 use crate::delegate::forward_to_base;
 
@@ -181,13 +181,9 @@ where
     type Reducer = C::Reducer;
     type Result = C::Result;
 
-    const HAS_OUTLET: bool = C::HAS_OUTLET;
     const MAY_SEARCH: bool = C::MAY_SEARCH;
 
-    #[inline]
-    fn outlet(&self) -> Option<&dyn Outlet<C::Result>> {
-        self.base.outlet()
-    }
+    forward_to_base! { outlet }
 
     #[inline]
     fn split_at(self, index: usize) -> (Self, Self, C::Reducer) {
@@ -298,8 +294,5 @@ where
         self.base.consume(self.value).complete()
     }
 
-    #[inline]
-    fn full(&self) -> bool {
-        self.base.full()
-    }
+    forward_to_base! { full }
 }

@@ -3,6 +3,7 @@
 use super::ParallelIterator;
 use super::plumbing::Folder;
 use super::recipe::{Everywhere, Recipe};
+use crate::delegate::copied_as_it_is;
 
 pub(super) fn for_each<I, F>(iter: I, op: &F)
 where
@@ -17,13 +18,7 @@ struct Call<'f, F> {
     op: &'f F,
 }
 
-impl<F> Clone for Call<'_, F> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<F> Copy for Call<'_, F> {}
+copied_as_it_is! { Call<'_, F> }
 
 impl<T, F> Recipe<T> for Call<'_, F>
 where

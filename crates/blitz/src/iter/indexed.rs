@@ -594,7 +594,7 @@ pub trait IndexedParallelIterator: ParallelIterator {
     /// ```
     fn len(&self) -> usize;
 
-    /// Feeds all items to a consumer that wants to know positions. Usually [`bridge`](super::plumbing::bridge). See [`Consumer`](super::plumbing::Consumer) for an example.
+    /// Feeds all items to a consumer that wants to know positions. Usually [`bridge`](super::plumbing::bridge). See [`Consumer`] for an example.
     fn drive<C>(self, consumer: C) -> C::Result
     where
         C: Consumer<Self::Item>;

@@ -5,8 +5,8 @@
 //! and `floor(n / 2)` from the other, unless one of them has fewer.
 
 use super::IndexedParallelIterator;
-use super::both::{BothCallback, with_both_producers};
-use super::plumbing::{Producer, ProducerCallback, Wishes};
+use super::both::{BothCallback, wishes_of_both, with_both_producers};
+use super::plumbing::{Producer, ProducerCallback};
 use super::skip_take::Take;
 use crate::delegate::indexed_source;
 
@@ -152,20 +152,7 @@ where
         }
     }
 
-    const HAS_WISHES: bool = I::HAS_WISHES || J::HAS_WISHES;
-
-    #[inline]
-    fn wishes(&self) -> Wishes<'_> {
-        self.i.wishes().or(self.j.wishes())
-    }
-
-    fn min_len(&self) -> usize {
-        self.i.min_len().max(self.j.min_len())
-    }
-
-    fn max_len(&self) -> usize {
-        self.i.max_len().min(self.j.max_len())
-    }
+    wishes_of_both! { i: I, j: J }
 
     fn split_at(self, index: usize) -> (Self, Self) {
         let (i_share, j_share) = shares(index, self.i_len, self.j_len, self.i_is_next);

@@ -8,10 +8,9 @@
 //! * If it is not ([`Unknown`]), a piece may turn out empty. So every cut reserves a place between its two sides, and the
 //!   reducer fills it in the end if both sides have something.
 
-use super::plumbing::{
-    Consumer, Folder, Outlet, Producer, ProducerCallback, Reducer, UnindexedConsumer, Wishes,
-};
+use super::plumbing::{Consumer, Folder, Producer, ProducerCallback, Reducer, UnindexedConsumer};
 use super::{IndexedParallelIterator, ParallelIterator};
+use crate::delegate::forward_to_base;
 
 /// Puts clones of an element between the items. Made by [`intersperse`](super::ParallelIterator::intersperse).
 ///
@@ -128,13 +127,9 @@ where
     type Reducer = C::Reducer;
     type Result = C::Result;
 
-    const HAS_OUTLET: bool = C::HAS_OUTLET;
     const MAY_SEARCH: bool = C::MAY_SEARCH;
 
-    #[inline]
-    fn outlet(&self) -> Option<&dyn Outlet<C::Result>> {
-        self.base.outlet()
-    }
+    forward_to_base! { outlet }
 
     fn split_at(self, index: usize) -> (Self, Self, C::Reducer) {
         // Nothing on the left leaves everything as it is; something on the left puts the element first on the right.
@@ -165,18 +160,7 @@ where
         }
     }
 
-    fn full(&self) -> bool {
-        self.base.full()
-    }
-
-    fn is_never_full(&self) -> bool {
-        self.base.is_never_full()
-    }
-
-    #[inline]
-    fn is_search(&self) -> bool {
-        self.base.is_search()
-    }
+    forward_to_base! { full is_never_full is_search }
 
     fn can_resume(&self, folder: &Self::Folder) -> bool {
         self.base.can_resume(&folder.base)
@@ -235,9 +219,7 @@ where
         self.base.complete()
     }
 
-    fn full(&self) -> bool {
-        self.base.full()
-    }
+    forward_to_base! { full }
 }
 
 /// The consumer when pieces may be empty. The result also tells whether the piece had items.
@@ -271,18 +253,7 @@ where
         })
     }
 
-    fn full(&self) -> bool {
-        self.base.full()
-    }
-
-    fn is_never_full(&self) -> bool {
-        self.base.is_never_full()
-    }
-
-    #[inline]
-    fn is_search(&self) -> bool {
-        self.base.is_search()
-    }
+    forward_to_base! { full is_never_full is_search }
 
     fn can_resume(&self, folder: &Self::Folder) -> bool {
         self.base.can_resume(&folder.0.base)
@@ -421,20 +392,7 @@ where
         }
     }
 
-    const HAS_WISHES: bool = P::HAS_WISHES;
-
-    #[inline]
-    fn wishes(&self) -> Wishes<'_> {
-        self.base.wishes()
-    }
-
-    fn min_len(&self) -> usize {
-        self.base.min_len()
-    }
-
-    fn max_len(&self) -> usize {
-        self.base.max_len()
-    }
+    forward_to_base! { wishes min_len max_len }
 
     fn split_at(self, index: usize) -> (Self, Self) {
         // How many of the first `index` are items of the base.

@@ -1,8 +1,8 @@
 //! `with_min_len` and `with_max_len`: how short and how long a piece may be.
 
 use super::IndexedParallelIterator;
-use super::plumbing::{Folder, Producer, Wishes};
-use crate::delegate::{indexed_source, wrapping_callback};
+use super::plumbing::{Folder, Producer};
+use crate::delegate::{forward_to_base, indexed_source, wrapping_callback};
 
 /// No piece shorter than `min`. Made by [`with_min_len`](super::IndexedParallelIterator::with_min_len).
 ///
@@ -88,12 +88,7 @@ where
         self.base.into_iter()
     }
 
-    const HAS_WISHES: bool = P::HAS_WISHES;
-
-    #[inline]
-    fn wishes(&self) -> Wishes<'_> {
-        self.base.wishes()
-    }
+    forward_to_base! { wishes }
 
     #[inline]
     fn min_len(&self) -> usize {

@@ -22,8 +22,8 @@
 //!
 //! # Iterators of one's own
 //!
-//! [`split`] turns anything that can be cut in two into a parallel iterator; [`ParallelBridge`] does it for sequential
-//! iterators; [`walk_tree`] for trees. For full control there is [`plumbing`].
+//! [`split`](fn@split) turns anything that can be cut in two into a parallel iterator; [`ParallelBridge`] does it for sequential
+//! iterators; [`walk_tree`](fn@walk_tree) for trees. For full control there is [`plumbing`].
 
 mod blocks;
 mod both;

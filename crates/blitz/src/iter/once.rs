@@ -1,7 +1,7 @@
 //! `once`: exactly one item.
 
-use super::plumbing::{Consumer, Folder, Producer, ProducerCallback, UnindexedConsumer};
-use super::{IndexedParallelIterator, ParallelIterator};
+use crate::delegate::delegate_indexed;
+use crate::option;
 
 /// A parallel iterator over one item.
 ///
@@ -16,7 +16,9 @@ pub fn once<T>(item: T) -> Once<T>
 where
     T: Send,
 {
-    Once { item }
+    Once {
+        inner: option::IntoIter::of(Some(item)),
+    }
 }
 
 /// Yields one item. Made by [`once`].
@@ -31,73 +33,7 @@ where
 #[must_use = "parallel iterators do nothing until they are driven"]
 #[derive(Clone, Debug)]
 pub struct Once<T> {
-    item: T,
+    inner: option::IntoIter<T>,
 }
 
-impl<T> ParallelIterator for Once<T>
-where
-    T: Send,
-{
-    type Item = T;
-
-    fn drive_unindexed<C>(self, consumer: C) -> C::Result
-    where
-        C: UnindexedConsumer<T>,
-    {
-        self.drive(consumer)
-    }
-
-    fn opt_len(&self) -> Option<usize> {
-        Some(1)
-    }
-
-    const MAY_LACK_LEN: bool = false;
-}
-
-impl<T> IndexedParallelIterator for Once<T>
-where
-    T: Send,
-{
-    fn drive<C>(self, consumer: C) -> C::Result
-    where
-        C: Consumer<T>,
-    {
-        if consumer.full() {
-            return consumer.into_folder().complete();
-        }
-        consumer.into_folder().consume(self.item).complete()
-    }
-
-    fn len(&self) -> usize {
-        1
-    }
-
-    fn with_producer<CB>(self, callback: CB) -> CB::Output
-    where
-        CB: ProducerCallback<T>,
-    {
-        callback.callback(AtMostOne(Some(self.item)))
-    }
-}
-
-struct AtMostOne<T>(Option<T>);
-
-impl<T> Producer for AtMostOne<T>
-where
-    T: Send,
-{
-    type Item = T;
-    type IntoIter = std::option::IntoIter<T>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.0.into_iter()
-    }
-
-    fn split_at(self, index: usize) -> (Self, Self) {
-        if index == 0 {
-            (AtMostOne(None), self)
-        } else {
-            (self, AtMostOne(None))
-        }
-    }
-}
+delegate_indexed! { impl [T: Send] Once<T> => T }

@@ -6,6 +6,7 @@
 use super::ParallelIterator;
 use super::plumbing::Folder;
 use super::recipe::{Everywhere, Recipe};
+use crate::delegate::copied_as_it_is;
 use std::cmp::Ordering;
 use std::marker::PhantomData;
 
@@ -26,13 +27,7 @@ struct Reduce<'f, ID, F> {
     op: &'f F,
 }
 
-impl<ID, F> Clone for Reduce<'_, ID, F> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<ID, F> Copy for Reduce<'_, ID, F> {}
+copied_as_it_is! { Reduce<'_, ID, F> }
 
 impl<'f, T, ID, F> Recipe<T> for Reduce<'f, ID, F>
 where
@@ -112,13 +107,7 @@ struct ReduceWith<'f, F> {
     op: &'f F,
 }
 
-impl<F> Clone for ReduceWith<'_, F> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<F> Copy for ReduceWith<'_, F> {}
+copied_as_it_is! { ReduceWith<'_, F> }
 
 impl<'f, T, F> Recipe<T> for ReduceWith<'f, F>
 where
@@ -264,13 +253,7 @@ struct Extreme<'f, W, F> {
     which: PhantomData<fn() -> W>,
 }
 
-impl<W, F> Clone for Extreme<'_, W, F> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<W, F> Copy for Extreme<'_, W, F> {}
+copied_as_it_is! { Extreme<'_, W, F> }
 
 impl<'f, T, W, F> Recipe<T> for Extreme<'f, W, F>
 where

@@ -1,7 +1,7 @@
 //! `rev`: the same items from the back.
 
 use super::IndexedParallelIterator;
-use super::plumbing::{Producer, Wishes};
+use super::plumbing::Producer;
 use crate::delegate::{forward_to_base, indexed_source, wrapping_callback};
 
 /// Yields the items in reverse order. Made by [`rev`](super::IndexedParallelIterator::rev).
@@ -59,14 +59,7 @@ where
 
     const MAY_BE_LEFT: bool = P::MAY_BE_LEFT;
 
-    const HAS_WISHES: bool = P::HAS_WISHES;
-
-    #[inline]
-    fn wishes(&self) -> Wishes<'_> {
-        self.base.wishes()
-    }
-
-    forward_to_base! { min_len max_len }
+    forward_to_base! { min_len max_len wishes }
 
     #[inline]
     fn split_at(self, index: usize) -> (Self, Self) {

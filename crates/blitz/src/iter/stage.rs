@@ -12,9 +12,7 @@
 //! `std`. So a chain of stages compiles to the same loop as the sequential chain.
 
 use super::find::{FirstLook, LOOK_UP_AFTER};
-use super::plumbing::{
-    Consumer, Folder, Outlet, Producer, ProducerCallback, UnindexedConsumer, Wishes,
-};
+use super::plumbing::{Consumer, Folder, Producer, ProducerCallback, UnindexedConsumer};
 use crate::delegate::forward_to_base;
 
 /// One step between producer and consumer, at work on one piece.
@@ -146,13 +144,9 @@ where
     type Reducer = C::Reducer;
     type Result = C::Result;
 
-    const HAS_OUTLET: bool = C::HAS_OUTLET;
     const MAY_SEARCH: bool = P::MAY_SEARCH || C::MAY_SEARCH;
 
-    #[inline]
-    fn outlet(&self) -> Option<&dyn Outlet<C::Result>> {
-        self.base.outlet()
-    }
+    forward_to_base! { outlet }
 
     #[inline]
     fn split_at(self, index: usize) -> (Self, Self, C::Reducer) {
@@ -188,10 +182,7 @@ where
         self.plan.is_search() || self.base.is_search()
     }
 
-    #[inline]
-    fn wants_first(&self) -> bool {
-        self.base.wants_first()
-    }
+    forward_to_base! { wants_first }
 
     #[inline]
     fn can_resume(&self, folder: &Self::Folder) -> bool {
@@ -313,14 +304,7 @@ where
 
     const MAY_BE_LEFT: bool = P::MAY_BE_LEFT && S::MAY_BE_LEFT;
 
-    const HAS_WISHES: bool = P::HAS_WISHES;
-
-    #[inline]
-    fn wishes(&self) -> Wishes<'_> {
-        self.base.wishes()
-    }
-
-    forward_to_base! { min_len max_len }
+    forward_to_base! { min_len max_len wishes }
 
     #[inline]
     fn split_at(self, index: usize) -> (Self, Self) {
@@ -400,12 +384,7 @@ macro_rules! staged_adaptor {
     ) => {
         $crate::iter::stage::staged_adaptor! {
             @unindexed [$($generics)*] $adaptor, $item, [$($($bounds)*)?], $this, $plan, {
-                fn opt_len(&self) -> Option<usize> {
-                    self.base.opt_len()
-                }
-
-                const MAY_HAVE_LEN: bool = I::MAY_HAVE_LEN;
-                const MAY_LACK_LEN: bool = I::MAY_LACK_LEN;
+                $crate::delegate::forward_to_base! { opt_len }
             }
         }
 

@@ -10,6 +10,7 @@
 use super::ParallelIterator;
 use super::plumbing::Folder;
 use super::recipe::{Everywhere, Recipe};
+use crate::delegate::copied_as_it_is;
 use std::iter::{Product, Sum};
 use std::marker::PhantomData;
 
@@ -76,13 +77,7 @@ impl<S, K> Total<S, K> {
     }
 }
 
-impl<S, K> Clone for Total<S, K> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<S, K> Copy for Total<S, K> {}
+copied_as_it_is! { Total<S, K> }
 
 impl<T, S, K> Recipe<T> for Total<S, K>
 where

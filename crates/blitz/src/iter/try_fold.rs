@@ -4,7 +4,7 @@ use super::ParallelIterator;
 use super::find::{LOOK_UP_AFTER, fold_until};
 use super::fold::{Given, Make, Start};
 use super::originals::Originals;
-use super::plumbing::{Consumer, Folder, Outlet, UnindexedConsumer};
+use super::plumbing::{Consumer, Folder, UnindexedConsumer};
 use super::stage::debug_fields;
 use super::try_result::Try;
 use crate::delegate::forward_to_base;
@@ -194,13 +194,9 @@ where
     type Reducer = C::Reducer;
     type Result = C::Result;
 
-    const HAS_OUTLET: bool = C::HAS_OUTLET;
     const MAY_SEARCH: bool = C::MAY_SEARCH;
 
-    #[inline]
-    fn outlet(&self) -> Option<&dyn Outlet<C::Result>> {
-        self.base.outlet()
-    }
+    forward_to_base! { outlet }
 
     #[inline]
     fn split_at(self, index: usize) -> (Self, Self, C::Reducer) {

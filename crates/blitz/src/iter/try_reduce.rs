@@ -8,6 +8,7 @@ use super::find::{LOOK_UP_AFTER, fold_until};
 use super::plumbing::Folder;
 use super::recipe::{Everywhere, Recipe};
 use super::try_result::Try;
+use crate::delegate::copied_as_it_is;
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -31,13 +32,7 @@ struct TryReduce<'f, ID, F> {
     failed: &'f AtomicBool,
 }
 
-impl<ID, F> Clone for TryReduce<'_, ID, F> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<ID, F> Copy for TryReduce<'_, ID, F> {}
+copied_as_it_is! { TryReduce<'_, ID, F> }
 
 impl<'f, T, ID, F> Recipe<T> for TryReduce<'f, ID, F>
 where
@@ -159,13 +154,7 @@ struct TryReduceWith<'f, F> {
     failed: &'f AtomicBool,
 }
 
-impl<F> Clone for TryReduceWith<'_, F> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<F> Copy for TryReduceWith<'_, F> {}
+copied_as_it_is! { TryReduceWith<'_, F> }
 
 impl<'f, T, F> Recipe<T> for TryReduceWith<'f, F>
 where

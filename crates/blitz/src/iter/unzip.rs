@@ -10,6 +10,7 @@
 
 use super::plumbing::{Consumer, Folder, Reducer, UnindexedConsumer};
 use super::{Either, FromParallelIterator, IntoParallelIterator, ParallelExtend, ParallelIterator};
+use crate::delegate::copied_as_it_is;
 use std::mem::MaybeUninit;
 use std::ptr;
 
@@ -190,13 +191,7 @@ where
 
 struct ByPredicate<'p, P>(&'p P);
 
-impl<P> Clone for ByPredicate<'_, P> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<P> Copy for ByPredicate<'_, P> {}
+copied_as_it_is! { ByPredicate<'_, P> }
 
 impl<T, P> Sort<T> for ByPredicate<'_, P>
 where
@@ -259,13 +254,7 @@ where
 
 struct ByEither<'p, P>(&'p P);
 
-impl<P> Clone for ByEither<'_, P> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<P> Copy for ByEither<'_, P> {}
+copied_as_it_is! { ByEither<'_, P> }
 
 impl<T, P, L, R> Sort<T> for ByEither<'_, P>
 where

@@ -58,12 +58,7 @@ where
         self.drive_there(consumer, I::drive_unindexed)
     }
 
-    fn opt_len(&self) -> Option<usize> {
-        self.base.opt_len()
-    }
-
-    const MAY_HAVE_LEN: bool = I::MAY_HAVE_LEN;
-    const MAY_LACK_LEN: bool = I::MAY_LACK_LEN;
+    forward_to_base! { opt_len }
 }
 
 impl<I> IndexedParallelIterator for WithPool<'_, I>

@@ -2,6 +2,7 @@
 
 use super::ParallelIterator;
 use super::plumbing::UnindexedConsumer;
+use crate::delegate::forward_to_base;
 use crate::engine::{Priority, with_priority};
 
 /// Runs with a given priority. Made by [`with_priority`](super::ParallelIterator::with_priority).
@@ -43,10 +44,5 @@ where
         with_priority(self.priority, move || base.drive_unindexed(consumer))
     }
 
-    fn opt_len(&self) -> Option<usize> {
-        self.base.opt_len()
-    }
-
-    const MAY_HAVE_LEN: bool = I::MAY_HAVE_LEN;
-    const MAY_LACK_LEN: bool = I::MAY_LACK_LEN;
+    forward_to_base! { opt_len }
 }

@@ -1,8 +1,8 @@
 //! `zip` and `zip_eq`: two iterators side by side.
 
 use super::IndexedParallelIterator;
-use super::both::{BothCallback, with_both_producers};
-use super::plumbing::{Producer, ProducerCallback, Wishes};
+use super::both::{BothCallback, wishes_of_both, with_both_producers};
+use super::plumbing::{Producer, ProducerCallback};
 use crate::delegate::indexed_source;
 
 /// Pairs the items of two iterators, as far as the shorter reaches. Made by
@@ -106,22 +106,7 @@ where
 
     const MAY_BE_LEFT: bool = A::MAY_BE_LEFT && B::MAY_BE_LEFT;
 
-    const HAS_WISHES: bool = A::HAS_WISHES || B::HAS_WISHES;
-
-    #[inline]
-    fn wishes(&self) -> Wishes<'_> {
-        self.a.wishes().or(self.b.wishes())
-    }
-
-    #[inline]
-    fn min_len(&self) -> usize {
-        self.a.min_len().max(self.b.min_len())
-    }
-
-    #[inline]
-    fn max_len(&self) -> usize {
-        self.a.max_len().min(self.b.max_len())
-    }
+    wishes_of_both! { a: A, b: B }
 
     #[inline]
     fn split_at(self, index: usize) -> (Self, Self) {

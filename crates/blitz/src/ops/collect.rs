@@ -101,22 +101,6 @@ pub fn offsets(lengths: impl IntoIterator<Item = usize>) -> Vec<usize> {
     offsets
 }
 
-/// The same in two dimensions: `counts[s][b]` elements go from stripe `s` to bucket `b`, and each becomes the place where the
-/// first of them goes if buckets lie one after the other, and in each bucket the stripes. Returns where buckets start, and
-/// where the last one ends.
-pub(crate) fn bucket_starts(counts: &mut [Vec<usize>], buckets: usize) -> Vec<usize> {
-    let mut starts = Vec::with_capacity(buckets + 1);
-    let mut next = 0;
-    for bucket in 0..buckets {
-        starts.push(next);
-        for stripe in &mut *counts {
-            next += std::mem::replace(&mut stripe[bucket], next);
-        }
-    }
-    starts.push(next);
-    starts
-}
-
 /// All elements of all slices, one after the other.
 ///
 /// The work is shared by elements, not by slices: one long slice among many short ones is copied by all threads.

@@ -12,7 +12,7 @@
 
 use super::build::{Building, Filler};
 use super::chunks::chunks_of_mut;
-use super::stopwatch::Stopwatch;
+use super::stopwatch::{Stopwatch, WORTH_HELP_NS, ticks};
 use crate::engine::operation;
 use crate::engine::primitives::SyncPtr;
 use crate::engine::sync::locks::Mutex;
@@ -239,9 +239,6 @@ const UNROLLED: usize = 8;
 const FIRST_PART: usize = 16;
 const FIRST_BLOCK: usize = 4096;
 
-/// A scan with more than this many nanoseconds ahead is shared.
-const WORTH_HELP_NS: f64 = 60_000.0;
-
 /// Nanoseconds of work that a block should have, to be worth handing over.
 const BLOCK_NS: f64 = 300_000.0;
 
@@ -449,8 +446,4 @@ where
             }
         }
     }
-}
-
-fn ticks(ns: f64) -> u64 {
-    (ns / 1e3 * demand::ticks_per_us() as f64) as u64
 }

@@ -15,7 +15,8 @@ use crate::engine::uncancelled;
 use crate::iter::{
     IndexedParallelIterator, IntoParallelIterator, IntoParallelRefMutIterator, ParallelIterator,
 };
-use crate::ops::collect::{bucket_starts, par_tabulate};
+use crate::math::bucket_starts;
+use crate::ops::collect::par_tabulate;
 use crate::slice::sort::raw::Scratch;
 use std::ops::Range;
 

@@ -3,6 +3,14 @@
 
 use crate::engine::demand;
 
+/// With more than this many nanoseconds of work ahead, what cannot be cut as it goes along asks others for help.
+pub(crate) const WORTH_HELP_NS: f64 = 60_000.0;
+
+/// Nanoseconds in the engine's unit.
+pub(crate) fn ticks(ns: f64) -> u64 {
+    (ns / 1e3 * demand::ticks_per_us() as f64) as u64
+}
+
 /// Runs from when it was made.
 pub(crate) struct Stopwatch(u64);
 

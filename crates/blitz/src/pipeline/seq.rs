@@ -2,7 +2,7 @@
 //!
 //! The parallel iterator is driven on a thread of its own, the *driver*, whose only purpose is its stack: the producer lives there, with what it borrows. Its consumer, [`Outflow`], makes the
 //! loop hand itself out ([`Outlet`]). Then the driver sleeps until all pieces are gone. The thread that asks for results splits blocks off the front of what was handed out, and
-//! puts them into a [`Line`](super::line::Line). From there on it is a pipeline like any other.
+//! puts them into a [`Line`]. From there on it is a pipeline like any other.
 //!
 //! # Why pieces may borrow from the driver's stack
 //! The types say that they may live as long as `'w`, but they do not. Each of them is a [`Part`] with a [`Hold`] on the driver, which stays where it is until no hold is left. A part

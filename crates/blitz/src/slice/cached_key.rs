@@ -4,19 +4,16 @@
 //! element belongs there. Indices differ, so no two entries are equal and an unstable sort of the table is a stable sort of the
 //! slice.
 //!
-//! The elements are then gathered, in parallel, into a second buffer and copied back at once. That buffer never owns them: until
-//! the copy, which cannot fail, they are the slice's. So whatever panics before (the key function, a comparison, the drop of a
-//! key), the slice is as it was.
+//! The elements are then brought to their places without any user code. So whatever panics before (the key function, a comparison, the drop of a key), the slice is as it was.
 
 use super::ParallelSliceMut;
+use super::sort::permute::rearrange;
 use crate::iter::{
     IndexedParallelIterator, IntoParallelIterator, IntoParallelRefMutIterator, ParallelIterator,
 };
-use std::mem::MaybeUninit;
-use std::ptr;
 
 /// An integer that numbers the elements of a slice. A small one can make the table of keys considerably smaller.
-trait Index: Copy + Ord + Send {
+trait Index: Copy + Ord + Send + Sync {
     const LIMIT: usize;
 
     /// `index` is at most `LIMIT`.
@@ -76,36 +73,9 @@ fn sort_with<I: Index, T: Send, K: Ord + Send>(slice: &mut [T], key: &(impl Fn(&
         .map(|(index, element)| (key(element), I::new(index)))
         .collect();
     table.par_sort_unstable();
-
-    let elements = Elements(slice.as_ptr());
-    let sorted: Vec<MaybeUninit<T>> = table
-        .into_par_iter()
-        // SAFETY: the table is a permutation of what it was before it was sorted (no comparison can make our sort lose or double
-        // an entry), so its indices are those of the slice, and each is asked for once. The slice stays borrowed and is not
-        // written to meanwhile.
-        .map(|(_key, index)| unsafe { elements.copy(index.get()) })
-        .collect();
-    assert_eq!(sorted.len(), slice.len());
-    // SAFETY: `sorted` holds a copy of every element of the slice exactly once, in a buffer of its own and of the same length;
-    // writing them over the slice leaves it with the same elements in another order. The copies in `sorted` are forgotten, as
-    // `MaybeUninit` drops nothing.
-    unsafe { ptr::copy_nonoverlapping(sorted.as_ptr().cast(), slice.as_mut_ptr(), slice.len()) };
-}
-
-/// Where the elements of the slice are, for all threads.
-struct Elements<T>(*const T);
-
-// SAFETY: `copy` is the only way to use it, and its caller promises to take each element once: an element is moved to another
-// thread, which `T: Send` allows, and never shared.
-unsafe impl<T: Send> Sync for Elements<T> {}
-
-impl<T> Elements<T> {
-    /// # Safety
-    ///
-    /// `index` lies within the slice, which is still there and is not being written to, and nobody else copies this element.
-    /// Only one of the two copies may go on to be used as a `T`.
-    unsafe fn copy(&self, index: usize) -> MaybeUninit<T> {
-        // SAFETY: the caller's promise; `MaybeUninit<T>` has the layout of `T`.
-        unsafe { self.0.add(index).cast::<MaybeUninit<T>>().read() }
-    }
+    // From here on without keys: should the drop of one panic, nothing has moved.
+    let order: Vec<I> = table.into_par_iter().map(|(_key, index)| index).collect();
+    // SAFETY: the table is a permutation of what it was before it was sorted (no comparison can make our sort lose or double an entry), so
+    // these are the indices of the slice, each one once.
+    unsafe { rearrange(slice, &order, &|index| index.get()) };
 }

@@ -9,9 +9,10 @@ use super::sort::raw::{Scratch, Shared, copy_in_parallel};
 use crate::engine::current_num_threads;
 use crate::engine::primitives::SyncPtr;
 use crate::iter::{IntoParallelIterator, ParallelIterator};
+use crate::math::stripe;
 use crate::ops::build::build;
 use crate::ops::pack::{block, block_starts};
-use crate::ops::stopwatch::Stopwatch;
+use crate::ops::stopwatch::{Stopwatch, WORTH_HELP_NS};
 use crate::slice::ParallelSliceMut;
 use std::mem::needs_drop;
 use std::ops::Range;
@@ -67,8 +68,7 @@ fn move_to_front<T: Send>(v: &mut [T], keep: &[bool]) -> usize {
 /// Elements partitioned before the clock is read.
 const FIRST: usize = 4096;
 
-/// More than this many nanoseconds of work ahead are shared, in stripes of at least so many.
-const WORTH_HELP_NS: f64 = 60_000.0;
+/// Nanoseconds of work that a stripe should have at least.
 const STRIPE_NS: f64 = 25_000.0;
 
 /// Brings the elements for which `predicate` holds before the others, in place and in any order; returns their number.
@@ -136,10 +136,12 @@ where
         return dedup_dear(v, first_repeats, same);
     }
     let count = ((ns / STRIPE_NS) as usize).clamp(2, 4 * threads).min(len);
-    let border = |i: usize| (len as u128 * i as u128 / count as u128) as usize;
     // Whether the first element of a stripe goes is asked while its neighbour is still there.
     let starts: Vec<(usize, bool)> = (0..count)
-        .map(|i| (border(i), i > 0 && same(&v[border(i) - 1], &v[border(i)])))
+        .map(|i| {
+            let start = stripe(len, count, i).start;
+            (start, i > 0 && same(&v[start - 1], &v[start]))
+        })
         .collect();
     let plain = !needs_drop::<T>();
     if plain {
@@ -153,7 +155,7 @@ where
         .into_par_iter()
         .map(|i| {
             // SAFETY: stripes do not overlap, and the vector is borrowed exclusively.
-            let stripe = unsafe { all.slice_from(starts[i].0, border(i + 1) - starts[i].0) };
+            let stripe = unsafe { all.slice_from(starts[i].0, stripe(len, count, i).len()) };
             if plain {
                 // SAFETY: the elements need no dropping, and nobody uses those behind the number returned.
                 unsafe { copy_others_to_the_front(stripe, starts[i].1, same) }

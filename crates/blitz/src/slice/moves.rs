@@ -6,10 +6,12 @@
 
 use super::sort::partition::swap_in_parallel;
 use super::sort::raw::Scratch;
+use super::sort::runs::reverse_in_parallel;
 use crate::engine::primitives::SyncPtr;
 use crate::engine::{current_num_threads, uncancelled};
 use crate::iter::{IntoParallelIterator, ParallelIterator};
-use crate::ops::pieces::{for_each_part, pieces};
+use crate::math::stripe;
+use crate::ops::pieces::for_each_part;
 use std::ops::Range;
 use std::ptr;
 
@@ -24,28 +26,7 @@ pub(super) fn reverse<T: Send>(v: &mut [T]) {
     if is_short(v) {
         return v.reverse();
     }
-    let all = SyncPtr::new(v);
-    let len = all.len();
-    pieces(0..len / 2).for_each(|part| {
-        // SAFETY: pieces of the first half are disjoint, and so are their mirror images, which lie in the second half.
-        let (left, right) = unsafe {
-            (
-                all.slice_from(part.start, part.len()),
-                all.slice_from(len - part.end, part.len()),
-            )
-        };
-        swap_reversed(left, right);
-    });
-}
-
-/// Exchanges two slices of the same length, the one from the front with the other from the back.
-fn swap_reversed<T>(left: &mut [T], right: &mut [T]) {
-    let len = left.len();
-    let (left, right) = (&mut left[..len], &mut right[..len]);
-    // By index: the compiler vectorises this, and not two iterators in opposite directions.
-    for i in 0..len {
-        std::mem::swap(&mut left[i], &mut right[len - 1 - i]);
-    }
+    reverse_in_parallel(v);
 }
 
 pub(super) fn fill<T: Clone + Send + Sync>(v: &mut [T], value: T) {
@@ -103,10 +84,7 @@ fn shift<T: Send>(v: &mut [T], left: usize, right: usize) {
     let (len, by, to_the_left) = (v.len(), left.min(right), left <= right);
     // Stripes are at least four times as long as what moves across their edges.
     let stripes = (len / (4 * by)).min(4 * current_num_threads()).max(2);
-    let stripe = |i: usize| -> Range<usize> {
-        let border = |i| (len as u128 * i as u128 / stripes as u128) as usize;
-        border(i)..border(i + 1)
-    };
+    let stripe = |i: usize| stripe(len, stripes, i);
     // The edge that leaves a stripe: its first elements if everything moves to the left, else its last.
     let edge = |i: usize| match to_the_left {
         true => stripe(i).start,

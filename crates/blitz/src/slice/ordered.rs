@@ -1,5 +1,6 @@
 //! Sorted slices: is it one, merge two, search one for many values.
 
+use super::sort::merge::co_rank;
 use crate::iter::{IntoParallelRefIterator, ParallelIterator};
 use crate::ops::build::{Filler, build};
 use crate::ops::pieces::pieces;
@@ -40,28 +41,12 @@ where
     F: Fn(&T, &T) -> Ordering + Sync,
 {
     build(left.len() + right.len(), |range, filler| {
-        let from_left = co_rank(left, right, range.start, compare);
+        let from_left = co_rank(left.len(), right.len(), range.start, |r, l| {
+            compare(&right[r], &left[l]).is_lt()
+        });
         let (left, right) = (&left[from_left..], &right[range.start - from_left..]);
         merge_some(left, right, range.len(), compare, filler);
     })
-}
-
-/// How many elements of `left` are among the first `k` of the merged slices. At most as many as there are, and the others fit
-/// into `right`, whatever the comparison answers.
-fn co_rank<T, F>(left: &[T], right: &[T], k: usize, compare: &F) -> usize
-where
-    F: Fn(&T, &T) -> Ordering,
-{
-    let (mut low, mut high) = (k.saturating_sub(right.len()), k.min(left.len()));
-    while low < high {
-        let from_left = low + (high - low) / 2;
-        if compare(&right[k - from_left - 1], &left[from_left]).is_lt() {
-            high = from_left;
-        } else {
-            low = from_left + 1;
-        }
-    }
-    low
 }
 
 /// Pushes the first `count` elements of the merged slices; there are as many.

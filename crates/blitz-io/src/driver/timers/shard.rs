@@ -6,10 +6,9 @@
 use super::entry::{Entry, Flaw};
 use super::wheel::{LAST_TICK, Wheel};
 use crate::place::Tally;
-use crate::primitives::{AtomicU64, Mutex, Ordering};
+use crate::primitives::{AtomicU64, Mutex, Ordering, ignore_poison};
 use crate::wake_batch::WakeBatch;
 use crate::waker_place::leave;
-use std::sync::PoisonError;
 use std::task::Waker;
 
 #[cfg(all(test, loom))]
@@ -57,7 +56,8 @@ impl Shard {
 
     fn locked<R>(&self, access: impl FnOnce(&mut Guarded) -> R) -> R {
         // Nothing unwinds in the middle of a change.
-        access(&mut self.guarded.lock().unwrap_or_else(PoisonError::into_inner))
+        let mut guarded = ignore_poison(self.guarded.lock());
+        access(&mut guarded)
     }
 
     /// See the field.

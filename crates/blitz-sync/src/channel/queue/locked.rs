@@ -8,12 +8,11 @@
 //! instructions, and for the moving of messages when the memory grows; no foreign code runs under it.
 
 use super::{Limited, Look, Queue, Refused, Released, Wake};
-use crate::primitives::Mutex;
+use crate::primitives::{Mutex, ignore_poison};
 use blitz_primitives::flaw::Flaws;
 use std::collections::VecDeque;
 use std::mem;
 use std::ops::DerefMut;
-use std::sync::PoisonError;
 
 /// What the models break on purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,7 +94,7 @@ impl<T> Locked<T> {
 
     fn state(&self) -> impl DerefMut<Target = State<T>> + '_ {
         // Nothing panics under it but an allocation that is too large, before anything has changed.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        ignore_poison(self.state.lock())
     }
 }
 

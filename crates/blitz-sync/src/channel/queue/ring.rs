@@ -36,11 +36,7 @@ use crate::primitives::{AtomicU32, AtomicU64, Ordering, UnsafeCell};
 use blitz_primitives::SpinWait;
 use blitz_primitives::flaw::Flaws;
 use crossbeam_utils::CachePadded;
-#[cfg(not(loom))]
-use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 use std::mem::MaybeUninit;
-#[cfg(not(loom))]
-use std::ptr::slice_from_raw_parts_mut;
 
 const CLOSED: u64 = 1 << 0;
 const RECEIVERS: u64 = 1 << 1;
@@ -69,6 +65,16 @@ struct Cell<T> {
     message: UnsafeCell<MaybeUninit<T>>,
 }
 
+impl<T> Cell<T> {
+    /// For the producer of the first lap.
+    fn free() -> Self {
+        Cell {
+            stamp: AtomicU32::new(0),
+            message: UnsafeCell::new(MaybeUninit::uninit()),
+        }
+    }
+}
+
 pub(crate) struct Ring<T> {
     head: CachePadded<AtomicU64>,
     tail: CachePadded<AtomicU64>,
@@ -93,23 +99,18 @@ fn reserved(tail: u64) -> usize {
 }
 
 impl<T> Ring<T> {
-    /// # Panics
-    /// If the capacity is zero or larger than [`MAX_CAPACITY`].
-    #[track_caller]
+    /// The capacity is not zero, and small (`bounded.rs`).
     pub(crate) fn new(capacity: usize) -> Self {
         Self::with_flaws(capacity, Flaws::NONE)
     }
 
-    #[track_caller]
     pub(crate) fn with_flaws(capacity: usize, flaws: Flaws<Flaw>) -> Self {
-        assert!(
-            (1..=MAX_CAPACITY).contains(&capacity),
-            "a ring has between 1 and {MAX_CAPACITY} cells, not {capacity}"
-        );
+        debug_assert!((1..=MAX_CAPACITY).contains(&capacity));
         Ring {
             head: CachePadded::new(AtomicU64::new(0)),
             tail: CachePadded::new(AtomicU64::new(0)),
-            cells: cells(capacity),
+            // Touched now, so that the first messages need not wait for the system to find memory.
+            cells: (0..capacity).map(|_| Cell::free()).collect(),
             one_lap: (capacity as u32).next_power_of_two().max(2),
             flaws,
         }
@@ -219,42 +220,6 @@ impl<T> Ring<T> {
             }
         }
     }
-}
-
-/// What a ring may take to be touched when it is made, so that the first messages need not wait for the system to find memory. A larger one is
-/// touched as it is used.
-#[cfg(not(loom))]
-const TOUCHED: usize = 4 << 20;
-
-/// Cells that are free for the first lap: all zero.
-#[cfg(not(loom))]
-fn cells<T>(capacity: usize) -> Box<[Cell<T>]> {
-    let layout =
-        Layout::array::<Cell<T>>(capacity).expect("a ring of so many messages fits in memory");
-    assert_ne!(layout.size(), 0, "rings have room");
-    // SAFETY: the layout is not empty.
-    let memory: *mut Cell<T> = unsafe { alloc_zeroed(layout) }.cast();
-    if memory.is_null() {
-        handle_alloc_error(layout);
-    }
-    // SAFETY: the memory is new, as large as so many cells, and as a box would have it; a stamp of zero, and a message that is not there, are fine
-    // as zeros.
-    let cells = unsafe { Box::from_raw(slice_from_raw_parts_mut(memory, capacity)) };
-    if size_of_val(&*cells) <= TOUCHED {
-        for cell in &cells {
-            cell.stamp.store(0, Ordering::Relaxed);
-        }
-    }
-    cells
-}
-
-#[cfg(loom)]
-fn cells<T>(capacity: usize) -> Box<[Cell<T>]> {
-    let cell = || Cell {
-        stamp: AtomicU32::new(0),
-        message: UnsafeCell::new(MaybeUninit::uninit()),
-    };
-    std::iter::repeat_with(cell).take(capacity).collect()
 }
 
 impl<T> Queue<T> for Ring<T> {

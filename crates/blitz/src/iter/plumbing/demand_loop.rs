@@ -22,14 +22,14 @@
 //!
 //! The cost of an item is measured anew with every block, and an increase counts at once. A block is itself run in parts of about 2 us,
 //! as far as one can tell in advance, and the clock is read after each. So a loop that starts cheap and becomes expensive is split finer as
-//! soon as it shows, and what was meant to be the rest of a block is offered. A loop whose items are known
+//! soon as it shows, and what was meant to be the rest of a block is offered. A search whose items are known
 //! to be expensive (some microseconds each) skips step 1 too, so that even its first two items run at the same time.
 //!
 //! The time of a split is measured as well, and does not count as time of the items. A part is split only if it takes several times as long as the split (`Pace::note_cut`).
 //!
 //! Depth is logarithmic: each fork halves what is left.
 
-use super::local::{Here, Local};
+use super::local::{Here, Local, Part};
 use super::pace::{FEW, Nest, Pace, Site, is_still_short, is_tiny};
 use super::search;
 use super::trust;
@@ -169,7 +169,7 @@ where
     #[cfg(test)]
     if super::pretend::is_on() {
         let rate = super::pretend::RATE;
-        return shared(len, bounds, producer, consumer, site, rate, Within::NOTHING);
+        return shared(len, bounds, producer, consumer, site, rate, Within::NOTHING).0;
     }
     if !caller_may_take_part() {
         return begin_elsewhere(len, bounds, producer, consumer);
@@ -194,8 +194,11 @@ where
         true
     } else if pace.is_known() {
         // A search may be over soon, however long it could get.
-        (!(C::MAY_SEARCH && consumer.is_search()) && pace.should_share_at_once(len as f32))
-            || pace.items_may_be_dear()
+        if C::MAY_SEARCH && consumer.is_search() {
+            pace.items_are_dear()
+        } else {
+            pace.should_share_at_once(len as f32)
+        }
     } else {
         len / bounds.min <= FEW
     };
@@ -739,7 +742,7 @@ fn shared<P, C>(
     site: &'static Site,
     rate: f32,
     within: Within,
-) -> C::Result
+) -> Part<C::Result>
 where
     P: Producer,
     C: Consumer<P::Item>,
@@ -751,7 +754,7 @@ where
     local.be_within(within);
     local.pace.start();
     begin_offer(len, bounds, LEVELS_SHARED, producer, consumer, &local);
-    local.finish()
+    local.finish_part()
 }
 
 /// Runs a producer of unknown length into `consumer`.
@@ -775,7 +778,7 @@ where
     #[cfg(test)]
     if super::pretend::is_on() {
         let rate = super::pretend::RATE;
-        return shared_unindexed(1.0, producer, consumer, site, rate, Within::NOTHING);
+        return shared_unindexed(1.0, producer, consumer, site, rate, Within::NOTHING).0;
     }
     let local = Local::new(Pace::begin(site, size));
     let pace = &local.pace;
@@ -983,7 +986,7 @@ fn shared_unindexed<P, C>(
     site: &'static Site,
     rate: f32,
     within: Within,
-) -> C::Result
+) -> Part<C::Result>
 where
     P: UnindexedProducer,
     C: UnindexedConsumer<P::Item>,
@@ -992,7 +995,7 @@ where
     local.be_within(within);
     local.pace.start();
     local.in_loop(|| offer_unindexed(part, LEVELS_SHARED, producer, consumer, &local));
-    local.finish()
+    local.finish_part()
 }
 
 #[cfg(test)]

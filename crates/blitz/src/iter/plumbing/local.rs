@@ -9,7 +9,7 @@
 //! a `yield_now` in the middle of the left half ran this closure.)
 
 use super::demand_loop::fold;
-use super::pace::Pace;
+use super::pace::{Measured, Pace};
 use super::trust;
 use super::{Consumer, Folder, Producer, Reducer};
 use crate::engine::demand::{Parts, Within, in_loop};
@@ -35,6 +35,9 @@ where
     /// The loop that this is a part of, once this thread sits in the pool.
     within: Cell<Within>,
 }
+
+/// What a part that was handed over has come to, and what it has measured.
+pub(super) type Part<R> = (R, Measured);
 
 /// The results so far: `done` and then what is in `folder`, to be put together by `joint`.
 struct Made<R, D, F> {
@@ -212,11 +215,18 @@ where
     #[inline]
     pub(super) fn take_in(
         &self,
-        left: Option<C::Result>,
-        right: Option<C::Result>,
+        left: Option<Part<C::Result>>,
+        right: Option<Part<C::Result>>,
         reducer: C::Reducer,
         spare: Option<C::Reducer>,
     ) {
+        let result = |part: Option<Part<C::Result>>| {
+            part.map(|(result, measured)| {
+                self.pace.take_in(measured);
+                result
+            })
+        };
+        let (left, right) = (result(left), result(right));
         if spare.is_some() {
             // That was the outermost fork. A guest has given its seat back and may not get one again.
             self.seated.set(false);
@@ -248,6 +258,12 @@ where
         // The folder that had enough is closed. What comes now lies behind `result` and may be wanted all the same: a hit in
         // `result` makes everything before it pointless to `find_last`, but nothing behind it.
         self.full.set(false);
+    }
+
+    /// The result of a part that was handed over to this thread.
+    pub(super) fn finish_part(self) -> Part<C::Result> {
+        let measured = self.pace.of_part();
+        (self.finish(), measured)
     }
 
     /// The result of it all. Something must have been fed or skipped.

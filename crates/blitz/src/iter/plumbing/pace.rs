@@ -3,11 +3,10 @@
 //! All times are in ticks of the engine's clock, or in microseconds where they are compared with a constant: what a tick is differs
 //! from CPU to CPU. A reading costs about 10 ns, so there is one every 2 us or so, and there are three in a loop too short for that.
 //!
-//! [`Site`] remembers what an item costs from one run of a loop to the next. There is one per loop in the program, more or
-//! less: the key is the address of the loop's compiled code, which is unique to the types (and so to the closures) it was
-//! compiled for. Two loops that share an entry only confuse each other's guesses.
+//! [`Site`] remembers what an item costs from one run of a loop to the next. There is one per loop in the program: the key is the address of
+//! the loop's compiled code.
 
-use crate::engine::demand;
+use crate::engine::demand::{self, ByCode, Entry};
 use crate::engine::rules::{
     LOOP_BLOCK_US as BLOCK_US, LOOP_WORTH_A_CUT_US as WORTH_A_CUT_US, WORTH_SHARING_US as SHORT_US,
     is_loop_worth_sharing,
@@ -41,6 +40,9 @@ const DISTURBED_US: f32 = 14.0;
 /// A longer one, if its items seem to be so many times as dear as any before, and its thread may have been without a CPU meanwhile.
 const OUTLIER: f32 = 8.0;
 
+/// A thread that has lost its CPU has it back within this, or so seldom later that what comes of it is no matter.
+const ACCIDENT_US: f32 = 100_000.0;
+
 /// A loop is long if it takes so many times what is worth a wake.
 const LONG: f32 = 10.0;
 
@@ -61,20 +63,23 @@ const SITES: usize = 4096;
 /// run was an outlier that was not believed. All 0 if the loop never ran.
 pub(super) struct Site(AtomicU64);
 
-static KNOWN: [Site; SITES] = [const { Site(AtomicU64::new(0)) }; SITES];
+static KNOWN: ByCode<Site, SITES> = ByCode::new([const { Entry::new(Site::new()) }; SITES]);
 
 impl Site {
+    const fn new() -> Site {
+        Site(AtomicU64::new(0))
+    }
+
     /// The entry of the loop whose code is at `address`.
     #[inline]
     pub(super) fn of(address: usize) -> &'static Site {
-        let hash = (address as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        &KNOWN[(hash >> (64 - SITES.trailing_zeros())) as usize]
+        KNOWN.of(address)
     }
 
     /// One whose items have taken so many microseconds.
     #[cfg(test)]
     pub(super) fn of_items(us: f32) -> Site {
-        let site = Site(AtomicU64::new(0));
+        let site = Site::new();
         site.set(in_ticks(us), in_ticks(us));
         site
     }
@@ -100,14 +105,14 @@ impl Site {
         self.0.store(bits, Relaxed);
     }
 
-    /// A run of `ticks` has found items of this `rate`: does that say more about the machine than about them? `twice`: it has found some so dear more than once.
+    /// A run of `ticks` has found items of this `rate`: does that say more about the machine than about them? Not if it is `sure`.
     ///
     /// A thread that loses its CPU in the middle of a tiny loop sees an item of milliseconds. If that were believed, the next few hundred runs would be shared,
     /// at a hundred times their cost. Items that really are dear are so the next time, too, so nothing is disbelieved twice.
-    fn is_doubtful(&self, ticks: f32, rate: f32, twice: bool) -> bool {
+    fn is_doubtful(&self, ticks: f32, rate: f32, sure: impl FnOnce() -> bool) -> bool {
         let (average, most) = self.entry();
         let is_outlier = average > 0.0 && is_outlier(ticks, rate, most);
-        is_outlier && !twice && most > 0.0 && demand::may_have_lost_its_cpu()
+        is_outlier && most > 0.0 && ticks < in_ticks(ACCIDENT_US) && !sure()
     }
 
     /// How many of `items` take about as long as one part of a block, or fewer; `None` if nothing is known.
@@ -121,13 +126,11 @@ impl Site {
         Some((items as f32 * (part / all)) as usize)
     }
 
-    /// Is a run over `items` of them expected to be short, and is none of its items a good part of that? `false` if nothing is
-    /// known.
+    /// Is a run over `items` of them expected to be short? `false` if nothing is known.
     #[inline]
     pub(super) fn is_short(&self, items: f32) -> bool {
-        let (average, most) = self.rates();
-        let short = in_ticks(SHORT_US);
-        average > 0.0 && average * items < short && most < short / 4.0
+        let (average, _) = self.rates();
+        average > 0.0 && average * items < in_ticks(SHORT_US)
     }
 
     /// Is a run over `items` of them taken for one so short that what sharing costs, which it has measured with them, could be most of it? Of few items each may have been cut
@@ -173,11 +176,11 @@ impl Site {
 
     /// Takes in what a run of `ticks` over `items` has measured.
     pub(super) fn learn(&self, ticks: u64, items: f32) {
-        self.learn_as(ticks, items, false);
+        self.learn_if(ticks, items, || !demand::may_have_lost_its_cpu());
     }
 
-    /// The same. `twice`: parts of it were outliers, more than one.
-    fn learn_as(&self, ticks: u64, items: f32, twice: bool) {
+    /// The same. Is it `sure` that it was no accident?
+    fn learn_if(&self, ticks: u64, items: f32, sure: impl FnOnce() -> bool) {
         let (average, most) = self.rates();
         let rate = (ticks as f32 / items).max(f32::MIN_POSITIVE);
         // Inner loops on several threads share the entry, and a store takes it away from the others: no news is not worth one. A tiny run is timed so roughly, and disturbed so
@@ -190,7 +193,7 @@ impl Site {
         if is_as_usual && most < harmless && self.entry().1 > 0.0 {
             return;
         }
-        if self.is_doubtful(ticks as f32, rate, twice) {
+        if self.is_doubtful(ticks as f32, rate, sure) {
             return self.set(average, -most);
         }
         let next = if average == 0.0 {
@@ -285,6 +288,24 @@ pub(super) fn is_tiny(ticks: f32) -> bool {
     ticks < in_ticks(TINY_US)
 }
 
+/// What a part of a loop has measured.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Measured {
+    ticks: u64,
+    items: f32,
+    outliers: u32,
+}
+
+impl Measured {
+    fn and(self, other: Measured) -> Measured {
+        Measured {
+            ticks: self.ticks + other.ticks,
+            items: self.items + other.items,
+            outliers: self.outliers + other.outliers,
+        }
+    }
+}
+
 /// The speed of a running loop, as its thread sees it.
 pub(super) struct Pace {
     site: &'static Site,
@@ -312,8 +333,10 @@ pub(super) struct Pace {
     ticks_per_us: f32,
     /// More loops like this one will probably follow at once.
     more_to_come: Cell<bool>,
-    /// How many parts were outliers.
+    /// How many parts were outliers; one that no accident can explain counts as two.
     outliers: Cell<u32>,
+    /// What parts that other threads have taken have measured.
+    elsewhere: Cell<Measured>,
     /// There are more than a [few](FEW) items, and none is known to have been dear.
     may_trust_loops: bool,
 }
@@ -355,6 +378,7 @@ impl Pace {
             ticks_per_us: demand::ticks_per_us() as f32,
             more_to_come: Cell::new(false),
             outliers: Cell::new(0),
+            elsewhere: Cell::default(),
             may_trust_loops: items > FEW as f32 && dearest < in_ticks(TINY_US),
         }
     }
@@ -386,28 +410,12 @@ impl Pace {
         self.us(self.rate.get() * items)
     }
 
-    /// How many ticks `items` that are still ahead may take.
-    ///
-    /// After a block much dearer than those before, nobody knows whether that was the one dear item or the first of many. As
-    /// long as the loop has not taken longer than usual, it is taken for the former: then what is left is what is usually
-    /// left by now.
-    #[inline]
-    fn ticks_ahead(&self, items: f32) -> f32 {
-        let as_of_late = self.rate.get() * items;
-        let usually_left = self.usual - self.ticks.get() as f32;
-        if usually_left > 0.0 {
-            as_of_late.min(usually_left)
-        } else {
-            as_of_late
-        }
-    }
-
     /// How much work `items` that are still ahead are, for the engine to decide whether somebody should be woken. What is
     /// unknown is taken for long: work that should have been shared and was not costs more than a wake too many.
     #[inline]
     pub(super) fn expected_ticks(&self, items: f32) -> u64 {
         if self.is_known() && !self.more_to_come.get() {
-            self.ticks_ahead(items) as u64
+            (self.rate.get() * items) as u64
         } else {
             u64::MAX
         }
@@ -419,10 +427,10 @@ impl Pace {
         demand::reading_ns() == 0 || self.usual == 0.0 || self.us(self.usual) > 2.0 * part_us()
     }
 
-    /// An item alone may take a good part of a block, so that a loop over few of them must be cut before it begins.
+    /// Does an item alone take a good part of a block, so that few of them are worth sharing before the first is done?
     #[inline]
-    pub(super) fn items_may_be_dear(&self) -> bool {
-        self.us(self.most) > BLOCK_US / 2.0
+    pub(super) fn items_are_dear(&self) -> bool {
+        self.estimate_us(1.0) > BLOCK_US / 2.0
     }
 
     /// What to reckon with where a loop is cut, in ticks per item. If items are cheaper than they are on average, dear ones are still to come: cuts and
@@ -495,7 +503,7 @@ impl Pace {
     /// Should a loop that has run alone so far, with `items` ahead, be offered to others now?
     #[inline]
     pub(super) fn should_share(&self, items: f32) -> bool {
-        let us = self.us(self.ticks_ahead(items));
+        let us = self.estimate_us(items);
         self.us(self.ticks.get() as f32) > TRUSTED_AFTER_US
             && is_loop_worth_sharing(us, self.worth_a_wake_us(), demand::hungry)
     }
@@ -637,8 +645,10 @@ impl Pace {
         // An upward jump counts at once, because what comes next may be as dear; a downward one by half. After a wait for others nothing is where it was, which says nothing about
         // the items: a jump upwards would have the loop cut finer, and wait more often.
         let (before, measured) = (self.rate.get(), ticks as f32 / items);
-        if is_outlier(ticks as f32, measured, self.most) {
-            self.outliers.set(self.outliers.get() + 1);
+        if self.outliers.get() < 2 && self.is_outlier(ticks as f32, measured) {
+            // Which thread has lost its CPU only that one knows.
+            let sure = !demand::may_have_lost_its_cpu();
+            self.outliers.set(self.outliers.get() + 1 + u32::from(sure));
         }
         let rate = if measured < before {
             (before + measured) / 2.0
@@ -650,13 +660,16 @@ impl Pace {
         self.rate.set(rate.max(f32::MIN_POSITIVE));
     }
 
+    fn is_outlier(&self, ticks: f32, rate: f32) -> bool {
+        self.most > 0.0 && is_outlier(ticks, rate, self.most)
+    }
+
     /// As [`start`](Self::start), for a beginning that lies in the past.
     pub(super) fn start_at(&self, then: u64) {
         self.last.set(then);
     }
 
     /// Remembers what was measured for the next run.
-    #[inline]
     pub(super) fn remember(&self) {
         if demand::reading_ns() != 0 {
             let (unread, _) = self.unread.take();
@@ -664,12 +677,37 @@ impl Pace {
                 self.note_at(demand::ticks(), unread);
             }
         }
-        if self.has_measured() {
-            // A thread may lose its CPU once in a run, but hardly in one part after the other.
-            let twice = self.outliers.get() > 1;
+        let all = self.measured();
+        if all.items > 0.0 {
+            // A thread may lose its CPU once in a run, but hardly in one part after the other. (None: it was many short ones that were dearer than before.)
             self.site
-                .learn_as(self.ticks.get(), self.items.get(), twice);
+                .learn_if(all.ticks, all.items, || all.outliers != 1);
         }
+    }
+
+    /// What was measured in this run, here and in parts that others have taken.
+    fn measured(&self) -> Measured {
+        let here = Measured {
+            ticks: self.ticks.get(),
+            items: self.items.get(),
+            outliers: self.outliers.get(),
+        };
+        here.and(self.elsewhere.get())
+    }
+
+    /// What a part that was handed over has measured, for the thread that has handed it over. Nothing, if it was short: then it is mostly what that takes.
+    pub(super) fn of_part(&self) -> Measured {
+        let measured = self.measured();
+        if (measured.ticks as f32) < in_ticks(DISTURBED_US) {
+            return Measured::default();
+        }
+        measured
+    }
+
+    /// Takes in what a part has measured that this thread has handed over. Dear items at the end of a loop are all in such parts: who only looked at the parts of its own would take the
+    /// loop for a cheap one for ever.
+    pub(super) fn take_in(&self, part: Measured) {
+        self.elsewhere.set(self.elsewhere.get().and(part));
     }
 }
 
@@ -703,7 +741,7 @@ mod tests {
 
     #[test]
     fn what_a_thread_waits_for_other_parts_is_not_what_its_items_take() {
-        let site: &'static Site = Box::leak(Box::new(Site(AtomicU64::new(0))));
+        let site: &'static Site = Box::leak(Box::new(Site::new()));
         let begin = demand::ticks();
         let pace = Pace::begin(site, 2.0);
         pace.start();
@@ -720,7 +758,7 @@ mod tests {
     #[test]
     fn a_loop_of_tiny_items_that_was_taken_for_a_longer_one_is_seen_to_be_tiny_when_it_runs_alone()
     {
-        let site = Site(AtomicU64::new(0));
+        let site = Site::new();
         // As a run that was shared sees it.
         (0..100).for_each(|_| site.learn(us(9.0), 10.0));
         assert!(!site.is_short(10.0) && site.may_be_shorter(10.0));
@@ -732,16 +770,39 @@ mod tests {
         site.learn_alone(us(0.1), 10.0);
         assert!(site.is_short(10.0));
         // What takes milliseconds is not run alone to see.
-        let dear = Site(AtomicU64::new(0));
+        let dear = Site::new();
         dear.learn(us(9000.0), 10.0);
         assert!(!dear.may_be_shorter(10.0));
+    }
+
+    #[test]
+    fn what_others_have_measured_counts_as_what_this_thread_has() {
+        let site: &'static Site = Box::leak(Box::new(Site::of_items(0.01)));
+        let pace = Pace::begin(site, 1000.0);
+        pace.ticks.set(us(9.9));
+        pace.items.set(990.0);
+        let part = Pace::at_rate(site, 10.0, pace.rate());
+        part.ticks.set(us(200_000.0));
+        part.items.set(10.0);
+        part.outliers.set(2);
+        pace.take_in(part.of_part());
+        // A short one is mostly what it takes to hand it over.
+        let short = Pace::at_rate(site, 10.0, pace.rate());
+        short.ticks.set(us(10.0));
+        short.items.set(10.0);
+        pace.take_in(short.of_part());
+        let all = pace.measured();
+        assert_eq!((all.items, all.outliers), (1000.0, 2));
+        pace.remember();
+        let (average, most) = site.rates();
+        assert!(average > in_ticks(50.0) && most > in_ticks(100.0));
     }
 
     #[test]
     fn one_item_of_milliseconds_among_thousands_of_tiny_ones_is_an_accident_and_two_are_not() {
         // A thread that has not asked yet does not know whether it has lost its CPU.
         let fresh = std::thread::spawn(|| {
-            let site = Site(AtomicU64::new(0));
+            let site = Site::new();
             (0..100).for_each(|_| site.learn(us(0.6), 10.0));
             let accident = || site.learn(us(4000.0), 10.0);
             accident();

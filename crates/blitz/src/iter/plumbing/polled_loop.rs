@@ -8,7 +8,7 @@
 //! * A source of [`Steps`] gives away the later half of what it has pending, again and again.
 //! * A sequential iterator ([`pull_in_turns`]) is put behind a lock, from which every thread pulls its items.
 
-use super::local::{Here, Local};
+use super::local::{Here, Local, Part};
 use super::outlet::{PourPulled, take_steps};
 use super::pace::{Pace, Site};
 use super::{Folder, UnindexedConsumer};
@@ -63,8 +63,14 @@ where
         return hand_over(|| run_steps(steps, consumer));
     }
     let site = Site::of(run_steps::<S, C> as fn(S, C) -> C::Result as usize);
-    run_steps_at(site, 0.0, steps, consumer, 0)
+    let local = Local::new(Pace::at_rate(site, 0.0, 0.0));
+    local.pace.start();
+    step_along(steps, consumer, 1, 0, &local);
+    local.pace.remember();
+    local.finish()
 }
+
+/// A part that was taken by this thread.
 
 fn run_steps_at<S, C>(
     site: &'static Site,
@@ -72,7 +78,7 @@ fn run_steps_at<S, C>(
     steps: S,
     consumer: C,
     depth: u32,
-) -> C::Result
+) -> Part<C::Result>
 where
     S: Steps,
     C: UnindexedConsumer<S::Item>,
@@ -80,8 +86,7 @@ where
     let local = Local::new(Pace::at_rate(site, 0.0, rate));
     local.pace.start();
     step_along(steps, consumer, 1, depth, &local);
-    local.pace.remember();
-    local.finish()
+    local.finish_part()
 }
 
 /// Goes on with `steps`, at first in a block of `block`. One part at a time is on offer: cutting another one off before somebody has
@@ -175,7 +180,7 @@ where
     let known = Pace::begin(site, 0.0);
     let local = Local::new(Pace::at_rate(site, 0.0, 0.0));
     local.pace.start();
-    if !known.is_known() || known.items_may_be_dear() {
+    if !known.is_known() || known.items_are_dear() {
         let expected = known.expected_ticks(EXPECTED_ITEMS);
         share_pulls(iter.fuse(), expected, consumer, &local);
     } else {
@@ -250,7 +255,7 @@ fn help_pull<I, C>(
     let elsewhere = move |threads, consumer| {
         let local = Local::new(Pace::at_rate(site, 0.0, rate));
         help_pull(threads, expected, iter, consumer, &local);
-        local.finish()
+        local.finish_part()
     };
     let here = Here::new(local);
     let (left, right) = join_context_within(

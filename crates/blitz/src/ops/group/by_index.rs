@@ -7,10 +7,9 @@ use crate::iter::IndexedParallelIterator;
 use crate::iter::{
     IntoParallelIterator, IntoParallelRefIterator, IntoParallelRefMutIterator, ParallelIterator,
 };
+use crate::math::{bucket_starts, stripe};
 use crate::ops::chunks::chunks_of;
-use crate::ops::collect::bucket_starts;
 use crate::ops::pieces::pieces_of_at_least;
-use std::ops::Range;
 
 /// How many rows fall into each of `buckets` buckets, by `bucket`.
 ///
@@ -150,10 +149,7 @@ where
         1 => return counting_sort(v, buckets, &bucket),
         threads => worth_a_table.min(4 * threads),
     };
-    let stripe = |i: usize| -> Range<usize> {
-        let border = |i| (v.len() as u128 * i as u128 / stripes as u128) as usize;
-        border(i)..border(i + 1)
-    };
+    let stripe = |i: usize| stripe(v.len(), stripes, i);
     let mut places: Vec<Vec<usize>> = (0..stripes)
         .into_par_iter()
         .map(|i| {

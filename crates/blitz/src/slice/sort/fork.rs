@@ -1,9 +1,9 @@
 //! Forks of the sorts, compiled once.
 //!
 //! A `join` is some two thousand lines for the compiler to chew on, and a sort of one type has a dozen of them. None is hot: what a sort forks
-//! lasts microseconds at least. So all of them go through two joins of closures behind pointers, which are not generic and therefore
-//! compiled with this crate and not with its users'. Two, because the engine remembers for each how long its forks take: those that
-//! compare, which are worth a wake-up or would not have been planned, and those that only move memory.
+//! lasts microseconds at least. So all of them go through joins of closures behind pointers, which are not generic and therefore
+//! compiled with this crate and not with its users'. There is more than one, because the engine remembers for each how long its forks take: those that
+//! compare, which are worth a wake-up or would not have been planned, and those that only move memory. (The radix sort has its own two, for stripes and for buckets.)
 
 use crate::engine::checkpoint;
 use crate::engine::demand::{join_context_expecting, join_in_operation};

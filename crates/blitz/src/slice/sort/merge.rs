@@ -14,6 +14,7 @@
 
 use super::fork::both;
 use super::raw::Shared;
+use crate::delegate::copied_as_it_is;
 use std::ptr;
 
 /// A sorted run: `len` elements from `start` on.
@@ -22,13 +23,7 @@ pub(crate) struct Run<T> {
     len: usize,
 }
 
-impl<T> Clone for Run<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for Run<T> {}
+copied_as_it_is! { Run<T> }
 
 impl<T> Run<T> {
     pub(crate) fn new(start: Shared<T>, len: usize) -> Self {
@@ -67,35 +62,45 @@ impl<T> Run<T> {
     }
 }
 
-/// How many elements of `left` are among the first `k` of the stable merge of `left` and `right` (equal elements of `left` come
-/// first). `O(log(min(len)))` comparisons.
+/// How many elements of `left` are among the first `k` of the merge of `left` and `right`, which are so long; `k` is at most the total. `comes_first(r, l)` says whether the
+/// element at `r` of `right` belongs before the one at `l` of `left`: in a stable merge, if it is less. `O(log(min(left, right)))` questions.
+///
+/// Whatever the answers are, neither side is asked for more than it has, nor about elements that it has not.
+pub(crate) fn co_rank(
+    left: usize,
+    right: usize,
+    k: usize,
+    comes_first: impl Fn(usize, usize) -> bool,
+) -> usize {
+    let (mut low, mut high) = (k.saturating_sub(right), k.min(left));
+    while low < high {
+        let from_left = low + (high - low) / 2;
+        if comes_first(k - from_left - 1, from_left) {
+            high = from_left;
+        } else {
+            low = from_left + 1;
+        }
+    }
+    low
+}
+
+/// Cuts both runs in two: the first `k` elements of their merge come from the first parts.
 ///
 /// # Safety
 /// Both runs are initialised, accessible to this thread alone, and `k` is at most their total length.
-unsafe fn co_rank<T>(
+unsafe fn cut<T>(
     left: Run<T>,
     right: Run<T>,
     k: usize,
     is_less: &impl Fn(&T, &T) -> bool,
-) -> usize {
-    let mut low = k.saturating_sub(right.len);
-    let mut high = k.min(left.len);
-    while low < high {
-        let from_left = low + (high - low) / 2;
-        let from_right = k - from_left;
-        // SAFETY: `from_left < high <= left.len`, and `k - right.len <= low <= from_left < k` puts `from_right - 1` in bounds.
-        let must_take_more = unsafe {
-            let next_left = &*left.start.get().add(from_left);
-            let last_right = &*right.start.get().add(from_right - 1);
-            !is_less(last_right, next_left)
-        };
-        if must_take_more {
-            low = from_left + 1
-        } else {
-            high = from_left
-        }
+) -> [(Run<T>, Run<T>); 2] {
+    // SAFETY: the question is about elements of the runs, and what comes of it is at most as much as they have.
+    unsafe {
+        let from_left = co_rank(left.len, right.len, k, |r, l| {
+            is_less(&*right.start.get().add(r), &*left.start.get().add(l))
+        });
+        [left.split_at(from_left), right.split_at(k - from_left)]
     }
-    low
 }
 
 /// Merges `left` and `right` into `target`, on several threads while more than `grain` elements remain.
@@ -121,12 +126,9 @@ pub(crate) unsafe fn merge_in_parallel<T, F>(
         return;
     }
     let k = total / 2;
-    // SAFETY: `co_rank` returns a cut with `from_left <= left.len` and `k - from_left <= right.len`; the four parts and the two
-    // halves of the target are disjoint pieces of the caller's ranges.
+    // SAFETY: the four parts and the two halves of the target are disjoint pieces of the caller's ranges.
     unsafe {
-        let from_left = co_rank(left, right, k, is_less);
-        let (left_a, left_b) = left.split_at(from_left);
-        let (right_a, right_b) = right.split_at(k - from_left);
+        let [(left_a, left_b), (right_a, right_b)] = cut(left, right, k, is_less);
         let target_b = target.add(k);
         both(
             || merge_in_parallel(left_a, right_a, target, is_less, grain),
@@ -153,9 +155,7 @@ unsafe fn merge<T>(left: Run<T>, right: Run<T>, target: *mut T, is_less: &impl F
     // SAFETY: as in `merge_in_parallel`, the cut yields disjoint parts. `steps_left` bounds how often a chain may step before
     // either of its runs can be empty.
     unsafe {
-        let from_left = co_rank(left, right, k, is_less);
-        let (left_a, left_b) = left.split_at(from_left);
-        let (right_a, right_b) = right.split_at(k - from_left);
+        let [(left_a, left_b), (right_a, right_b)] = cut(left, right, k, is_less);
         let mut a = Chain::new(left_a, right_a, target);
         let mut b = Chain::new(left_b, right_b, target.add(k));
         loop {

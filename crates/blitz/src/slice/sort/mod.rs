@@ -9,7 +9,7 @@
 //!
 //! On Linux with 64 bits, what a sort has used besides stays mapped for the next one, if it is no more than 32 MiB; the kernel may take it back at any time ([`pages`]).
 //!
-//! All of them follow one plan. First they time a few comparisons ([`plan`]). If the whole sort takes less than a wake-up of another thread
+//! All of them follow one plan. First they time a few comparisons ([`plan`](mod@plan)). If the whole sort takes less than a wake-up of another thread
 //! is worth, and no thread is awake and looking for work, the calling thread does it at once. Otherwise they check whether the slice is, or starts with, one run ([`runs`]), and only then split.
 //! Pieces are sorted by the standard library ([`leaf`], [`guarded`]), because there is no better sequential sort. Our own code is
 //! what happens between the pieces: exact merging ([`merge`], [`stable`]), partitioning in place ([`partition`], [`multiway`],
@@ -25,6 +25,7 @@
 //! integers are sorted by five functions, and what a type cannot need is cut off by `if const`. `.ci/run` checks the size of a one-line program
 //! (`examples/one_sort.rs`).
 
+mod buckets;
 mod dispatch;
 mod fork;
 mod guarded;
@@ -40,11 +41,11 @@ mod pages;
 #[path = "pages_none.rs"]
 mod pages;
 pub(crate) mod partition;
-mod permute;
+pub(crate) mod permute;
 mod plan;
 mod radix;
 pub(crate) mod raw;
-mod runs;
+pub(crate) mod runs;
 mod sample;
 mod select;
 mod stable;

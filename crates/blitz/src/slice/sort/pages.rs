@@ -8,9 +8,9 @@
 //! One buffer is kept per process, the last one that was freed. Who needs one takes it out, whichever thread it is; who finds none gets a new one. A child of a fork has
 //! a copy of it, as of all memory.
 
+use super::raw::advise_huge_pages;
 use libc::{
-    MADV_FREE, MADV_HUGEPAGE, MAP_ANONYMOUS, MAP_FAILED, MAP_PRIVATE, PROT_READ, PROT_WRITE,
-    madvise, mmap, munmap,
+    MADV_FREE, MAP_ANONYMOUS, MAP_FAILED, MAP_PRIVATE, PROT_READ, PROT_WRITE, madvise, mmap, munmap,
 };
 use std::alloc::Layout;
 use std::ptr::{self, NonNull};
@@ -29,12 +29,17 @@ const LARGEST_KEPT: usize = 32 << 20;
 static KEPT: AtomicPtr<u8> = AtomicPtr::new(ptr::null_mut());
 
 /// Memory of its own for one buffer. Dropping it keeps it or unmaps it.
-pub(super) struct Pages(Mapping);
+pub(super) struct Pages {
+    mapping: Mapping,
+    /// So many bytes of it were asked for.
+    used: usize,
+}
 
 // SAFETY: whoever has it has the memory for itself.
 unsafe impl Send for Pages {}
 
 /// A mapping that belongs to whoever has this.
+#[derive(Clone, Copy)]
 struct Mapping {
     start: NonNull<u8>,
     size: usize,
@@ -43,32 +48,33 @@ struct Mapping {
 impl Pages {
     /// Room for all that, if it is much, and the kernel has it.
     pub(super) fn with_room_for(layout: Layout) -> Option<Self> {
-        let size = layout.size();
-        if size < LEAST || layout.align() > HUGE_PAGE {
+        let used = layout.size();
+        if used < LEAST || layout.align() > HUGE_PAGE {
             return None;
         }
-        if let Some(kept) = exchange(None) {
-            if kept.size >= size {
-                return Some(Pages(kept));
+        let mapping = match exchange(None) {
+            Some(kept) if kept.size >= used => kept,
+            Some(too_small) => {
+                // It makes room for its successor.
+                too_small.unmap();
+                Mapping::new(used)?
             }
-            // It makes room for its successor.
-            kept.unmap();
-        }
-        Mapping::new(size).map(Pages)
+            None => Mapping::new(used)?,
+        };
+        Some(Pages { mapping, used })
     }
 
     /// Where it begins: at a multiple of the size of a huge page.
     pub(super) fn start(&self) -> NonNull<u8> {
-        self.0.start
+        self.mapping.start
     }
 }
 
 impl Drop for Pages {
     fn drop(&mut self) {
-        let Mapping { start, size } = self.0;
-        let mapping = Mapping { start, size };
-        let left_over = if size <= LARGEST_KEPT {
-            mapping.is_free();
+        let mapping = self.mapping;
+        let left_over = if mapping.size <= LARGEST_KEPT {
+            mapping.is_free(touched(self.used));
             exchange(Some(mapping))
         } else {
             Some(mapping)
@@ -77,6 +83,12 @@ impl Drop for Pages {
             mapping.unmap();
         }
     }
+}
+
+/// How much of a mapping a buffer of that size may have brought to life. What lies behind is the kernel's from earlier, or has never been there; and a part of a huge
+/// page is no advice to give, since the kernel would have to take it to pieces.
+fn touched(used: usize) -> usize {
+    used.next_multiple_of(HUGE_PAGE)
 }
 
 /// Puts `new` where a buffer is kept, and takes out what was there.
@@ -113,16 +125,15 @@ impl Mapping {
             }
             munmap(start.wrapping_byte_add(size), HUGE_PAGE - before);
         }
-        // SAFETY: ours, and this advice changes nothing but the time that it takes.
-        unsafe { madvise(start, size, MADV_HUGEPAGE) };
         let start = NonNull::new(start.cast())?;
+        advise_huge_pages(start, size);
         Some(Mapping { start, size })
     }
 
-    /// Its pages are the kernel's, if it needs some.
-    fn is_free(&self) {
+    /// The pages of its first `part` bytes are the kernel's, if it needs some.
+    fn is_free(&self, part: usize) {
         // SAFETY: nobody reads any more what lies in it.
-        unsafe { madvise(self.start.as_ptr().cast(), self.size, MADV_FREE) };
+        unsafe { madvise(self.start.as_ptr().cast(), part, MADV_FREE) };
     }
 
     fn unmap(self) {
@@ -134,6 +145,14 @@ impl Mapping {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_small_buffer_in_a_large_mapping_gives_back_what_it_had() {
+        assert_eq!(
+            [LEAST, HUGE_PAGE, HUGE_PAGE + 1].map(touched),
+            [HUGE_PAGE, HUGE_PAGE, 2 * HUGE_PAGE]
+        );
+    }
 
     /// All in one: there is one place for the whole process, and other tests sort.
     #[test]
@@ -159,7 +178,7 @@ mod tests {
                 .collect();
             for (mark, buffer) in (1..).zip(&buffers) {
                 assert_eq!(buffer.start().addr().get() % HUGE_PAGE, 0);
-                assert!(buffer.0.size >= size);
+                assert!(buffer.mapping.size >= size);
                 // SAFETY: within the buffer, which is ours.
                 unsafe { buffer.start().as_ptr().write_bytes(mark, size) };
             }

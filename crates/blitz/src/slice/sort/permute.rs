@@ -9,7 +9,7 @@ use std::ptr;
 ///
 /// # Safety
 /// `order` is as long as `v`, and the positions are those of `v`, each one once.
-pub(super) unsafe fn rearrange<T, E>(
+pub(crate) unsafe fn rearrange<T, E>(
     v: &mut [T],
     order: &[E],
     position: &(impl Fn(&E) -> usize + Sync),

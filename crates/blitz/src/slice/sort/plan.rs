@@ -11,7 +11,7 @@
 
 use crate::current_num_threads;
 use crate::engine::{demand, may_be_stopped};
-use crate::ops::stopwatch::Stopwatch;
+use crate::ops::stopwatch::{Stopwatch, ticks};
 
 /// Slices shorter than this always go straight to the standard library.
 const ALWAYS_SEQUENTIAL: usize = 32;
@@ -90,8 +90,7 @@ fn worth_sharing(total_ns: f64) -> Option<u64> {
     if total_ns < PIECE_NS {
         return None;
     }
-    let ticks_per_us = demand::ticks_per_us() as f64;
-    let ticks = (total_ns / 1e3 * ticks_per_us) as u64;
+    let ticks = ticks(total_ns);
     if is_worth_sharing(ticks) {
         Some(ticks)
     } else {

@@ -6,6 +6,7 @@
 
 use super::fork::both_moves;
 use super::pages::Pages;
+use crate::delegate::copied_as_it_is;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::ptr::{self, NonNull};
 
@@ -14,14 +15,7 @@ use std::ptr::{self, NonNull};
 /// It carries no right by itself: every use says why the range behind it belongs to the caller at that moment.
 pub(crate) struct Shared<T>(*mut T);
 
-impl<T> Clone for Shared<T> {
-    #[inline]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for Shared<T> {}
+copied_as_it_is! { Shared<T> }
 
 // SAFETY: a `Shared` is only an address. Its users give each thread a range of its own, which hands the elements themselves to
 // that thread: that takes `T: Send`, and nothing more, because no element is ever visible to two threads at a time.
@@ -43,7 +37,7 @@ impl<T> Shared<T> {
     /// The address `offset` elements further on.
     ///
     /// # Safety
-    /// The offset stays within the allocation, as for [`pointer::add`].
+    /// The offset stays within the allocation, as for `add` of pointers.
     #[inline]
     pub(crate) unsafe fn add(self, offset: usize) -> Self {
         // SAFETY: the caller's promise is the one `add` asks for.
@@ -51,7 +45,7 @@ impl<T> Shared<T> {
     }
 }
 
-/// Uninitialised memory for a number of elements. Dropping it frees the memory and nothing else. Where much of it comes from says [`pages`](super::pages).
+/// Uninitialised memory for a number of elements. Dropping it frees the memory and nothing else. [`pages`](super::pages) says where much of it comes from.
 pub(crate) struct Scratch<T> {
     memory: NonNull<T>,
     layout: Layout,
@@ -130,7 +124,7 @@ pub(crate) fn welcome_huge_pages<T>(vec: &mut Vec<T>) {
 /// Tells the kernel that huge pages are welcome here. A hint: if it is refused, nothing changes but the time it takes.
 #[cfg(all(target_os = "linux", not(miri)))]
 #[cold]
-fn advise_huge_pages(start: NonNull<u8>, size: usize) {
+pub(super) fn advise_huge_pages(start: NonNull<u8>, size: usize) {
     const PAGE: usize = 4096;
     // The advice concerns whole pages: all that the buffer touches. If it were not for the first one, whose beginning is the allocator's, a buffer with a mapping of its own would be two
     // mappings to the kernel afterwards, which cannot be grown in place. (On systems with larger pages the kernel refuses ranges that do not start on one.)

@@ -96,10 +96,6 @@ impl<T: Send> Region<T> {
         }
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.len
-    }
-
     /// Two regions that cover this one and take charge of its elements: this one holds none until they are done.
     pub(super) fn split_at(&mut self, at: usize) -> (Region<T>, Region<T>) {
         assert!(at <= self.len);

@@ -21,7 +21,7 @@ use super::fork::{both, both_of};
 use super::order::Order;
 use super::partition::{partition, partition_in_parallel};
 use super::plan::{Grain, is_worth_sharing};
-use super::{leaf, multiway, nearly};
+use super::{buckets, leaf, multiway, nearly};
 use crate::current_num_threads;
 
 /// Sample elements per stripe: the disputed zone is about one part in this many.
@@ -160,12 +160,7 @@ fn sort_buckets<T, O>(
         sort_rounds(v, order, grain, 1, rounds);
         return;
     }
-    // Cut where half of the elements are, but leave at least one bucket on each side.
-    let middle = ends
-        .partition_point(|&end| end <= start + v.len() / 2)
-        .clamp(1, ends.len() - 1);
-    let (near, far) = ends.split_at(middle);
-    let border = near[middle - 1];
+    let (near, far, border) = buckets::halves(ends, start);
     let (left, right) = v.split_at_mut(border - start);
     both(
         || sort_buckets(left, near, start, order, grain, rounds),
@@ -197,15 +192,9 @@ fn sort_both<T, O>(
 
 /// Swaps `count` elements from all over the slice to its front: one from a pseudo-random place in each of `count` equal parts.
 pub(super) fn gather_sample<T>(v: &mut [T], count: usize) {
-    let part = v.len() / count;
-    let mut state = v.len() as u64 | 1;
-    for i in 0..count {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        let within = (((state >> 32) * part as u64) >> 32) as usize;
+    for (i, place) in buckets::sample(v.len(), count).enumerate() {
         // At or after `i`, and in a part that no earlier sample came from.
-        v.swap(i, i * part + within);
+        v.swap(i, place);
     }
 }
 

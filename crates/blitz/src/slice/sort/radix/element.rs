@@ -1,6 +1,7 @@
 //! What the radix sort moves around: plain values, how their keys are read, and the buckets a digit sorts them into.
 
 use super::key::{RadixKey, compare, words};
+use crate::delegate::copied_as_it_is;
 use std::cmp::Ordering;
 use std::ops::BitXor;
 use std::ptr;
@@ -94,13 +95,7 @@ pub(super) struct Places<E> {
     pub(super) len: usize,
 }
 
-impl<E> Clone for Places<E> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<E> Copy for Places<E> {}
+copied_as_it_is! { Places<E> }
 
 // SAFETY: only addresses; the functions that take them say who may touch what lies behind.
 unsafe impl<E: Element> Send for Places<E> {}

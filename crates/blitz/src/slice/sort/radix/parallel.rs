@@ -1,17 +1,16 @@
 //! Radix sort of a long slice on several threads: one stable pass over a [`Scale`], then every bucket by itself.
 //!
-//! The pass cuts the slice into stripes. Each stripe counts its elements per bucket. The counts are added up bucket by bucket and stripe
-//! by stripe, which gives every stripe its own places in every bucket. So all stripes write at once without asking each other, and
-//! elements of a bucket keep their order. Buckets that are themselves long go through the same pass again. So one crowded bucket
+//! [`buckets`] says how the pass deals elements out. Buckets that are themselves long go through the same pass again. So one crowded bucket
 //! does not leave the other threads idle.
 
+use super::super::buckets::{self, Stripe, each_stripe, stripes as stripes_of};
 use super::super::raw::{Shared, copy_in_parallel};
 use super::element::{Element, Places, Reading};
 use super::scale::Scale;
 use super::sequential::{self, Task};
 use crate::engine::demand::join_in_operation;
 use crate::engine::is_cancelled;
-use std::ops::Range;
+use crate::math::bucket_starts;
 
 /// How a parallel radix sort cuts its work.
 #[derive(Clone, Copy)]
@@ -63,9 +62,9 @@ pub(super) unsafe fn sort<E: Element, R: Reading<E>>(places: Places<E>, task: Ta
             return leave_unsorted(places, task.to_other);
         };
         let target = Shared::new(places.other);
-        let ends = spread(elements, reading, target, scale, cut.stripes);
+        let starts = spread(elements, reading, target, scale, cut.stripes);
         let within = task.within(scale.word, true);
-        sort_buckets(&ends, 0, places.exchanged(), within, cut);
+        sort_buckets(&starts[1..], 0, places.exchanged(), within, cut);
     }
 }
 
@@ -107,12 +106,7 @@ unsafe fn sort_buckets<E: Element, R: Reading<E>>(
         }
         return;
     }
-    // Cut where half of the elements are, but leave at least one bucket on each side.
-    let middle = ends
-        .partition_point(|&at| at <= start + (end - start) / 2)
-        .clamp(1, ends.len() - 1);
-    let (near, far) = ends.split_at(middle);
-    let border = near[middle - 1];
+    let (near, far, border) = buckets::halves(ends, start);
     // SAFETY: the two groups of buckets are disjoint.
     join_groups((near, start), (far, border), &|ends, start| unsafe {
         sort_buckets(ends, start, places, task, cut);
@@ -127,7 +121,8 @@ fn join_groups(near: Group, far: Group, sort: &(dyn Fn(&[usize], usize) + Sync))
     join_in_operation(|| sort(near.0, near.1), || sort(far.0, far.1));
 }
 
-/// Copies every element to its bucket in `target`, keeping the order within buckets; returns where each bucket ends.
+/// Copies every element to its bucket in `target`, keeping the order within buckets; returns where each bucket starts, and where
+/// the last one ends.
 ///
 /// # Safety
 /// `target` is writable for all elements and overlaps nothing.
@@ -138,79 +133,23 @@ unsafe fn spread<E: Element, R: Reading<E>>(
     scale: Scale,
     stripes: usize,
 ) -> Vec<usize> {
-    let mut stripes = Stripe::cut(elements.len(), stripes);
+    let count = stripes.min(elements.len() / SHORTEST_STRIPE).max(1);
+    let mut stripes = stripes_of(elements.len(), count, scale.buckets());
     each_stripe(&mut stripes, &|stripe| {
-        stripe.count(elements, reading, scale)
-    });
-    let mut next = 0;
-    let ends = (0..scale.buckets())
-        .map(|bucket| {
-            for stripe in &mut stripes {
-                next += std::mem::replace(&mut stripe.places[bucket], next);
-            }
-            next
-        })
-        .collect();
-    // SAFETY: the sums give every element of every stripe a place of its own below the number of elements.
-    each_stripe(&mut stripes, &|stripe| unsafe {
-        stripe.spread(elements, reading, scale, target)
-    });
-    ends
-}
-
-/// A part of the slice and, per bucket, first the number of its elements, then the next free place for them.
-struct Stripe {
-    range: Range<usize>,
-    places: Vec<usize>,
-}
-
-impl Stripe {
-    /// Equal stripes of a slice of `len` elements, at most `count`.
-    fn cut(len: usize, count: usize) -> Vec<Stripe> {
-        let count = count.min(len / SHORTEST_STRIPE).max(1);
-        let position = |i: usize| (len as u128 * i as u128 / count as u128) as usize;
-        (0..count)
-            .map(|i| Stripe {
-                range: position(i)..position(i + 1),
-                places: Vec::new(),
-            })
-            .collect()
-    }
-
-    fn count<E, R: Reading<E>>(&mut self, elements: &[E], reading: R, scale: Scale) {
-        let mut counts = vec![0; scale.buckets()];
-        for element in &elements[self.range.clone()] {
-            counts[scale.of(element, reading)] += 1;
+        let Stripe { range, places } = stripe;
+        for element in &elements[range.clone()] {
+            places[scale.of(element, reading)] += 1;
         }
-        self.places = counts;
-    }
-
-    /// # Safety
-    /// The places are those set aside for this stripe's elements in `target`, by the same scale.
-    unsafe fn spread<E: Element, R: Reading<E>>(
-        &mut self,
-        elements: &[E],
-        reading: R,
-        scale: Scale,
-        target: Shared<E>,
-    ) {
-        let target = target.get();
-        let places = &mut *self.places;
-        for element in &elements[self.range.clone()] {
+    });
+    let starts = bucket_starts(&mut stripes, scale.buckets());
+    each_stripe(&mut stripes, &|stripe| {
+        let (target, Stripe { range, places }) = (target.get(), stripe);
+        for element in &elements[range.clone()] {
             let place = &mut places[scale.of(element, reading)];
-            // SAFETY: scales are pure, so this is the place that was counted for the element.
+            // SAFETY: the sums give every element of every stripe a place of its own below the number of elements. Scales are pure, so this is the place that was counted for it.
             unsafe { target.add(*place).write(*element) };
             *place += 1;
         }
-    }
-}
-
-/// Runs `work` on every stripe, in parallel.
-fn each_stripe(stripes: &mut [Stripe], work: &(dyn Fn(&mut Stripe) + Sync)) {
-    if let [stripe] = stripes {
-        work(stripe);
-        return;
-    }
-    let (near, far) = stripes.split_at_mut(stripes.len() / 2);
-    join_in_operation(|| each_stripe(near, work), || each_stripe(far, work));
+    });
+    starts
 }

@@ -15,6 +15,7 @@
 mod splitters;
 
 use self::splitters::Tree;
+use super::buckets::{self, Stripe, each_stripe};
 use super::fork::both;
 use super::leaf;
 use super::order::{By, Order};
@@ -24,6 +25,7 @@ use super::runs;
 use super::stable::{Region, merge_sort};
 use super::unstable::stitch;
 use crate::current_num_threads;
+use crate::math::{bucket_starts, stripe};
 use std::cmp::Ordering;
 use std::ops::Range;
 use std::ptr;
@@ -80,8 +82,7 @@ impl Cut {
     }
 
     fn stripe(self, index: usize) -> Range<usize> {
-        let position = |i: usize| (self.len as u128 * i as u128 / self.stripes as u128) as usize;
-        position(index)..position(index + 1)
+        stripe(self.len, self.stripes, index)
     }
 
     /// Rank, in the sorted sample, of a stripe's splitter in front of `bucket`: the first stripe has the largest.
@@ -109,8 +110,13 @@ where
     let mut ids = vec![0; v.len()];
     classify(v, &ranked, cut, &mut ids, order);
 
-    let mut places = Places::count(&ids, cut);
-    let ends = places.ends();
+    let mut stripes = buckets::stripes(v.len(), cut.stripes, MOST_BUCKETS);
+    each_stripe(&mut stripes, &|Stripe { range, places }| {
+        for &id in &ids[range.clone()] {
+            places[usize::from(id)] += 1;
+        }
+    });
+    let starts = bucket_starts(&mut stripes, cut.buckets);
     let mut scratch = Scratch::new(v.len());
     let (home, away) = (
         Shared::new(v.as_mut_ptr()),
@@ -119,11 +125,11 @@ where
     // SAFETY: the places are those of `ids`, which has a bucket for every element of `v`; the scratch buffer is as long as `v`. Then
     // all elements are in the scratch buffer, each one once.
     let mut all = unsafe {
-        places.spread(home, &ids, away);
+        spread(&mut stripes, home, &ids, away);
         Region::new(home, away, v.len(), true)
     };
     drop(ids);
-    sort_buckets(&mut all, &ends, 0, order, grain);
+    sort_buckets(&mut all, &starts[1..], 0, order, grain);
     true
 }
 
@@ -133,16 +139,7 @@ where
     T: Send,
     O: Order<T>,
 {
-    let part = v.len() / cut.sample_len();
-    let mut state = v.len() as u64 | 1;
-    let mut positions: Vec<usize> = (0..cut.sample_len())
-        .map(|i| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            i * part + (((state >> 32) * part as u64) >> 32) as usize
-        })
-        .collect();
+    let mut positions: Vec<usize> = buckets::sample(v.len(), cut.sample_len()).collect();
     let base = Shared::new(v.as_mut_ptr());
     // SAFETY: positions are within the slice and distinct, one per part. The sort gives every position to one thread at a time, so no
     // element is visible to two; `v` is borrowed exclusively.
@@ -251,65 +248,19 @@ fn classify_stripes<T, F>(
     );
 }
 
-/// For every stripe and bucket, first the number of elements, then the next free place.
-struct Places {
-    stripes: Vec<[usize; MOST_BUCKETS]>,
-    cut: Cut,
-}
-
-impl Places {
-    fn count(ids: &[u8], cut: Cut) -> Places {
-        let mut stripes = vec![[0; MOST_BUCKETS]; cut.stripes];
-        each(&mut stripes, 0, &|index, counts| {
-            for &id in &ids[cut.stripe(index)] {
-                counts[usize::from(id)] += 1;
-            }
-        });
-        Places { stripes, cut }
-    }
-
-    /// Turns counts into places, bucket by bucket and stripe by stripe; returns where each bucket ends.
-    fn ends(&mut self) -> Vec<usize> {
-        let mut next = 0;
-        (0..self.cut.buckets)
-            .map(|bucket| {
-                for stripe in &mut self.stripes {
-                    next += std::mem::replace(&mut stripe[bucket], next);
-                }
-                next
-            })
-            .collect()
-    }
-
-    /// Copies every element to its place.
-    ///
-    /// # Safety
-    /// The places are those that [`ends`](Self::ends) computed from these ids; both memories have room for all elements and are nobody
-    /// else's.
-    unsafe fn spread<T: Send>(&mut self, from: Shared<T>, ids: &[u8], to: Shared<T>) {
-        let cut = self.cut;
-        each(&mut self.stripes, 0, &|index, places| {
-            for position in cut.stripe(index) {
-                let place = &mut places[usize::from(ids[position])];
-                // SAFETY: every element of every stripe has a place of its own.
-                unsafe {
-                    ptr::copy_nonoverlapping(from.get().add(position), to.get().add(*place), 1)
-                };
-                *place += 1;
-            }
-        });
-    }
-}
-
-/// Runs `work` on every item with its number, in parallel.
-fn each<X: Send>(items: &mut [X], first: usize, work: &(impl Fn(usize, &mut X) + Sync)) {
-    if let [item] = items {
-        work(first, item);
-        return;
-    }
-    let half = items.len() / 2;
-    let (near, far) = items.split_at_mut(half);
-    both(|| each(near, first, work), || each(far, first + half, work));
+/// Copies every element to its place.
+///
+/// # Safety
+/// The stripes have a place for each element of each of these ids; both memories have room for all elements and are nobody else's.
+unsafe fn spread<T: Send>(stripes: &mut [Stripe], from: Shared<T>, ids: &[u8], to: Shared<T>) {
+    each_stripe(stripes, &|Stripe { range, places }| {
+        for position in range.clone() {
+            let place = &mut places[usize::from(ids[position])];
+            // SAFETY: every element of every stripe has a place of its own.
+            unsafe { ptr::copy_nonoverlapping(from.get().add(position), to.get().add(*place), 1) };
+            *place += 1;
+        }
+    });
 }
 
 /// Sorts the buckets of a region that is away; `ends` says where each one ends, the region starts at `start`. Then it is at home.
@@ -327,12 +278,7 @@ where
         }
         return;
     }
-    // Cut where half of the elements are, but leave at least one bucket on each side.
-    let middle = ends
-        .partition_point(|&end| end <= start + region.len() / 2)
-        .clamp(1, ends.len() - 1);
-    let (near, far) = ends.split_at(middle);
-    let border = near[middle - 1];
+    let (near, far, border) = buckets::halves(ends, start);
     let (mut left, mut right) = region.split_at(border - start);
     both(
         || sort_buckets(&mut left, near, start, order, grain),

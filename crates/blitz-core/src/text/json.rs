@@ -1,17 +1,28 @@
-//! As much JSON as the page needs: written by hand, and read back by `blitz top` and the tests.
+//! As much JSON as we need: what the console, benchmarks, profiles and traces write, and what is read back of it.
 
-use blitz_core::text::write_json_string as text;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// An object that is being written.
-pub(crate) struct Object<'a> {
+///
+/// ```
+/// use blitz_core::text::json::object;
+///
+/// let mut out = String::new();
+/// object(&mut out, |top| {
+///     top.text("name", "a \"b\"\n");
+///     top.objects("halves", [1, 2], |half, n| half.number("is", 0.5 * f64::from(n)));
+/// });
+/// assert_eq!(out, r#"{"name":"a \"b\"\n","halves":[{"is":0.500},{"is":1}]}"#);
+/// ```
+#[derive(Debug)]
+pub struct Object<'a> {
     out: &'a mut String,
     first: bool,
 }
 
 /// Writes an object.
-pub(crate) fn object(out: &mut String, fill: impl FnOnce(&mut Object<'_>)) {
+pub fn object(out: &mut String, fill: impl FnOnce(&mut Object<'_>)) {
     out.push('{');
     let mut object = Object { out, first: true };
     fill(&mut object);
@@ -46,32 +57,46 @@ impl Object<'_> {
     }
 
     /// A string.
-    pub(crate) fn text(&mut self, key: &str, value: &str) {
+    pub fn text(&mut self, key: &str, value: &str) {
         text(self.key(key), value);
     }
 
-    /// A number; figures behind the third are nobody's business.
-    pub(crate) fn number(&mut self, key: &str, value: f64) {
+    /// A number; figures behind the third are nobody's business. What is not finite is 0.
+    pub fn number(&mut self, key: &str, value: f64) {
         number(self.key(key), value);
     }
 
+    /// A number with so many decimals; `null` if there is none, or if it is not finite, which JSON has no words for.
+    pub fn decimals(&mut self, key: &str, value: Option<f64>, decimals: usize) {
+        let out = self.key(key);
+        match value.filter(|value| value.is_finite()) {
+            Some(value) => drop(write!(out, "{value:.decimals$}")),
+            None => out.push_str("null"),
+        }
+    }
+
     /// A whole number.
-    pub(crate) fn count(&mut self, key: &str, value: u64) {
+    pub fn count(&mut self, key: &str, value: u64) {
         let _ = write!(self.key(key), "{value}");
     }
 
+    /// Nothing.
+    pub fn null(&mut self, key: &str) {
+        self.key(key).push_str("null");
+    }
+
     /// True or false.
-    pub(crate) fn flag(&mut self, key: &str, value: bool) {
+    pub fn flag(&mut self, key: &str, value: bool) {
         self.key(key).push_str(if value { "true" } else { "false" });
     }
 
     /// An object.
-    pub(crate) fn object(&mut self, key: &str, fill: impl FnOnce(&mut Object<'_>)) {
+    pub fn object(&mut self, key: &str, fill: impl FnOnce(&mut Object<'_>)) {
         object(self.key(key), fill);
     }
 
     /// A list of objects.
-    pub(crate) fn objects<T>(
+    pub fn objects<T>(
         &mut self,
         key: &str,
         items: impl IntoIterator<Item = T>,
@@ -83,9 +108,28 @@ impl Object<'_> {
     }
 
     /// A list of numbers.
-    pub(crate) fn numbers(&mut self, key: &str, items: impl IntoIterator<Item = f64>) {
+    pub fn numbers(&mut self, key: &str, items: impl IntoIterator<Item = f64>) {
         list(self.key(key), items, number);
     }
+}
+
+/// A string as a literal, which may stand in a script as well.
+fn text(out: &mut String, text: &str) {
+    out.push('"');
+    for character in text.chars() {
+        match character {
+            '"' | '\\' => out.extend(['\\', character]),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            // The last two end a line in a script.
+            control if control < ' ' || matches!(control, '\u{2028}' | '\u{2029}') => {
+                let _ = write!(out, "\\u{:04x}", u32::from(control));
+            }
+            other => out.push(other),
+        }
+    }
+    out.push('"');
 }
 
 fn number(out: &mut String, value: f64) {
@@ -101,7 +145,7 @@ fn number(out: &mut String, value: f64) {
 /// Something that was read.
 ///
 /// ```
-/// use blitz_console::json::Value;
+/// use blitz_core::text::json::Value;
 ///
 /// let ada = Value::read(r#"{"name": "Ada", "year": 1815, "is_here": false}"#).unwrap();
 /// assert_eq!((ada.at("name").text(), ada.at("year").number(), ada.at("is_here").flag()), ("Ada", 1815.0, false));
@@ -127,7 +171,7 @@ impl Value {
     /// Reads a text that is one value; `None` if it is not.
     ///
     /// ```
-    /// use blitz_console::json::Value;
+    /// use blitz_core::text::json::Value;
     /// let value = Value::read(r#"{"workers": [1, 2.5e1]}"#).unwrap();
     /// assert_eq!(value.at("workers").items()[1].number(), 25.0);
     /// ```
@@ -348,6 +392,33 @@ mod tests {
         assert_eq!(value.at("objects").items()[1].at("n").number(), 2.0);
         assert_eq!(value.at("empty"), &Value::Object(BTreeMap::new()));
         assert_eq!(value.at("missing"), &Value::Null);
+    }
+
+    #[test]
+    fn no_text_can_break_out_of_its_literal() {
+        let literal = |words| {
+            let mut out = String::new();
+            text(&mut out, words);
+            out
+        };
+        assert_eq!(literal("a\"b\\c\nd"), "\"a\\\"b\\\\c\\nd\"");
+        assert_eq!(
+            literal("line\nnext\ttab\u{1}"),
+            r#""line\nnext\ttab\u0001""#
+        );
+        assert_eq!(literal("\u{2028}\r"), r#""\u2028\r""#);
+        assert_eq!(literal("n-queens é"), "\"n-queens é\"");
+    }
+
+    #[test]
+    fn decimals_are_as_many_as_asked_for() {
+        let mut out = String::new();
+        object(&mut out, |top| {
+            top.decimals("a", Some(2.0), 2);
+            top.decimals("b", Some(f64::INFINITY), 2);
+            top.decimals("c", None, 2);
+        });
+        assert_eq!(out, r#"{"a":2.00,"b":null,"c":null}"#);
     }
 
     #[test]

@@ -1,51 +1,42 @@
-//! `blitz-console demo`: a server and a computation share the pool, and a page shows it. What `blitz console demo` runs.
+//! `blitz console demo`: a server and a computation share the pool, and a page shows it.
 
 use blitz::prelude::*;
 use blitz_io::io::{AsyncReadExt, AsyncWriteExt};
 use blitz_io::net::{TcpListener, TcpStream};
 use blitz_io::task::Builder;
 use blitz_io::time::{interval, sleep};
+use lexopt::prelude::*;
 use std::hint::black_box;
 use std::io;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-const USAGE: &str =
-    "usage: blitz-console demo [ADDRESS] [--seconds N]\nexample: blitz-console demo 127.0.0.1:6670";
 const ADDRESS: &str = "127.0.0.1:6670";
 
 fn main() -> ExitCode {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    match read(&words).and_then(|(address, seconds)| {
-        demo(&address, seconds).map_err(|error| format!("{address}: {error}"))
-    }) {
+    let outcome = read().and_then(|(address, seconds)| {
+        demo(&address, seconds).map_err(|error| format!("{address}: {error}").into())
+    });
+    match outcome {
         Ok(()) => ExitCode::SUCCESS,
-        Err(message) => {
-            eprintln!("blitz-console: {message}");
+        Err(error) => {
+            eprintln!("{error}\n\nusage: [ADDRESS] [--seconds N]\nexample: {ADDRESS}");
             ExitCode::FAILURE
         }
     }
 }
 
-fn read(words: &[String]) -> Result<(String, Option<u64>), String> {
-    let usage = || USAGE.to_string();
-    let (first, rest) = words.split_first().ok_or_else(usage)?;
-    if first != "demo" {
-        return Err(usage());
-    }
-    let (mut address, mut seconds) = (ADDRESS.to_string(), None);
-    let mut rest = rest.iter();
-    while let Some(word) = rest.next() {
-        if word == "--seconds" {
-            let number = rest.next().and_then(|word| word.parse().ok());
-            seconds = Some(number.ok_or_else(usage)?);
-        } else if word.starts_with('-') {
-            return Err(usage());
-        } else {
-            address.clone_from(word);
+fn read() -> Result<(String, Option<u64>), lexopt::Error> {
+    let (mut address, mut seconds) = (None, None);
+    let mut parser = lexopt::Parser::from_env();
+    while let Some(argument) = parser.next()? {
+        match argument {
+            Long("seconds") => seconds = Some(parser.value()?.parse()?),
+            Value(word) if address.is_none() => address = Some(word.string()?),
+            other => return Err(other.unexpected()),
         }
     }
-    Ok((address, seconds))
+    Ok((address.unwrap_or_else(|| ADDRESS.into()), seconds))
 }
 
 fn demo(address: &str, seconds: Option<u64>) -> io::Result<()> {
