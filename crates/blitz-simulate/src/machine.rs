@@ -105,7 +105,7 @@ costs! {
     force = 2500;
     /// A task, from its spawn to its end.
     spawn = 40;
-    /// A look at everybody's work, and the pause until the next.
+    /// A look at everybody's work, and the pause until the next; see [`Costs::a_look`].
     look = 120;
     /// The same, for each thread of the pool.
     look_each = 2;
@@ -130,6 +130,20 @@ costs! {
 }
 
 impl Costs {
+    /// A look takes at least so long, and a nanosecond for each thread of the pool.
+    pub const LEAST_LOOK: u64 = 20;
+
+    /// What a look takes in a pool of so many threads: whatever it costs, it takes some time. Looks that cost nothing would be so many that no simulation of them came to an end.
+    pub fn a_look(&self, workers: usize) -> u64 {
+        let workers = workers as u64;
+        (self.look + self.look_each * workers).max(Self::LEAST_LOOK + workers)
+    }
+
+    /// How long a thread keeps its CPU: at least a microsecond longer than it takes to get it, else threads that take turns would get nowhere.
+    pub(crate) fn a_turn(&self) -> u64 {
+        self.quantum.max(self.switch + 1000)
+    }
+
     /// A cache line from one worker's core to another's.
     pub(crate) fn line(&self, from: usize, to: usize) -> u64 {
         let socket = self.socket.max(1) as usize;

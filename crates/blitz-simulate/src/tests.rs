@@ -341,6 +341,34 @@ fn a_machine_where_nothing_costs_anything_and_one_where_everything_does_come_to_
     }
 }
 
+/// A look that takes a nanosecond is taken a hundred times where one was: by every thread that has nothing to do, and it looks at all the others.
+#[test]
+fn what_costs_nothing_does_not_happen_without_end() {
+    let program = program(&tree(8, 100_000));
+    let events = |cores, cpus, free: &[&str]| {
+        let mut machine = Machine {
+            cpus,
+            ..Machine::with_cores(cores)
+        };
+        for cost in free {
+            assert!(machine.costs.set(cost, 0));
+        }
+        let events = simulate(&program, &machine).events;
+        println!("{cores} threads, {cpus} CPUs, free {free:?}: {events}");
+        events
+    };
+    for cores in [2, 24, 64, 256] {
+        let looks = events(cores, cores, &["look", "look_each"]);
+        assert!(looks < 10 * events(cores, cores, &[]) + 10_000, "{looks}");
+        let all = Costs::default().all();
+        let all: Vec<&str> = all.into_iter().map(|(cost, _)| cost).collect();
+        let all = events(cores, cores, &all);
+        assert!(all < 200_000, "{all}");
+        let turns = events(cores, 1, &["quantum"]);
+        assert!(turns < 100_000, "{turns}");
+    }
+}
+
 #[test]
 fn strands_that_were_recorded_too_long_are_told_by_the_time_on_one_thread() {
     // A recursion of forks at every call, told in pieces of 2 us: each of its strands was measured so much too long or too short.

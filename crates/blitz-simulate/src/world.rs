@@ -47,6 +47,8 @@ pub struct Outcome {
     pub counters: WordUse,
     /// Of the bitmap of those who sleep.
     pub sleepers: WordUse,
+    /// So many things happened, one after the other: what it took to find all this out.
+    pub events: u64,
 }
 
 /// How much a word was used.
@@ -397,6 +399,7 @@ impl<'a> World<'a> {
             }
         }
         self.outcome.elapsed_ns = self.now;
+        self.outcome.events = self.made;
         self.outcome.counters = self.counters.used;
         self.outcome.sleepers = self.sleepers.used;
         self.outcome

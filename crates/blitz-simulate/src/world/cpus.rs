@@ -36,7 +36,7 @@ impl World<'_> {
             return self.advance(who);
         }
         if self.ready.is_empty() {
-            self.workers[who].quantum_end = self.now + self.machine.costs.quantum;
+            self.workers[who].quantum_end = self.now + self.machine.costs.a_turn();
             return self.burst(who);
         }
         self.leave_cpu(who);
@@ -64,7 +64,7 @@ impl World<'_> {
             let crowded = self.machine.workers > self.machine.cpus;
             let worker = &mut self.workers[who];
             worker.has_cpu = true;
-            worker.quantum_end = self.now + self.machine.costs.quantum;
+            worker.quantum_end = self.now + self.machine.costs.a_turn();
             if crowded {
                 worker.burst_left += self.machine.costs.switch;
             }

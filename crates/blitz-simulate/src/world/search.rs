@@ -65,12 +65,9 @@ impl World<'_> {
 
     /// A pause until the next look; now and then, others get the CPU.
     pub(super) fn look_again(&mut self, who: usize) {
-        let workers = self.workers.len() as u64;
-        let costs = &self.machine.costs;
+        let look = self.machine.costs.a_look(self.workers.len());
         let worker = &mut self.workers[who];
         worker.rounds += 1;
-        // Looking takes time, whatever it costs: else a thread would look for ever at the same moment.
-        let look = (costs.look + costs.look_each * workers).max(1);
         if worker.rounds % 32 == 31 && !self.ready.is_empty() {
             worker.burst_left = look;
             self.leave_cpu_and_queue(who);
