@@ -7,7 +7,7 @@ use crate::words::{SimulateOptions, Subject};
 use blitz_core::text::{human, plot::STYLE, svg::Element};
 use blitz_simulate::page::plot;
 use blitz_simulate::{
-    Calibrated, Cascade, Machine, Outcome, Program, Waiting, mean_speedup, measure, simulate,
+    Calibrated, Cascade, Costs, Machine, Outcome, Program, Waiting, mean_speedup, measure, simulate,
 };
 use std::path::Path;
 use std::process::ExitCode;
@@ -42,6 +42,9 @@ fn try_run(options: &SimulateOptions) -> Result<(), String> {
         Subject::Example(name) => ((*name).to_string(), second::record(name)?),
     };
     let program = read(&path)?;
+    if let Some(out) = &options.out {
+        can_be_written(out)?;
+    }
     if options.measure {
         machine.costs = measure::costs();
     }
@@ -53,6 +56,19 @@ fn read(path: &Path) -> Result<Program, String> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
     Program::read(&text).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// Whoever simulates for minutes wants to know before. What is there stays there.
+fn can_be_written(out: &Path) -> Result<(), String> {
+    let mut how = std::fs::OpenOptions::new();
+    let opened = how.append(true).create(true).open(out);
+    opened
+        .map(drop)
+        .map_err(|error| cannot_be_written(out, &error))
+}
+
+fn cannot_be_written(out: &Path, error: &std::io::Error) -> String {
+    format!("{} cannot be written: {error}", out.display())
 }
 
 /// Lines with `cost NAME NS`.
@@ -78,7 +94,18 @@ fn set_costs(options: &SimulateOptions, machine: &mut Machine) {
         .into_iter()
         .map(|(name, ns)| format!("{name}={ns}"))
         .collect();
-    println!("costs in ns: {}\n", costs.join(","));
+    println!("costs in ns: {}", costs.join(","));
+    let costs = &machine.costs;
+    for cores in &options.cores {
+        if costs.look + costs.look_each * (*cores as u64) < costs.a_look(*cores) {
+            println!(
+                "(a look takes {} ns at least, and one for each thread)",
+                Costs::LEAST_LOOK
+            );
+            break;
+        }
+    }
+    println!();
 }
 
 const COLOURS: &str = ".limit{color:#9a9da8}.simulated{color:#1f5fd0}.other{color:#c4570f}.third{color:#1a7f4b}.fourth{color:#8a3fc0}";
@@ -163,8 +190,7 @@ fn compare(
             &plot.title,
             &style,
         ));
-        std::fs::write(out, svg)
-            .map_err(|error| format!("{} cannot be written: {error}", out.display()))?;
+        std::fs::write(out, svg).map_err(|error| cannot_be_written(out, &error))?;
         println!("\nwritten: {}", out.display());
     }
     Ok(())

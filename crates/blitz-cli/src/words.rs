@@ -372,6 +372,9 @@ fn costs(word: &str) -> Result<Vec<(String, u64)>, String> {
             let ns = ns
                 .parse()
                 .map_err(|_| format!("'{ns}' is no number of nanoseconds"))?;
+            if ns > blitz_simulate::Costs::MOST {
+                return Err(format!("{one}: nothing costs more than a second here"));
+            }
             if !known.set(name, ns) {
                 let names: Vec<&str> = known.all().into_iter().map(|(name, _)| name).collect();
                 return Err(format!(
@@ -584,6 +587,8 @@ mod tests {
             "fib --cores 9..3",
             "fib --costs tea=1",
             "fib --costs steal",
+            "fib --costs wake=1000000001",
+            "fib --costs wake=18446744073709551615",
         ] {
             assert!(read(&format!("simulate {wrong}")).is_err(), "{wrong}");
         }

@@ -37,6 +37,22 @@ fn wrong_words_get_a_short_message_and_a_code_of_their_own() {
 }
 
 #[test]
+fn a_simulation_says_before_it_begins_that_its_picture_cannot_be_written() {
+    let recording = std::env::temp_dir().join(format!("blitz-{}.recording", std::process::id()));
+    let text = "blitz recording 1\nplace a\nsteps\nl 900000 1000 0\n";
+    std::fs::write(&recording, text).unwrap();
+    let nowhere = recording.join("a.svg");
+    let words = ["simulate", recording.to_str().unwrap(), "--cores", "2"];
+    let output = blitz(&[&words[..], &["--out", nowhere.to_str().unwrap()]].concat());
+    std::fs::remove_file(&recording).unwrap();
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success());
+    assert!(message.contains("cannot be written"), "{message}");
+    let table = String::from_utf8_lossy(&output.stdout);
+    assert!(!table.contains("simulated"), "{table}");
+}
+
+#[test]
 fn every_help_shows_an_example() {
     for sub in [
         "tour", "bench", "doctor", "stress", "profile", "trace", "console", "top",

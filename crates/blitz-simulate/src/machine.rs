@@ -130,6 +130,9 @@ costs! {
 }
 
 impl Costs {
+    /// The most that anything may cost, in nanoseconds: a second.
+    pub const MOST: u64 = crate::program::MOST_OF_A_COST;
+
     /// A look takes at least so long, and a nanosecond for each thread of the pool.
     pub const LEAST_LOOK: u64 = 20;
 

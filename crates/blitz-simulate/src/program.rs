@@ -92,6 +92,15 @@ impl Program {
     /// A text that is no recording, or one that no computation can have made; or one with more than 20,000 levels of forks inside of forks.
     pub fn read(text: &str) -> Result<Self, String> {
         let mut program = Program::default();
+        // Line ends of other systems, which a file may have got on its way.
+        let unix;
+        let text = if text.contains("\r\n") {
+            unix = text.replace("\r\n", "\n");
+            &unix
+        } else {
+            text
+        };
+        let mut lines = None;
         let (head, steps) = text
             .split_once("\nsteps\n")
             .ok_or("this is no recording: there are no steps in it")?;
@@ -109,8 +118,23 @@ impl Program {
                 "work" => program.measured_work_ns = number()?,
                 "span" => program.measured_span_ns = number()?,
                 "steals" => program.steals = number()?,
+                "lines" => lines = Some(number()?),
                 "place" => program.places.push(unescaped(rest)),
                 _ => return Err(format!("line {}: what is '{word}'?", index + 1)),
+            }
+        }
+        // A cut can fall between two steps, or into the last number.
+        if let Some(lines) = lines {
+            let there = steps.lines().count() as u64;
+            if there < lines || !steps.is_empty() && !steps.ends_with('\n') {
+                return Err(format!(
+                    "the recording ends too early: {there} of its {lines} steps' lines are there"
+                ));
+            }
+            if there > lines {
+                return Err(format!(
+                    "there is more than the recording: {there} lines of steps instead of {lines}"
+                ));
             }
         }
         let mut reader = Reader {

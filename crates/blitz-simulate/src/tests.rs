@@ -261,6 +261,30 @@ fn recordings_that_are_none_are_refused_with_a_reason() {
 }
 
 #[test]
+fn recordings_that_were_cut_are_refused_wherever_the_cut_is() {
+    let text = "blitz recording 1\nwork 3000\nlines 7\nplace a\nsteps\n\
+        r 1000 1000 0 0\nf 0 {\nr 1000 1000 0 0\n|\nr 900 900 0 0\n}\nr 100 100 0 0\n";
+    assert_eq!(Program::read(text).unwrap().work_ns(), 3000);
+    for end in 0..text.len() {
+        let error = Program::read(&text[..end]).unwrap_err();
+        assert!(
+            error.contains("too early") || error.contains("no recording"),
+            "{error} after {}",
+            &text[..end]
+        );
+    }
+    let error = Program::read(&format!("{text}r 1 1 0 0\n")).unwrap_err();
+    assert!(error.contains("more than the recording"), "{error}");
+}
+
+#[test]
+fn recordings_with_other_line_ends_are_the_same() {
+    let text = "blitz recording 1\nlines 2\nplace a\nplace b\nsteps\nr 9 9 0 1\nl 90 9 0\n";
+    let read = |text: &str| format!("{:?}", Program::read(text).unwrap());
+    assert_eq!(read(text), read(&text.replace('\n', "\r\n")));
+}
+
+#[test]
 fn the_page_stands_alone_and_names_the_places() {
     let program = program(&tree(6, 50_000));
     let page = page::html(

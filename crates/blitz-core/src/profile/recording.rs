@@ -62,12 +62,14 @@ pub(super) fn text(path: &Path, profile: &Profile, ticks_per_us: u64) -> String 
     writer.path(path);
     let steps = writer.text;
     let mut text = format!(
-        "blitz recording 1\nthreads {}\nelapsed {}\nwork {}\nspan {}\nsteals {}\n",
+        "blitz recording 1\nthreads {}\nelapsed {}\nwork {}\nspan {}\nsteals {}\nlines {}\n",
         profile.threads(),
         profile.elapsed().as_nanos(),
         profile.work().as_nanos(),
         profile.span().as_nanos(),
         profile.steals(),
+        // So many follow the word `steps`: a reader sees whether it has all of them.
+        steps.lines().count(),
     );
     for origin in places {
         let label = origin

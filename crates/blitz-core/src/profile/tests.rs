@@ -566,6 +566,8 @@ fn a_recording_tells_what_ran_after_what_and_beside_what() {
     });
     let recording = profile.recording().unwrap();
     let (head, steps) = recording.split_once("\nsteps\n").unwrap();
+    let lines = format!("\nlines {}\n", steps.lines().count());
+    assert!(head.contains(&lines), "{recording}");
     assert!(
         head.contains("\nwork 41000\n") && head.contains("\nspan 29000\n"),
         "{head}"
