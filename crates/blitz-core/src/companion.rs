@@ -24,7 +24,7 @@ use crate::entered;
 pub use crate::extra::StandIn;
 use crate::global;
 use crate::pool::Pool;
-pub use crate::profile::Polled;
+pub use crate::profile::{Polled, in_turn};
 use crate::seat;
 use crate::spawn;
 use blitz_primitives::host::Host;

@@ -44,7 +44,7 @@ mod taken;
 mod tests;
 
 #[doc(hidden)]
-pub use polled::{Followed, Polled};
+pub use polled::{Followed, Polled, in_turn};
 pub use recording::record;
 pub use report::{Longest, Profile};
 #[doc(hidden)]

@@ -98,6 +98,81 @@ fn tasks_of_tasks_and_closures_count_and_what_nobody_awaits_counts_as_far_as_it_
     }
 }
 
+/// They cannot, on any machine: they are not `Send`.
+#[test]
+fn tasks_of_a_local_set_do_not_run_beside_each_other() {
+    use blitz_io::task::{LocalSet, spawn_local};
+    for runtime in runtimes() {
+        let profile = exactly(|| {
+            LocalSet::new().block_on(&runtime, async {
+                busy(1);
+                let polled_often = |us| async move {
+                    for _ in 0..3 {
+                        busy(us);
+                        yield_now().await;
+                    }
+                };
+                let tasks = [1, 2, 3, 4].map(|us| spawn_local(polled_often(us)));
+                busy(5);
+                for task in tasks {
+                    task.await.unwrap();
+                }
+                let forks = spawn_local(async { join(|| busy(3), || busy(7)) });
+                forks.await.unwrap();
+                drop(spawn_local(async { busy(6) }));
+                yield_now().await;
+                busy(2);
+            });
+        });
+        // The halves of a fork may, whoever forks.
+        assert_eq!((profile.work(), profile.span()), (us(54), us(51)));
+        // Tasks of the runtime may, too.
+        let profile = exactly(|| {
+            LocalSet::new().block_on(&runtime, async {
+                let elsewhere = spawn(async { busy(20) });
+                let local = [3, 4].map(|us| spawn_local(async move { busy(us) }));
+                for task in local {
+                    task.await.unwrap();
+                }
+                elsewhere.await.unwrap();
+                busy(1);
+            });
+        });
+        assert_eq!((profile.work(), profile.span()), (us(28), us(21)));
+    }
+}
+
+#[test]
+fn a_local_set_inside_of_another_is_on_its_path_and_a_panic_does_not_end_that() {
+    use blitz_io::task::{LocalSet, spawn_local};
+    let runtime = Builder::new_current_thread().build().unwrap();
+    let profile = exactly(|| {
+        LocalSet::new().block_on(&runtime, async {
+            let inner = LocalSet::new();
+            let tasks = [3, 4].map(|us| inner.spawn_local(async move { busy(us) }));
+            let outer = spawn_local(async { busy(5) });
+            inner.await;
+            for task in tasks {
+                task.await.unwrap();
+            }
+            outer.await.unwrap();
+        });
+    });
+    assert_eq!((profile.work(), profile.span()), (us(12), us(12)));
+    let panics = exactly(|| {
+        LocalSet::new().block_on(&runtime, async {
+            let panics = spawn_local(async {
+                busy(5);
+                panic!("on purpose");
+            });
+            assert!(panics.await.is_err());
+            spawn_local(async { busy(2) }).await.unwrap();
+            busy(1);
+        });
+    });
+    assert_eq!((panics.work(), panics.span()), (us(8), us(8)));
+}
+
 #[test]
 fn what_computes_in_block_in_place_is_the_tasks() {
     let [runtime, _] = runtimes();
@@ -187,7 +262,8 @@ fn a_task_that_panics_leaves_its_thread_outside_of_any_profile() {
             busy(1);
         });
     });
-    assert_eq!(profile.work(), us(1));
+    // What it has done until then counts.
+    assert_eq!((profile.work(), profile.span()), (us(6), us(6)));
     let after = exactly(|| busy(3));
     assert_eq!(after.work(), us(3));
 }

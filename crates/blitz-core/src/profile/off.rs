@@ -98,6 +98,12 @@ pub(crate) fn pause() -> Paused {
     Paused
 }
 
+/// See `polled::in_turn`.
+#[inline(always)]
+pub fn in_turn<R>(poll: impl FnOnce() -> R) -> R {
+    poll()
+}
+
 /// See `polled::Polled`.
 #[derive(Debug)]
 pub struct Polled;

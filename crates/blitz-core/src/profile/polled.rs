@@ -4,6 +4,9 @@
 //! polls of a task are a path, one after the other, whichever threads run them, and forks inside of a poll are forks of that path. Whoever awaits the task's handle goes on where
 //! the later of both paths has got to. Other ways to wait for each other (channels, locks, timers) are not seen: they make no path longer.
 //!
+//! Tasks that stay on one thread, a `LocalSet`'s, are polled by whoever polls the set: in its strand ([`in_turn`]). A poll begins there where that strand has got to, if the task has not got
+//! further, and the strand goes on where the poll has ended. So they do not run beside each other. A recording does not have this: steps of several tasks by turns are no tree.
+//!
 //! What a poll has done is told at its end, to the profile that the task belongs to ([`Profiled`]), which is known by its number: a task may outlive it, and then tells nobody. When the
 //! computation ends, that is when its closure returns, it goes on where the longest path of its tasks has got to, as if it had waited for what they did until then.
 
@@ -11,6 +14,7 @@ use super::path::Path;
 use super::strand::{Depth, Origin, Reached, Strand, Tally, pause};
 use crate::site::Site;
 use crate::sync::ignore_poison;
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
@@ -29,6 +33,39 @@ pub(super) struct Told {
 
 /// Profiles that are under way, by number.
 static UNDER_WAY: Mutex<BTreeMap<u64, Told>> = Mutex::new(BTreeMap::new());
+
+thread_local! {
+    /// What the calling thread polls next is polled in the strand of that profile which has got so far.
+    static TURN: Cell<Option<(u64, Depth)>> = const { Cell::new(None) };
+}
+
+/// Polls a task in the thread's strand: not beside it.
+#[inline]
+pub fn in_turn<R>(poll: impl FnOnce() -> R) -> R {
+    match Strand::take() {
+        Some(strand) => strand_in_turn(strand, poll),
+        None => poll(),
+    }
+}
+
+fn strand_in_turn<R>(strand: Box<Strand>, poll: impl FnOnce() -> R) -> R {
+    /// Also if the poll panics.
+    struct GoesOn(Option<Box<Strand>>);
+    impl Drop for GoesOn {
+        fn drop(&mut self) {
+            let end = TURN.take();
+            if let Some(mut strand) = self.0.take() {
+                if let Some((_, depth)) = end {
+                    strand.is_at(depth);
+                }
+                strand.go_on();
+            }
+        }
+    }
+    TURN.set(Some((strand.config().profile, strand.depth())));
+    let _goes_on = GoesOn(Some(strand));
+    poll()
+}
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     ignore_poison(mutex.lock())
@@ -117,17 +154,26 @@ impl Polled {
             let strand = lock(&task.at_rest).take()?;
             Some((task, strand))
         });
-        let Some((task, strand)) = strand else {
+        // What is polled inside of this poll has other turns.
+        let turn = TURN.take();
+        let Some((task, mut strand)) = strand else {
             let _belongs_to_nobody = pause();
             return poll();
         };
         let (config, mut rest) = (strand.config(), strand.rest());
+        let turn = turn.filter(|&(profile, _)| profile == config.profile);
+        if let Some((_, depth)) = turn {
+            strand.is_at(depth);
+        }
         let end = |reached: Box<Reached>| {
             let depth = reached.depth;
             rest.goes_on_from(depth, task.origin);
             *lock(&task.end) = depth;
             tell(config.profile, task.number, *reached, config.grain);
             *lock(&task.at_rest) = Some(rest);
+            if turn.is_some() {
+                TURN.set(Some((config.profile, depth)));
+            }
         };
         strand.run(end, poll)
     }

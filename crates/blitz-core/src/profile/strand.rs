@@ -257,7 +257,7 @@ impl Strand {
     }
 
     /// Ends the thread's strand, adding its time.
-    fn take() -> Option<Box<Self>> {
+    pub(super) fn take() -> Option<Box<Self>> {
         let (mut strand, time) = Self::cut()?;
         strand.reached.tally.offer_longest(time, strand.origin);
         Some(strand)
@@ -280,7 +280,7 @@ impl Strand {
     }
 
     /// Makes this the thread's strand, from now on.
-    fn go_on(mut self: Box<Self>) {
+    pub(super) fn go_on(mut self: Box<Self>) {
         self.since = self.config.begin();
         CURRENT.set(Some(self));
     }
@@ -345,6 +345,11 @@ impl Strand {
 
     pub(super) fn depth(&self) -> Depth {
         self.reached.depth
+    }
+
+    /// It goes on from there, if it has not got further.
+    pub(super) fn is_at(&mut self, depth: Depth) {
+        self.reached.depth = self.reached.depth.later(depth);
     }
 
     /// What a task goes on with later, once this has run: nothing done yet.

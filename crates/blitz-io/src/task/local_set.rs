@@ -98,6 +98,13 @@ impl Schedule for Arc<LocalShared> {
     fn release(&self, task: &Task) -> bool {
         self.owned.remove(task)
     }
+
+    /// In a profile, they follow each other.
+    #[cfg(not(loom))]
+    #[inline]
+    fn poll<R>(&self, poll: impl FnOnce() -> R) -> R {
+        blitz_core::companion::in_turn(poll)
+    }
 }
 
 /// The set is the thread's current one until this is dropped; see [`LocalSet::enter`].
