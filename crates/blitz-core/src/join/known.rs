@@ -72,7 +72,7 @@ impl std::fmt::Debug for Within {
     }
 }
 
-/// Tells a closure of [`join_context`] whether it was moved to another thread.
+/// Tells a closure of [`join_context`](crate::join_context) whether it was moved to another thread.
 ///
 /// ```
 /// let pool = blitz_core::ThreadPoolBuilder::new().num_threads(2).build()?;

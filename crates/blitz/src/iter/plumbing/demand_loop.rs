@@ -418,9 +418,9 @@ where
         let part = (len > FEW).then(trust::open);
         if outer.is_some() || is_tiny(expected) && !check {
             let folder = fold(Parts::of(ahead, min), producer, consumer.resume(folder));
-            let took_long = part.is_some_and(|part| part.took_long());
-            if took_long && outer.is_none() && !folder.full() {
-                site.learn_alone(ticks().saturating_sub(start), len as f32);
+            drop(part);
+            if trust::coarse_has_moved() && !folder.full() {
+                site.learn_since(now, ahead);
             }
             trust::renew(code_of::<P, C>(), len, site);
             return folder.complete();

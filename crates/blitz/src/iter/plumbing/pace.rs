@@ -174,6 +174,13 @@ impl Site {
         }
     }
 
+    /// The same, for `items` that were begun at `start` and were not to be timed: they may take milliseconds now.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn learn_since(&self, start: u64, items: usize) {
+        self.learn_alone(demand::ticks().saturating_sub(start), items as f32);
+    }
+
     /// Takes in what a run of `ticks` over `items` has measured.
     pub(super) fn learn(&self, ticks: u64, items: f32) {
         self.learn_if(ticks, items, || !demand::may_have_lost_its_cpu());

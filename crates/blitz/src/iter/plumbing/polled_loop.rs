@@ -71,7 +71,6 @@ where
 }
 
 /// A part that was taken by this thread.
-
 fn run_steps_at<S, C>(
     site: &'static Site,
     rate: f32,

@@ -33,8 +33,8 @@ struct Trust {
     mark: Cell<u64>,
     /// The thread is in a part of a loop around.
     is_open: Cell<bool>,
-    /// The coarse clock, when the first loop in there was trusted; 0 if none was.
-    since: Cell<u64>,
+    /// The coarse clock, when the thread last asked whether it had moved.
+    asked: Cell<u64>,
 }
 
 thread_local! {
@@ -45,7 +45,7 @@ thread_local! {
             rest: Cell::new(0),
             mark: Cell::new(0),
             is_open: Cell::new(false),
-            since: Cell::new(0),
+            asked: Cell::new(0),
         }
     };
 }
@@ -103,9 +103,6 @@ fn begin(code: usize, items: usize, site: &Site) {
         trust.rest.set(site.tiny_items().min(LOOPS * items));
         trust.credit.set(0);
         trust.mark.set(coarse_mark());
-        if trust.since.get() == 0 {
-            trust.since.set(trust.mark.get());
-        }
     });
 }
 
@@ -117,19 +114,17 @@ pub(super) struct Part {
 /// Most loops have no others in their items, so this and its end are a few stores.
 #[inline]
 pub(super) fn open() -> Part {
-    TRUST.with(|trust| {
-        trust.since.set(0);
-        Part {
-            was_open: trust.is_open.replace(true),
-        }
+    TRUST.with(|trust| Part {
+        was_open: trust.is_open.replace(true),
     })
 }
 
-impl Part {
-    /// Has the coarse clock moved since loops have been trusted in here? Then whoever does not look at the clock anyway should, to know for the next time.
-    #[inline]
-    pub(super) fn took_long(&self) -> bool {
-        TRUST.with(|trust| trust.since.get() != 0 && trust.since.get() != coarse_mark())
+/// Has the coarse clock moved since this thread last asked? Then whoever does not look at the clock anyway should, to know for the next time: something has taken milliseconds.
+#[inline]
+pub(super) fn coarse_has_moved() -> bool {
+    coarse_is_cheap() && {
+        let mark = coarse_mark();
+        TRUST.with(|trust| trust.asked.replace(mark)) != mark
     }
 }
 
@@ -226,15 +221,22 @@ mod tests {
         if !coarse_is_cheap() {
             return;
         }
-        let part = open();
-        assert!(!part.took_long(), "nothing was trusted yet");
+        let _part = open();
+        coarse_has_moved();
         renew(CODE, UNSEEN, &tiny());
         let mark = TRUST.with(|trust| trust.mark.get());
         while coarse_mark() == mark {
             std::hint::spin_loop();
         }
         assert!(!covers(CODE, UNSEEN));
-        assert!(part.took_long());
-        assert!(!open().took_long(), "another one");
+        assert!(coarse_has_moved());
+    }
+
+    #[test]
+    fn what_was_asked_a_moment_ago_has_not_moved() {
+        within_a_tick(|| {
+            coarse_has_moved();
+            assert!(!coarse_has_moved());
+        });
     }
 }
