@@ -2,6 +2,7 @@
 
 use super::demand_loop::{self, Bounds};
 use super::outlet::{Pour, PourUnindexed};
+use super::unindexed_loop;
 use super::wishes::Grant;
 use super::{Consumer, Producer, ProducerCallback, UnindexedConsumer, UnindexedProducer};
 use crate::iter::IndexedParallelIterator;
@@ -179,5 +180,5 @@ where
             Err(back) => back,
         },
     };
-    demand_loop::run_unindexed(size.max(1) as f32, producer, consumer)
+    unindexed_loop::run_unindexed(size.max(1) as f32, producer, consumer)
 }

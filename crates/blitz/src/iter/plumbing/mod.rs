@@ -25,6 +25,7 @@ pub(crate) mod pretend;
 mod search;
 mod tree_loop;
 mod trust;
+mod unindexed_loop;
 mod wishes;
 
 pub(crate) use self::bridge::bridge_unindexed_sized;
